@@ -69,7 +69,7 @@ class Model(pulumi.ComponentResource):
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
         model, pool, gateway, door = args.settings, args.pool, args.gateway, args.door
-        out = args.network.egress
+        egress_settings = args.network.egress
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         account = core.ServiceAccount(
             f"{name}-account",
@@ -80,13 +80,15 @@ class Model(pulumi.ComponentResource):
             image_pull_secrets=[{"name": naming.PULL_SECRET}] if model.private_image else None,
             opts=child,
         )
-        config = serving.runtime_config(model, pool, out, account=identity.account(model.name, args.prefix), door=door)
+        config = serving.runtime_config(
+            model, pool, egress_settings, account=identity.account(model.name, args.prefix), door=door
+        )
         runtime = custom_resource(f"{name}-{pool.accelerator.config_suffix}", config, child)
         closed = firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host, door=door)
         guards: list[pulumi.Resource] = [
             network_policy(f"{name}-{key}", policy, child) for key, policy in closed.items()
         ]
-        if (named := egress.fqdn_policy(model, out)) is not None:
+        if (named := egress.fqdn_policy(model, egress_settings)) is not None:
             guards.append(custom_resource(f"{name}-allow-names", named, child))
         if args.traces is not None:
             guards.append(network_policy(f"{name}-allow-traces", tracing.network_policy(model, args.traces), child))
@@ -105,7 +107,7 @@ class Model(pulumi.ComponentResource):
         times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
         service = custom_resource(
             f"{name}-service",
-            serving.service(model, pool, out, args.traces, door, source=args.source),
+            serving.service(model, pool, egress_settings, args.traces, door, source=args.source),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

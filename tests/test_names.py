@@ -84,6 +84,55 @@ def test_no_name_is_one_that_a_term_of_the_field_has_replaced() -> None:
     assert not former
 
 
+SHORT = frozenset({"A", "T", "x", "y"})
+"""Names of one letter that others chose: dnspython's class of A records, a type variable, coordinates."""
+
+MODULES_OF_TESTS = frozenset({"b", "s"})
+"""Aliases of modules with builders for tests, which a line names several times."""
+
+
+class _WithoutLocals(ast.NodeTransformer):
+    """Removes what is bound for one expression only: targets of comprehensions, parameters of lambdas."""
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        node.target = ast.Name("_", ast.Store(), lineno=0)
+        self.generic_visit(node)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        node.args = ast.arguments([], [], None, [], [], None, [])
+        self.generic_visit(node)
+        return node
+
+
+def one_letter_names(source: str) -> list[tuple[int, str]]:
+    """Line and name of bindings of one letter that outlive their expression."""
+    tree = _WithoutLocals().visit(ast.parse(source))
+    return [(line, name) for line, name in bindings(tree) if len(name.strip("_")) == 1 and name not in SHORT]
+
+
+def test_a_name_of_one_letter_ends_with_its_expression() -> None:
+    short = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in sources()
+        for line, name in one_letter_names(file.read_text(encoding="utf-8"))
+        if file.relative_to(ROOT).parts[0] != "tests" or name not in MODULES_OF_TESTS
+    ]
+    assert not short
+
+
+@pytest.mark.parametrize("source", ["a = 1", "for n in ways: pass", "def run(f): pass", "import one as o", "_M = 1"])
+def test_a_name_of_one_letter_is_seen(source: str) -> None:
+    assert len(one_letter_names(source)) == 1
+
+
+@pytest.mark.parametrize(
+    "source", ["[n for n in ways]", "run(lambda k, v: k)", "x, y = at", "_ = run()", 'T = new("T")']
+)
+def test_names_of_one_expression_and_coordinates_are_allowed(source: str) -> None:
+    assert one_letter_names(source) == []
+
+
 def unclear_seconds(source: str) -> list[str]:
     """Names of a module's numeric constants that hold seconds but do not end in ``_SECONDS``."""
     names: list[str] = []

@@ -43,16 +43,16 @@ ROUTER_READY = "condition=RouterReady"
 def runtime_config(
     model: ModelSettings,
     pool: AcceleratorPool,
-    out: EgressSettings | None = None,
+    egress_settings: EgressSettings | None = None,
     *,
     account: str = "default",
     door: FrontDoorSettings | None = None,
 ) -> JsonObject:
     """The runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
-    ``out``: how downloads leave the cluster (default: directly). ``account``: the pods' service account. Pods have no
-    token for the API server; they get credentials for buckets from GKE's metadata server. ``door``: the stack's front
-    door (default: none).
+    ``egress_settings``: how downloads leave the cluster (default: directly). ``account``: the pods' service account.
+    Pods have no token for the API server; they get credentials for buckets from GKE's metadata server. ``door``: the
+    stack's front door (default: none).
     """
     machine = pool.slice.machine
     kind = pool.accelerator
@@ -102,7 +102,7 @@ def runtime_config(
         ],
         "terminationGracePeriodSeconds": grace_seconds(model),
     }
-    if downloader := egress.init_containers(model, out or EgressSettings()):
+    if downloader := egress.init_containers(model, egress_settings or EgressSettings()):
         template["initContainers"] = downloader
     if model.private_image:
         template["imagePullSecrets"] = [{"name": naming.PULL_SECRET}]
@@ -140,7 +140,7 @@ def _waiting(model: ModelSettings) -> JsonObject:
 def service(
     model: ModelSettings,
     pool: AcceleratorPool,
-    out: EgressSettings | None = None,
+    egress_settings: EgressSettings | None = None,
     traces: TracesSettings | None = None,
     door: FrontDoorSettings | None = None,
     *,
@@ -149,7 +149,7 @@ def service(
     """The LLMInferenceService.
 
     It refers to our route and Gateway: a route that KServe manages has timeouts on every rule, which GKE rejects
-    (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``out`` as in
+    (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``egress_settings`` as in
     :func:`runtime_config`; ``traces``: where traces go (default: nowhere). Of an autoscaled model the service has no
     number of replicas, so that KServe leaves that of the Deployment alone; ``source``: who reads its load.
     """
@@ -182,7 +182,7 @@ def service(
         spec["storageInitializer"] = {"enabled": False}
     if not model.stopped:
         # The picker's pod downloads the tokenizer.
-        downloader = egress.init_containers(model, out or EgressSettings())
+        downloader = egress.init_containers(model, egress_settings or EgressSettings())
         spec["router"] = {
             "gateway": {"refs": [gateway]},
             "route": {"http": {"refs": [{"name": route}]}},

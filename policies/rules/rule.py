@@ -102,7 +102,7 @@ STACKS = Parameter("stacks", ("prod*",), "Names of production stacks; `*` matche
 
 @dataclass(frozen=True)
 class Subject:
-    """One object to judge.
+    """One object to judge. It is not CrossGuard's resource, which may hold many, such as a chart, nor RBAC's subject.
 
     ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which holds some fields only, so that a missing one
     means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that contains the object.

@@ -17,7 +17,7 @@ from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN, REQUESTS, TOKEN
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat, completion
 
-A, B = KEYS["team-a"], KEYS["team-b"]
+TEAM_A, TEAM_B = KEYS["team-a"], KEYS["team-b"]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     made.copy_project()
     try:
         front_door.start(made)
-        until(lambda: says(made, chat("hello", model=OPEN), key=A)["status"] == 200, "an answer of the model", 120)
+        until(lambda: says(made, chat("hello", model=OPEN), key=TEAM_A)["status"] == 200, "an answer of the model", 120)
         yield made
     finally:
         made.stop_everything()
@@ -46,7 +46,7 @@ def keyed(request: dict[str, Any], key: str, **headers: str) -> dict[str, Any]:
 
 
 def test_a_key_opens_the_door_and_the_model_of_the_body_answers(door: Laptop) -> None:
-    for model, key in ((OPEN, A), (OPEN, B), (CLOSED, B)):
+    for model, key in ((OPEN, TEAM_A), (OPEN, TEAM_B), (CLOSED, TEAM_B)):
         answer = says(door, chat("hello", model=model), key)
         assert answer["status"] == 200, answer
         assert json.loads(answer["text"])["model"] == model
@@ -58,23 +58,23 @@ def test_without_a_valid_key_nothing_answers(door: Laptop, key: str) -> None:
 
 
 def test_the_models_are_listed_with_their_owner(door: Laptop) -> None:
-    answer = says(door, {"path": "/v1/models"}, A)
+    answer = says(door, {"path": "/v1/models"}, TEAM_A)
     assert answer["status"] == 200, answer
     listed = {one["id"]: one["owned_by"] for one in json.loads(answer["text"])["data"]}
     assert listed == {OPEN: f"{OPEN}/{OPEN}", CLOSED: f"{CLOSED}/{CLOSED}"}
 
 
 def test_a_model_of_other_callers_is_forbidden_whatever_the_headers_say(door: Laptop) -> None:
-    assert says(door, chat("hello", model=CLOSED), A)["status"] == 403
-    assert says(door, chat("hello", model=CLOSED), A, x_llm_caller="team-b")["status"] == 403
-    assert says(door, chat("hello", model=CLOSED), A, x_ai_eg_model=OPEN)["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), TEAM_A)["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), TEAM_A, x_llm_caller="team-b")["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), TEAM_A, x_ai_eg_model=OPEN)["status"] == 403
 
 
 def test_a_forged_model_or_endpoint_is_not_followed(door: Laptop) -> None:
     answer = says(
         door,
         chat("hello", model=OPEN),
-        A,
+        TEAM_A,
         x_ai_eg_model=CLOSED,
         x_gateway_destination_endpoint="127.0.0.1:19000",
         x_gateway_model_name_rewrite=CLOSED,
@@ -85,7 +85,7 @@ def test_a_forged_model_or_endpoint_is_not_followed(door: Laptop) -> None:
 
 def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door(door: Laptop) -> None:
     paths = ["/metrics", "/health", "/pause", "/tokenize", "/v1/load_lora_adapter", "/v1/metrics", "/v1/tokenize"]
-    requests = [keyed({"path": path}, A) for path in paths]
+    requests = [keyed({"path": path}, TEAM_A) for path in paths]
     for base in (f"http://{front_door.address(door)}", f"http://{front_door.service(door)}"):
         answers = ask(door, base, *requests)
         assert {path: one["status"] for path, one in zip(paths, answers, strict=True)} == dict.fromkeys(paths, 404)
@@ -93,20 +93,20 @@ def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door
 
 def test_the_service_of_the_door_asks_for_a_key_too(door: Laptop) -> None:
     without, with_key = ask(
-        door, f"http://{front_door.service(door)}", *(keyed({"path": "/v1/models"}, k) for k in ("", A))
+        door, f"http://{front_door.service(door)}", *(keyed({"path": "/v1/models"}, k) for k in ("", TEAM_A))
     )
     assert (without["status"], with_key["status"]) == (401, 200)
 
 
 def test_an_unknown_model_and_broken_json_are_rejected(door: Laptop) -> None:
-    assert says(door, chat("hello", model="no-such-model"), A)["status"] == 404
+    assert says(door, chat("hello", model="no-such-model"), TEAM_A)["status"] == 404
     broken = {"path": "/v1/chat/completions", "method": "POST", "raw": "{"}
-    assert says(door, broken, A)["status"] == 400
+    assert says(door, broken, TEAM_A)["status"] == 400
 
 
 @pytest.mark.parametrize("make", [chat, completion], ids=["chat", "completion"])
 def test_an_answer_is_streamed_in_pieces(door: Laptop, make: Any) -> None:
-    answer = says(door, make("one two three four five six seven eight", model=OPEN, stream=True), A)
+    answer = says(door, make("one two three four five six seven eight", model=OPEN, stream=True), TEAM_A)
     assert answer["status"] == 200, answer
     assert answer["text"].rstrip().endswith("data: [DONE]")
     assert answer["text"].count("data: ") > 3
@@ -119,12 +119,12 @@ def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -
     try:
         seconds = valid_after(door, new, front_door.keys({**KEYS, "team-a.next": new}))
         assert seconds <= 1.0
-        assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+        assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
         assert says(door, chat("hello", model=CLOSED), new)["status"] == 403
     finally:
         door.apply(front_door.keys(KEYS))
     until(lambda: says(door, chat("hello", model=OPEN), new)["status"] == 401, "the end of the new key", 10)
-    until(lambda: says(door, chat("hello", model=OPEN), A)["status"] == 200, "the first key", 10)
+    until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "the first key", 10)
     assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
 
 
@@ -157,7 +157,7 @@ def restarts(pod: dict[str, Any]) -> int:
 
 
 def test_the_caller_is_known_to_the_picker_and_to_the_metrics(door: Laptop) -> None:
-    says(door, chat("hello", model=OPEN), A, x_gateway_inference_fairness_id="somebody-else")
+    says(door, chat("hello", model=OPEN), TEAM_A, x_gateway_inference_fairness_id="somebody-else")
     texts = []
     for pod in front_door.proxies(door):
         (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
@@ -173,7 +173,7 @@ def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Lapto
     requests = [keyed(chat("hello", model=OPEN), key) for _ in range(REQUESTS + 2)]
     statuses = [answer["status"] for answer in ask(door, base, *requests)]
     assert statuses == [200] * REQUESTS + [429] * 2, "two Envoys, one count"
-    assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+    assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
 
 
 def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: Laptop) -> None:
@@ -195,7 +195,7 @@ def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: L
             break
     until(lambda: says(door, chat("hello", model=OPEN), key)["status"] == 429, "the end of the budget", 30)
     assert says(door, completion("hello", model=OPEN), key)["status"] == 429
-    assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+    assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
 
 
 def usage_of(text: str) -> int:

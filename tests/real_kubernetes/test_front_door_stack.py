@@ -24,7 +24,7 @@ from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
 
 STACK = "door"
-A, BATCH = stand_in_key("team-a"), stand_in_key("batch")
+TEAM_A, BATCH = stand_in_key("team-a"), stand_in_key("batch")
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +68,15 @@ def test_smoke_passes_behind_the_door(stack: Laptop, tmp_path: Path) -> None:
 def test_every_client_gets_its_status_and_an_error_it_can_read(stack: Laptop) -> None:
     too_large = {**chat("x" * 17_000_000, model="qwen")}
     table: list[tuple[dict[str, Any], str, int]] = [
-        (chat("hello", model="qwen"), A, 200),
+        (chat("hello", model="qwen"), TEAM_A, 200),
         (chat("hello", model="qwen"), BATCH, 200),
-        (chat("hello", model="small"), A, 200),
+        (chat("hello", model="small"), TEAM_A, 200),
         (chat("hello", model="small"), BATCH, 403),
         (chat("hello", model="qwen"), "nobody-has-this-key-0123456789abcdef", 401),
-        (chat("hello", model="no-such-model"), A, 404),
-        ({"path": "/v1/metrics"}, A, 404),
-        ({"path": "/v1/chat/completions", "method": "POST", "raw": "{"}, A, 400),
-        (too_large, A, 413),
+        (chat("hello", model="no-such-model"), TEAM_A, 404),
+        ({"path": "/v1/metrics"}, TEAM_A, 404),
+        ({"path": "/v1/chat/completions", "method": "POST", "raw": "{"}, TEAM_A, 400),
+        (too_large, TEAM_A, 413),
     ]
     seen = answers(stack, *((request, key) for request, key, _ in table))
     assert [one["status"] for one in seen] == [status for *_, status in table]
@@ -86,7 +86,7 @@ def test_every_client_gets_its_status_and_an_error_it_can_read(stack: Laptop) ->
 
 
 def test_the_list_of_models_has_what_the_caller_may_use(stack: Laptop) -> None:
-    of_a, of_batch = answers(stack, ({"path": "/v1/models"}, A), ({"path": "/v1/models"}, BATCH))
+    of_a, of_batch = answers(stack, ({"path": "/v1/models"}, TEAM_A), ({"path": "/v1/models"}, BATCH))
     names = [{one["id"] for one in json.loads(answer["text"])["data"]} for answer in (of_a, of_batch)]
     assert {"qwen", "small"} <= names[0]
     assert "qwen" in names[1]
@@ -115,7 +115,7 @@ def test_requests_are_served_while_a_part_is_away(stack: Laptop, deployment: str
     try:
         stack.kubectl(*scale, "--replicas=0")
         until(lambda: not objects.pods_of(stack, deployment, namespace), f"the end of {deployment}", 90)
-        seen = answers(stack, *([(chat("hello", model="qwen"), A)] * 10))
+        seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 10))
         assert [one["status"] for one in seen] == [200] * 10
         assert answers(stack, (chat("hello", model="qwen"), "no-such-key-0123456789abcdef012345"))[0]["status"] == 401
     finally:
@@ -127,6 +127,6 @@ def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
     victim, *others = proxies(stack)
     assert others, "one Envoy alone shows nothing"
     stack.kubectl("delete", "pod", objects.name(victim), "-n", SYSTEM, "--grace-period=0", "--force", "--wait=false")
-    seen = answers(stack, *([(chat("hello", model="qwen"), A)] * 20))
+    seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 20))
     assert [one["status"] for one in seen].count(200) >= 19, seen
     until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)

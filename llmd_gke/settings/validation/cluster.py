@@ -146,25 +146,29 @@ def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]
 
 def outside(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks what model pods may reach outside the cluster."""
-    out, key = settings.network.egress, "llmd-gke:network.egress"
-    combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
-    yield from locate(f"{key}.mode", out.mode, combined)
-    yield from locate(f"{key}.mode", out.mode, egress.control_plane(out.mode, settings.cluster.private_nodes))
-    for index, name in enumerate(out.names):
+    egress_settings, key = settings.network.egress, "llmd-gke:network.egress"
+    combined = egress.combination(
+        egress_settings.mode, egress_settings.names, egress_settings.proxy is not None, egress_settings.no_proxy
+    )
+    yield from locate(f"{key}.mode", egress_settings.mode, combined)
+    yield from locate(
+        f"{key}.mode", egress_settings.mode, egress.control_plane(egress_settings.mode, settings.cluster.private_nodes)
+    )
+    for index, name in enumerate(egress_settings.names):
         yield from locate(f"{key}.names[{index}]", name, egress.name(name))
-    if out.proxy is not None:
+    if egress_settings.proxy is not None:
         # Its value may hold a password.
-        yield from locate(f"{key}.proxy", None, egress.proxy(out.proxy))
-    for index, cidr in enumerate(out.ranges):
+        yield from locate(f"{key}.proxy", None, egress.proxy(egress_settings.proxy))
+    for index, cidr in enumerate(egress_settings.ranges):
         yield from locate(f"{key}.ranges[{index}]", cidr, egress.range_(cidr))
     for index, model in enumerate(settings.models):
         arguments = f"llmd-gke:models[{index}].extraArgs"
-        yield from locate(arguments, list(model.extra_args), egress.remote_code(model.extra_args, out.mode))
+        yield from locate(arguments, list(model.extra_args), egress.remote_code(model.extra_args, egress_settings.mode))
         if settings.cluster.protect or egress.trusts_remote_code(model.extra_args):
             yield from locate(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
         for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
             if uri is not None:
-                yield from locate(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))
+                yield from locate(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, egress_settings.mode))
 
 
 def network(settings: StackSettings) -> Iterator[SettingFinding]:

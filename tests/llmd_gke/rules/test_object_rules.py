@@ -80,15 +80,15 @@ def test_inline_parents_are_compared_as_written_in_any_order() -> None:
         spec: Value = {"router": {"gateway": {"refs": gateways}, "route": {"http": {"spec": {"parentRefs": parents}}}}}
         return any("parentRefs" in each.problem for each in serving.router_shape(Input(spec), "qwen", config=False))
 
-    a: Value = {"name": "a", "namespace": "edge"}
-    b: Value = {"name": "b", "namespace": "edge", "sectionName": "https"}
-    assert not refused([a, b], [b, {**a, "kind": "Gateway"}])
-    assert not refused([a], [])
-    assert not refused([], [a])
-    assert not refused([a], [{"name": UNKNOWN, "namespace": "edge"}])
-    assert refused([a], [a, b])
-    assert refused([a], [{"name": "a"}])
-    assert refused([b], [{"name": "b", "namespace": "edge"}])
+    first: Value = {"name": "a", "namespace": "edge"}
+    second: Value = {"name": "b", "namespace": "edge", "sectionName": "https"}
+    assert not refused([first, second], [second, {**first, "kind": "Gateway"}])
+    assert not refused([first], [])
+    assert not refused([], [first])
+    assert not refused([first], [{"name": UNKNOWN, "namespace": "edge"}])
+    assert refused([first], [first, second])
+    assert refused([first], [{"name": "a"}])
+    assert refused([second], [{"name": "b", "namespace": "edge"}])
 
 
 def test_beside_https_a_plain_listener_is_there_for_a_redirect_only() -> None:

@@ -57,7 +57,7 @@ def _messages() -> dict[str, Any]:
     return {name: message_factory.GetMessageClass(find(f"tests.{name}")) for name in _SHAPES}
 
 
-_M = _messages()
+_MESSAGES = _messages()
 
 
 class Picker:
@@ -86,7 +86,7 @@ class Picker:
     def _process(self, requests: Iterator[bytes], _: object) -> Iterator[bytes]:
         body = b""
         for raw in requests:
-            asked = _M["Request"].FromString(raw)
+            asked = _MESSAGES["Request"].FromString(raw)
             if asked.HasField("request_headers"):
                 if asked.request_headers.end_of_stream:
                     yield self._chosen()
@@ -98,15 +98,17 @@ class Picker:
                     for start in range(0, max(len(body), 1), 60_000):
                         yield _piece("request_body", body[start : start + 60_000], start + 60_000 >= len(body))
             elif asked.HasField("response_headers"):
-                yield _M["Response"](response_headers=_M["Answer"]()).SerializeToString()
+                yield _MESSAGES["Response"](response_headers=_MESSAGES["Answer"]()).SerializeToString()
             elif asked.HasField("response_body"):
                 yield _piece("response_body", asked.response_body.body, asked.response_body.end_of_stream)
 
     def _chosen(self) -> bytes:
-        header = _M["HeaderValue"](key="x-gateway-destination-endpoint", raw_value=self.choice.encode())
-        mutation = _M["HeaderMutation"](set_headers=[_M["HeaderValueOption"](header=header)] if self.choice else [])
-        answer = _M["Answer"](response=_M["Common"](header_mutation=mutation))
-        return cast("bytes", _M["Response"](request_headers=answer).SerializeToString())
+        header = _MESSAGES["HeaderValue"](key="x-gateway-destination-endpoint", raw_value=self.choice.encode())
+        mutation = _MESSAGES["HeaderMutation"](
+            set_headers=[_MESSAGES["HeaderValueOption"](header=header)] if self.choice else []
+        )
+        answer = _MESSAGES["Answer"](response=_MESSAGES["Common"](header_mutation=mutation))
+        return cast("bytes", _MESSAGES["Response"](request_headers=answer).SerializeToString())
 
     def close(self) -> None:
         self._server.stop(0).wait()
@@ -114,6 +116,6 @@ class Picker:
 
 
 def _piece(field: str, body: bytes, last: bool) -> bytes:
-    streamed = _M["StreamedBody"](body=body, end_of_stream=last)
-    common = _M["Common"](body_mutation=_M["BodyMutation"](streamed_response=streamed))
-    return cast("bytes", _M["Response"](**{field: _M["Answer"](response=common)}).SerializeToString())
+    streamed = _MESSAGES["StreamedBody"](body=body, end_of_stream=last)
+    common = _MESSAGES["Common"](body_mutation=_MESSAGES["BodyMutation"](streamed_response=streamed))
+    return cast("bytes", _MESSAGES["Response"](**{field: _MESSAGES["Answer"](response=common)}).SerializeToString())

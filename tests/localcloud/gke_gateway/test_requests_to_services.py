@@ -73,8 +73,8 @@ def test_the_most_specific_rule_answers_whatever_the_order_of_the_routes(lab: La
         b.route("long", b.rule("/a/b", b.to_service("long")), metadata={"creationTimestamp": "2026-01-02T00:00:00Z"}),
         b.route("header", {"matches": [header], "backendRefs": [b.to_service("header")]}),
     ]
-    for n, name in enumerate(servers, start=1):
-        objects += [*serving(port, f"127.0.1.{n}", name=name), b.health_policy("Service", name)]
+    for number, name in enumerate(servers, start=1):
+        objects += [*serving(port, f"127.0.1.{number}", name=name), b.health_policy("Service", name)]
     lab.apply(b.gateway(port=lab.port), *objects)
     lab.await_healthy("_service_", 3)
     assert lab.client.get("/a/c").json()["pod"] == servers["short"].address
@@ -112,8 +112,8 @@ def test_a_share_of_the_requests_is_mirrored(lab: Lab, serve: Serve) -> None:
     fraction: JsonObject = {"numerator": 25, "denominator": 50}
     shares: dict[str, JsonObject] = {"all": {}, "none": {"percent": 0}, "half": {"fraction": fraction}}
     objects: list[JsonObject] = []
-    for n, name in enumerate(names, start=1):
-        objects += [*serving(port, f"127.0.1.{n}", name=name), b.health_policy("Service", name)]
+    for number, name in enumerate(names, start=1):
+        objects += [*serving(port, f"127.0.1.{number}", name=name), b.health_policy("Service", name)]
     rules = [b.rule(f"/{name}", b.to_service("answers"), filters=[mirror(name, **shares[name])]) for name in shares]
     lab.apply(b.gateway(port=lab.port), b.route("mirrored", *rules), *objects)
     lab.await_healthy("_service_", 4)

@@ -41,7 +41,7 @@ def asked(engine: Path) -> list[str]:
     return (engine / "arguments").read_text().splitlines()
 
 
-A, NEXT = "team-a: {secure: v1:a}", "team-a.next: {secure: v1:n}"
+CURRENT, NEXT = "team-a: {secure: v1:a}", "team-a.next: {secure: v1:n}"
 
 
 def test_a_new_key_goes_to_the_engine_by_standard_input_and_is_shown_once(clone: Clone, engine: Path) -> None:
@@ -57,10 +57,10 @@ def test_a_new_key_goes_to_the_engine_by_standard_input_and_is_shown_once(clone:
 
 
 def test_another_caller_gets_a_first_key_while_settings_lack_it(clone: Clone, engine: Path) -> None:
-    assert key(clone, engine, "new", "team-b", keys=A).returncode == 0
+    assert key(clone, engine, "new", "team-b", keys=CURRENT).returncode == 0
 
 
-@pytest.mark.parametrize(("present", "made"), [(A, "team-a.next"), (NEXT, "team-a")])
+@pytest.mark.parametrize(("present", "made"), [(CURRENT, "team-a.next"), (NEXT, "team-a")])
 def test_a_rotation_takes_the_name_that_is_free_and_says_what_to_revoke(
     clone: Clone, engine: Path, present: str, made: str
 ) -> None:
@@ -71,14 +71,14 @@ def test_a_rotation_takes_the_name_that_is_free_and_says_what_to_revoke(
 
 
 def test_a_key_is_revoked_by_its_name(clone: Clone, engine: Path) -> None:
-    done = key(clone, engine, "revoke", "team-a", keys=f"{A}, {NEXT}")
+    done = key(clone, engine, "revoke", "team-a", keys=f"{CURRENT}, {NEXT}")
     assert done.returncode == 0, done.stderr
     assert asked(engine)[3:6] == ["config", "rm", "--path"]
     assert 'llmd-gke:callerKeys["team-a"]' in asked(engine)
 
 
 def test_who_loses_the_last_key_needs_a_new_one_before_up_takes_the_old_one_away(clone: Clone, engine: Path) -> None:
-    printed = json.loads(key(clone, engine, "revoke", "team-a", "--output", "json", keys=A).stdout)
+    printed = json.loads(key(clone, engine, "revoke", "team-a", "--output", "json", keys=CURRENT).stdout)
     assert printed["then"] == ["llmd-gke key new team-a --stack one", "pulumi up --stack one --policy-pack policies"]
 
 
@@ -86,10 +86,10 @@ def test_who_loses_the_last_key_needs_a_new_one_before_up_takes_the_old_one_away
     ("arguments", "keys", "message"),
     [
         (("new", "team-c"), "", "Allowed: team-a, team-b"),
-        (("new", "team-a"), A, "key rotate team-a"),
+        (("new", "team-a"), CURRENT, "key rotate team-a"),
         (("rotate", "team-a"), "", "key new team-a"),
-        (("rotate", "team-a"), f"{A}, {NEXT}", "the one (team-a and team-a.next) that no client uses"),
-        (("revoke", "team-b"), A, "Allowed: team-a"),
+        (("rotate", "team-a"), f"{CURRENT}, {NEXT}", "the one (team-a and team-a.next) that no client uses"),
+        (("revoke", "team-b"), CURRENT, "Allowed: team-a"),
         (("new", "team-a"), "secure: v1:all", "one secret"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What Cloud Monitoring shows of a stack, and whom it alerts."""
+"""Cloud Monitoring of a stack: notification channels, alert policies, dashboard and uptime checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from llmd_gke.manifests.monitoring import MonitoringPlan, Policy, UptimeCheck, u
 
 @dataclass(frozen=True)
 class CloudMonitoringArgs:
-    """``gateway_ip`` is what uptime checks call where the gateway has no domain, ``project`` the stack's, by its id."""
+    """``gateway_ip`` is the host that uptime checks call if the gateway has no domain; ``project`` is the project
+    ID.
+    """
 
     plan: MonitoringPlan
     gateway_ip: pulumi.Output[str]
@@ -28,10 +30,10 @@ class CloudMonitoringArgs:
 class CloudMonitoring(pulumi.ComponentResource):
     """``llmd-gke:monitoring:CloudMonitoring``: notification channels, alerting policies, dashboard, uptime checks.
 
-    As the settings ask. Nothing in the cluster is needed for it: a metric that does not exist yet is no error. Secrets
-    of channels are secrets of the stack. A channel that is left out of the settings goes after the policies have let
-    go of it, because Google refuses to delete one that is in use. Output: ``dashboard_url``, where the console shows
-    the dashboard; ``None`` without one.
+    The settings enable each of them. It does not need the cluster, because policies may refer to metrics that do not
+    exist yet. Secrets of channels are secrets of the stack. A channel that was removed from the settings is deleted
+    after the policies were updated, because Google refuses to delete a channel that a policy uses. Output:
+    ``dashboard_url``, the dashboard's address in the console; ``None`` without a dashboard.
     """
 
     dashboard_url: pulumi.Output[str] | None = None

@@ -97,8 +97,8 @@ ERRORS: tuple[GoogleError, ...] = (
     GoogleError(
         r"uninstall: Release not loaded: \S+ release: not found",
         "the Helm release is in the state and no longer in the cluster: the answer to its deletion was lost, or "
-        "somebody uninstalled it",
-        "`pulumi refresh --stack {stack}`, which removes it from the state, then try again",
+        "someone uninstalled it",
+        "run `pulumi refresh --stack {stack}`, which removes it from the state, then try again",
     ),
     GoogleError(
         r"googleapi: (Error|got HTTP response code) 404",
@@ -109,7 +109,7 @@ ERRORS: tuple[GoogleError, ...] = (
     ),
     GoogleError(
         r"(?i)\binternal error\b(?! occurred)",  # "Internal error occurred: " is a Kubernetes API server's
-        "Google accepted the request, and its own service failed while it carried it out",
+        "Google accepted the request, but its own service failed while executing it",
         "wait a few minutes, then try again; if it fails again, report it to Google with the time and the resource",
     ),
     GoogleError(

@@ -24,18 +24,18 @@ class SetUpFailed(Problem):
 
 
 class Refused(Problem):
-    """The interlock: going on could reach a real cloud. Exit status 4."""
+    """The interlock: continuing could reach a real cloud. Exit status 4."""
 
     status = 4
 
 
 class Busy(Problem):
-    """Another run works on the same thing. Exit status 5."""
+    """Another run uses the same stack or files. Exit status 5."""
 
     status = 5
 
 
 class Stale(Problem):
-    """What an earlier run left behind needs a decision. Exit status 6."""
+    """Leftovers of an earlier run require a decision. Exit status 6."""
 
     status = 6

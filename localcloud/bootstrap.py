@@ -1,9 +1,9 @@
-"""Makes ``.venv`` from the hash-pinned requirements; the standard library is all it needs.
+"""Creates ``.venv`` from the hash-pinned requirements, with nothing but the standard library.
 
 ``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set, ``--beside SET`` another one into the cache.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
-holds the hash of what is installed, so that a second run costs a few milliseconds and an interrupted one is simply done
-again. ``--resolve`` writes the pins anew.
+holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
+``--resolve`` updates the pins.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def install(name: str) -> None:
 def starts(python: Path) -> str:
     """The first lines of a script for that Python.
 
-    The kernel cuts ``#!`` at a space and after 127 characters; there ``/bin/sh`` starts it, and to Python those lines
-    are a text that nobody uses.
+    The kernel cuts ``#!`` at a space and after 127 characters; in that case ``/bin/sh`` starts Python, to which these
+    lines are an unused string.
     """
     if not any(letter.isspace() for letter in str(python)) and len(str(python)) <= 120:
         return f"#!{python}"

@@ -1,4 +1,4 @@
-"""What the program knows of an implementation of the Gateway API: classes, address, policies, limits, conditions.
+"""The facts about an implementation of the Gateway API: classes, address, policies, limits, conditions.
 
 The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else asks
 :mod:`llmd_gke.gateways`, and names no implementation.
@@ -51,8 +51,8 @@ class PolicyTarget:
 
 @dataclass(frozen=True)
 class Serving:
-    """What the policies of a model need of it. ``port`` and ``health_path`` answer health checks; ``timeout_seconds``
-    is the longest answer, ``max_rate`` the requests per second and pod (``None``: no limit).
+    """The values of a model that its policies need. ``port`` and ``health_path`` answer health checks;
+    ``timeout_seconds`` is the longest answer, ``max_rate`` the requests per second and pod (``None``: no limit).
     """
 
     name: str
@@ -84,9 +84,9 @@ class GatewayImplementation:
     """An implementation of the Gateway API that serves InferencePools."""
 
     name: str
-    """What messages call it."""
+    """Its name in messages."""
     class_prefix: str
-    """How the names of all its classes start."""
+    """Prefix of the names of all its classes."""
     classes: Mapping[str, str]
     """The class for each value of the setting ``exposure``."""
     pool_classes: frozenset[str]
@@ -98,7 +98,7 @@ class GatewayImplementation:
     certificates_per_listener: int
     """TLS options of a listener, and the most certificates of one."""
     health_check_ranges: tuple[str, ...]
-    """Sources of its health checks beside the range of its proxies."""
+    """Source ranges of its health checks, in addition to the range of its proxies."""
     default_backend_timeout_seconds: int
     """Seconds after which it aborts a response unless a policy sets another limit."""
     gateway_policy: Callable[[str, str, str | None, bool], JsonObject | None]
@@ -106,10 +106,10 @@ class GatewayImplementation:
     model_policies: Callable[[Serving], dict[str, JsonObject]]
     """The policies of a model, by the last part of their resources' names."""
     policy_kinds: tuple[PolicyKind, ...]
-    """Policies of which a target takes one of each kind."""
+    """Kinds of policies of which a target may have only one each."""
     refused: Mapping[str, RouteFeature]
     unclaimed: Mapping[str, RouteFeature]
     """Features of HTTPRoutes, by the keys of :mod:`llmd_gke.rules.routes`: those that it rejects, and those that it
     does not claim to support."""
     conditions: tuple[Explained, ...]
-    """Conditions of Gateways, routes and policies that only it sets, or that mean something particular there."""
+    """Conditions of Gateways, routes and policies that only it sets, or that have a special meaning there."""

@@ -49,15 +49,16 @@ def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
                 # What a container writes to standard error has severity ERROR, and vLLM writes everything there.
                 'textPayload=~"(?i)(error|traceback|unrecognized arguments|out of memory|resource_exhausted)"',
             ),
-            "The first line of a burst is the cause, the last the consequence. docs/troubleshooting.md knows the usual "
-            "ones.",
+            "The first line of a burst is the cause, the last the consequence. docs/troubleshooting.md lists the "
+            "usual ones.",
             CONTAINERS,
         ),
         LogQuery(
             "download",
             "Is the download of weights stuck?",
             _lines(*_containers(settings, "storage-initializer")),
-            "The last line of the newest pod: 401 or 403 is a gated model without its token, a timeout is egress.",
+            "See the last line of the newest pod: 401 or 403 means a gated model without its token, a timeout means "
+            "blocked egress.",
             CONTAINERS,
         ),
         LogQuery(
@@ -100,7 +101,8 @@ def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
             "slow",
             f"Which requests took longer than {SLOW.removesuffix('s')} seconds?",
             _lines(*_load_balancer(settings), f'httpRequest.latency>"{SLOW}"'),
-            "Answers of long generations belong here. Status 504, or many of exactly the same duration: a time limit.",
+            "Long generations are normal here. Status 504, or many requests of exactly the same duration, indicate a "
+            "time limit.",
             _load_balancer_page(settings),
         ),
         LogQuery(

@@ -26,7 +26,7 @@ def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
     """
     trace_receiver = receiver(traces.receiver)
     if trace_receiver is None:
-        raise ValueError(f"{traces.receiver} is no receiver of traces")
+        raise ValueError(f"{traces.receiver} is not a receiver for traces")
     peer: JsonObject = (
         {"ipBlock": {"cidr": f"{trace_receiver.address}/32"}}
         if trace_receiver.namespace is None

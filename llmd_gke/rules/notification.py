@@ -55,9 +55,9 @@ def one_kind(kinds: Sequence[str]) -> Iterator[Finding]:
     if len(kinds) != 1:
         yield Finding(
             "notify-kind",
-            f"a channel has exactly one kind, this one has {' and '.join(kinds) or 'none'}",
+            f"an entry must have exactly one kind of channel, but this one has {' and '.join(kinds) or 'none'}",
             allowed=", ".join(KINDS),
-            fix="one entry of the list for each channel, such as `- email: oncall@example.com`",
+            fix="add one entry per channel, such as `- email: oncall@example.com`",
         )
 
 
@@ -68,30 +68,30 @@ def secret_name(setting: str, name: str) -> Iterator[Finding]:
         yield Finding(
             "notify-secret",
             "this must be the name of a secret of the stack, not the secret itself",
-            allowed=f"{base}, or that with a suffix such as {base}Ops",
-            fix=f"set it to {base}, and `pulumi config set --secret llmd-gke:{base}`",
+            allowed=f"{base}, or {base} with a suffix, such as {base}Ops",
+            fix=f"set it to {base}, and run `pulumi config set --secret llmd-gke:{base}`",
         )
 
 
 def email(address: str) -> Iterator[Finding]:
-    """Cloud Monitoring refuses what is no address; a mistyped domain it does not notice."""
+    """The address has the form of one. Cloud Monitoring rejects others, but does not notice a mistyped domain."""
     if EMAIL.fullmatch(address) is None:
         yield Finding("notify-email", "this is not an e-mail address", "NAME@DOMAIN", "such as oncall@example.com")
 
 
 def slack_channel(channel: str) -> Iterator[Finding]:
-    """Channels, not people: Slack's names are lower-case."""
+    """The name is that of a channel, not of a person. Slack's channels have lower-case names."""
     if SLACK_CHANNEL.fullmatch(channel) is None:
         yield Finding(
             "notify-slack",
             "this is not the name of a Slack channel",
             "# and a lower-case name without spaces",
-            'such as "#llm-alerts", in quotes: YAML takes # for a comment otherwise',
+            'write it in quotes, such as "#llm-alerts": without them, YAML treats # as a comment',
         )
 
 
 def topic(name: str) -> Iterator[Finding]:
-    """Topics are named in full: they may be those of another project."""
+    """The topic has its full name, because it may belong to another project."""
     if TOPIC.fullmatch(name) is None:
         yield Finding(
             "notify-topic",
@@ -104,20 +104,21 @@ def topic(name: str) -> Iterator[Finding]:
 def webhook(
     url: str | None, url_secret: str | None, user: str | None, password_secret: str | None
 ) -> Iterator[Finding]:
-    """Exactly one address; user and password together, and only with an address in plain text.
+    """A webhook has exactly one address. It has a user and a password, or neither, and only if the address is no
+    secret.
 
-    Findings repeat no value: an address may have a token in it.
+    Findings repeat no value, because an address may contain a token.
     """
     if (url is None) == (url_secret is None):
-        problem = "a webhook has one address, this one has " + ("none" if url is None else "two")
-        yield Finding("notify-webhook", problem, "url, or urlSecretName", "set one of the two")
+        problem = "a webhook must have exactly one address, but this one has " + ("none" if url is None else "two")
+        yield Finding("notify-webhook", problem, "url, or urlSecretName", "set only one of them")
         return
     if (user is None) != (password_secret is None):
-        problem = "basic authentication needs user and secretName"
+        problem = "basic authentication requires both user and secretName"
         yield Finding("notify-webhook", problem, "both or neither", f"secretName: {WEBHOOK_PASSWORD}")
     elif user is not None and url is None:
-        problem = "Cloud Monitoring has basic authentication only for an address that is no secret"
-        yield Finding("notify-webhook", problem, fix="set url in place of urlSecretName, or leave user out")
+        problem = "Cloud Monitoring supports basic authentication only if the address is not a secret"
+        yield Finding("notify-webhook", problem, fix="set url instead of urlSecretName, or remove user")
     if url is not None:
         yield from _address(url)
 
@@ -130,14 +131,15 @@ def _address(url: str) -> Iterator[Finding]:
         sound = False
         parts = None
     if not sound or parts is None:
-        yield Finding("notify-webhook", "this is not an HTTPS address", "https://HOST/PATH", "correct it")
+        yield Finding("notify-webhook", "this is not an HTTPS address", "https://HOST/PATH", "set the endpoint's URL")
     elif "@" in parts.netloc or parts.query or parts.fragment or secret_texts.has_shape(url):
         yield Finding(
             "notify-webhook",
-            "the address has credentials or a query in it, which whoever reads the repository could use",
+            "the address contains credentials or a query, which anyone who can read the repository could use",
             "https://HOST/PATH",
-            f"urlSecretName: {WEBHOOK_URL} in its place, and `pulumi config set --secret llmd-gke:{WEBHOOK_URL}`; "
-            "for basic authentication user and secretName",
+            f"replace url by urlSecretName: {WEBHOOK_URL}, and run `pulumi config set --secret "
+            f"llmd-gke:{WEBHOOK_URL}`; "
+            "for basic authentication, set user and secretName",
         )
 
 

@@ -47,19 +47,19 @@ def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]
     if (endpoint is None) != cloud_trace:
         yield Finding(
             "traces-destination",
-            "no receiver of traces is set"
+            "no receiver for traces is set"
             if endpoint is None
-            else "two receivers of traces are set, and only one is possible",
+            else "two receivers for traces are set, but only one is allowed",
             allowed="either endpoint or cloudTrace: true",
             fix="set cloudTrace: true for Cloud Trace, or endpoint for a collector of your own",
         )
     if endpoint is not None and receiver(endpoint) is None:
         yield Finding(
             "traces-endpoint",
-            "this is no receiver of OTLP over gRPC that the pods can reach: the endpoint picker sends without TLS, and "
-            "NetworkPolicies open namespaces and addresses, not names",
+            "this is not an OTLP/gRPC receiver that the pods can reach: the endpoint picker sends without TLS, and "
+            "NetworkPolicies select namespaces and addresses, not host names",
             allowed=ALLOWED,
-            fix="run an OpenTelemetry collector in the cluster, or in the VPC, which sends them on by TLS",
+            fix="run an OpenTelemetry collector in the cluster or the VPC, which forwards the traces over TLS",
         )
 
 
@@ -70,20 +70,20 @@ def managed(version: str) -> Iterator[Finding]:
     if current and least and (current < least if exact else current[:2] < least[:2]):
         yield Finding(
             "traces-version",
-            f"cloudTrace needs GKE {tracing.MANAGED_SINCE}, and minVersion {version} is older",
+            f"cloudTrace requires GKE {tracing.MANAGED_SINCE}, but minVersion {version} is older",
             allowed=f"cluster.minVersion {tracing.MANAGED_SINCE} or newer",
             fix="raise cluster.minVersion, or set traces.endpoint to a collector of your own",
         )
 
 
 def server(arguments: Iterable[str], variables: Iterable[str]) -> Iterator[Finding]:
-    """The server's arguments and variables do not set the receiver, too: KServe would not overwrite them."""
+    """The server's arguments and variables do not also set the receiver: KServe would not overwrite them."""
     own = {one.partition("=")[0] for one in arguments} & set(tracing.ARGUMENTS)
     own |= set(variables) & set(tracing.VARIABLES)
     if own:
         yield Finding(
             "traces-twice",
-            f"{', '.join(sorted(own))} would keep KServe from what llmd-gke:monitoring.traces says",
-            allowed="monitoring.traces, or the server's own, not both",
+            f"{', '.join(sorted(own))} would override llmd-gke:monitoring.traces",
+            allowed="monitoring.traces, or the server's own setting, but not both",
             fix="remove it from the model, or remove monitoring.traces",
         )

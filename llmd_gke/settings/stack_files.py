@@ -1,4 +1,4 @@
-"""Stack files by name: which there are, what is in one, and why one cannot be used."""
+"""Stack files: listing them, reading one, and explaining why one cannot be used."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _instead(root: Path, stack: str) -> str:
 
 
 def content(text: str, name: str) -> object:
-    """What a stack file's text says. ``name`` is the file's, for messages. Raises :class:`Unusable`."""
+    """The content of a stack file, from its text. ``name``: the file's, for messages. Raises :class:`Unusable`."""
     try:
         return stack_yaml.read(text)
     except yaml.reader.ReaderError as error:

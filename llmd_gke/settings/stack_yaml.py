@@ -1,11 +1,11 @@
 """Stack files as Pulumi's engine reads them, which is neither YAML 1.1 nor 1.2.
 
-Its reader (go-yaml 3, by way of pulumi/pulumi v3.259.0 ``sdk/go/common/encoding``) takes ``off`` and ``02:00`` for
-text as YAML 1.2 does, but ``0777`` for 511 as 1.1 does, ``1_000`` for 1000, and ``2026-12-18`` for a date, which then
+Its reader (go-yaml 3, by way of pulumi/pulumi v3.259.0 ``sdk/go/common/encoding``) takes ``off`` and ``02:00`` for text
+as YAML 1.2 does, but ``0777`` for 511 as 1.1 does, ``1_000`` for 1000, and ``2026-12-18`` for a date, which then
 becomes ``2026-12-18 00:00:00 +0000 UTC``. PyYAML and ruamel.yaml each read some of that otherwise: what the rehearsal
 accepted would be rejected, or mean something else, on Google Cloud. So texts that look like such numbers and dates have
-to be in quotes. Duplicate keys are rejected: the first would be lost in silence. So are aliases, by which 500 bytes say
-a gigabyte, and nesting that no setting has.
+to be in quotes. Duplicate keys are rejected, because the first would be lost silently. So are aliases, with which 500
+bytes can expand to a gigabyte, and nesting deeper than any setting.
 """
 
 from __future__ import annotations

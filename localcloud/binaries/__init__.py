@@ -1,7 +1,7 @@
 """The programs of the laptop cloud: Kubernetes, KServe and what they need, built from published Go modules once.
 
-``path`` gives a program that is there, ``ensure`` builds what is missing; ``table`` lists them all. A suitable official
-one, on PATH or in Pulumi's plugin cache, is taken instead. Envoy comes with a Python package.
+``path`` returns the path of a program that exists, ``ensure`` builds missing ones; ``table`` lists all. A suitable
+official program, on PATH or in Pulumi's plugin cache, is used instead. Envoy comes with a Python package.
 """
 
 from __future__ import annotations

@@ -37,9 +37,8 @@ class Official:
 
 @dataclass(frozen=True)
 class BuiltProgram:
-    """One program, the wrapper it is built in, its version, and what may stand in for it.
-
-    ``by_default``: every laptop cloud runs it. The others are built where they are asked for.
+    """One program, the wrapper it is built in, its version, and what may replace it. ``by_default``: every laptop cloud
+    runs it. The others are built only on request.
     """
 
     target: BuildTarget

@@ -1,1 +1,1 @@
-"""The control plane of a laptop cloud: real etcd and Kubernetes, and the processes of ours beside them."""
+"""The control plane of a laptop cloud: real etcd and Kubernetes, and this project's own processes."""

@@ -32,7 +32,7 @@ def asked(workdir: Workdir, stack: str) -> bool:
 
 
 def key(workdir: Workdir, stack: str, model: str) -> str | None:
-    """The key of a caller who may use that model; ``None`` where no key is needed, or where nobody knows one.
+    """The key of a caller who may use that model; ``None`` if no key is needed or known.
 
     It is of the copy of the stack file that the engine works with, where stand-ins are in place of secrets.
     """

@@ -54,7 +54,8 @@ def has_data(workdir: Workdir) -> bool:
 
 
 def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None) -> None:
-    """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go.
+    """Builds missing programs, and writes charts and CRDs to files: inside the namespaces there is no network and no
+    Go.
 
     Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built. The front door's programs
     and charts are for stacks that have one.

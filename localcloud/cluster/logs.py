@@ -33,9 +33,9 @@ def previous(log: Path) -> Path:
 
 
 def rotate(log: Path, limit: int = LIMIT) -> None:
-    """Starts a log anew when it is too large; its last part, as long as the limit, is kept beside it.
+    """Truncates a log that is too large; its last part, as long as the limit, is kept in a second file.
 
-    The process appends to it, so it goes on at its beginning. What it writes in the very moment is lost.
+    The process appends, so it continues at the beginning of the file. What it writes at that moment is lost.
     """
     try:
         size = log.stat().st_size

@@ -44,7 +44,7 @@ USERS: dict[str, tuple[str, Sequence[str]]] = {
 
 
 def prepare(layout: Layout) -> None:
-    """Makes what is missing; half a set, from a start that was interrupted, is made again."""
+    """Creates missing files; an incomplete set, from an interrupted start, is created again."""
     layout.pki.mkdir(parents=True, exist_ok=True)
     layout.pki.chmod(0o700)
     complete = layout.pki / "complete"

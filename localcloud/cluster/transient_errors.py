@@ -1,8 +1,8 @@
 """Transient failures of an update, after which the laptop cloud repeats it once by itself.
 
-KServe's and LeaderWorkerSet's CRDs are large. On a machine that other work keeps busy the API server takes longer for
-one than the time that Helm gives it, and the chart's installation fails. And while a controller is being started again,
-nobody answers for its webhooks, and the API server refuses what they have to judge.
+KServe's and LeaderWorkerSet's CRDs are large. On a busy machine the API server takes longer for one than Helm's time
+limit, and the chart's installation fails. And while a controller is restarting, its webhooks do not answer, and the API
+server rejects the objects that they validate.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Child processes: one that is asked a short question, one that is followed line by line, and how one is ended.
 
-Other modules call ``subprocess.run`` with an error of their own, or need what nobody else does: the engine owns the
+Other modules call ``subprocess.run`` with an error of their own, or have special needs: the engine owns the
 terminal and its signals (:mod:`localcloud.workflow.runner`), process 1 of the laptop cloud reaps orphans.
 """
 
@@ -88,7 +88,7 @@ def follow(
 
 
 def _read(lines: IO[str], hear: Callable[[str], None], failures: list[Exception]) -> None:
-    """Reads to the end, whatever ``hear`` raises: nobody would notice, and the command stop at a full pipe."""
+    """Reads to the end, whatever ``hear`` raises: otherwise the command would block at a full pipe."""
     for line in lines:
         if failures:
             continue

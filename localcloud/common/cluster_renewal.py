@@ -1,7 +1,8 @@
 """A new cluster for a program that makes its second one: Google deletes a cluster with everything in it.
 
-The program's objects go one by one, its controllers go with the cluster (``deleted_with``). Here there is one control
-plane, so it is emptied when the next cluster is made.
+The program's objects are
+deleted one by one, its controllers together with the cluster (``deleted_with``). Here there is one control plane, so it
+is emptied when the next cluster is created.
 """
 
 from __future__ import annotations

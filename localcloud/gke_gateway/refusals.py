@@ -1,8 +1,8 @@
 """What GKE's Gateway controller refuses: a table of pure functions. Add one, with its source, and it is in force.
 
-A refusal costs more than its own object: GKE translates a Gateway with all its routes as one, and while any part is
-refused ("failed to translate Gateway …" in the Gateway's events) nothing of that Gateway changes any more. So one
-route freezes every other one (FREEZE). The codes are GKE's own; its tool gcpdiag looks for them in the logs
+A rejection affects more than its own object: GKE translates a Gateway together with all its routes, and while any part
+is rejected ("failed to translate Gateway …" in the Gateway's events), no change to that Gateway takes effect. One route
+thus freezes all others (FREEZE). The codes are GKE's own; its tool gcpdiag looks for them in the logs
 (GoogleCloudPlatform/gcpdiag ``gcpdiag/lint/gke/err_2023_007_gw_controller_http_route_misconfig.py``). Wording is quoted
 where a source stands beside it. "No public source; wording inferred" marks what is known to be refused, but not in
 which words.
@@ -23,8 +23,8 @@ REPORTS = "conformance/reports/v1.6.0/gke-gateway"
 """kubernetes-sigs/gateway-api: features that GKE lists as unsupported (the same in v1.4 and v1.5)."""
 
 FREEZE = "bkraad47/ramen docs/wiki/configuration.md, 1eaf7a17"
-"""Somebody's run on GKE: ReplacePrefixMatch works, ReplaceFullPath is refused with GWCER104, and that one route stops
-every other route of its Gateway until it is put right."""
+"""A public report of a run on GKE: ReplacePrefixMatch works, ReplaceFullPath is rejected with GWCER104, and until that
+route is corrected no change to the other routes of its Gateway takes effect."""
 
 
 UNRESOLVED = ("InvalidCertificateRef", "RefNotPermitted")

@@ -29,7 +29,7 @@ def class_status(gateway_class: JsonObject) -> JsonObject:
 def gateway_status(translation: Translation) -> JsonObject:
     """Accepted, Programmed and GatewayHealthy, the address, and each listener.
 
-    A refused Gateway keeps its address: what it was programmed with before goes on serving.
+    A rejected Gateway keeps its address: its previous configuration keeps serving.
     """
     gateway, refusal = translation.gateway, translation.refusal
     # With some listeners that are not valid a Gateway stays accepted, and says so by its reason (Gateway API).

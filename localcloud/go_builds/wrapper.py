@@ -15,14 +15,14 @@ GOMOD = Path(__file__).resolve().with_name("gomod")
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A Go module of ours that pins others.
+    """A Go module of this project that pins others.
 
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
     ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
     ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
     files (name to text) that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly
-    runs, while optimizing it is much of what the build costs. ``without``: files of the wrapped module that are left
-    out, where upstream means them to be chosen by who builds it.
+    runs but takes much of the build time to optimize. ``without``: optional files of the wrapped module that are left
+    out.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""The official Google plugin (`pulumi-gcp`) on the emulator, for who asks for it: ``LLMD_GKE_GOOGLE_PLUGIN=official``.
+"""The official Google plugin (`pulumi-gcp`) on the emulator, if enabled by ``LLMD_GKE_GOOGLE_PLUGIN=official``.
 
-It is taken from Pulumi's own plugin cache in the user's home, at exactly the SDK's version, and from nowhere else. It
-is not ours, so its connections cannot be refused inside of it as in the plugin that is built here: every API that the
-program uses is pointed at the emulator, everything else meets a proxy that nobody listens at, and there are no
+It is taken from Pulumi's own plugin cache in the user's home, at exactly the SDK's version, and from nowhere else. Its
+connections cannot be rejected from inside, as in the plugin that is built here. Instead, every API that the program
+uses is directed to the emulator, everything else to a proxy address at which nothing listens, and there are no
 credentials.
 """
 

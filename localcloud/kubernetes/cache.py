@@ -1,4 +1,4 @@
-"""A kind's objects, kept current in memory, for daemons that work out everything anew when something changed."""
+"""The objects of a kind, kept current in memory, for daemons that recompute everything after a change."""
 
 from __future__ import annotations
 

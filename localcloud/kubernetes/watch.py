@@ -1,6 +1,6 @@
 """A view of a kind of Kubernetes objects that stays current.
 
-A watch goes on forever: through closed connections, a restarted API server, a resource version that is too old (410)
+A watch never ends: it survives closed connections, a restarted API server, a resource version that is too old (410)
 and a kind whose CRD comes later, or goes
 (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes).
 """

@@ -1,4 +1,4 @@
-"""Files of /etc as processes inside the namespaces see them: names resolve there, and nobody asks a name server."""
+"""Files of /etc as processes inside the namespaces see them: names resolve from them, without a name server."""
 
 from __future__ import annotations
 

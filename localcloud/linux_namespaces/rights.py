@@ -37,9 +37,8 @@ def tried(options: Sequence[str]) -> str:
 
 
 def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequence[str] | None = None) -> list[str]:
-    """The options for ``unshare``. Root does without a user namespace where those are off.
-
-    Raises ``SetUpFailed`` naming what stands in the way and the command that removes it.
+    """The options for ``unshare``. Root needs no user namespace if those are disabled. Raises ``SetUpFailed`` with the
+    obstacle and the command that removes it.
     """
     if sys.platform != "linux":
         raise SetUpFailed(

@@ -40,7 +40,9 @@ class Reloader:
     _due: bool = field(default=False)
 
     async def step(self, *, configuration_changed: bool) -> None:
-        """Asks Prometheus once where something changed; what it refuses is logged, and asked again after a change."""
+        """Reloads Prometheus once after a change; a rejected configuration is logged, and tried again after the next
+        change.
+        """
         present = self._rule_files()
         self._due = self._due or configuration_changed or present != self._seen
         self._seen = present

@@ -1,8 +1,8 @@
 """The life of one pod on one of our nodes.
 
 Sandbox and volumes, init containers one after the other (side-cars stay), main containers together; its status as it
-changes; and its end: preStop and SIGTERM, side-cars last, in reverse order. With the kubelet's end its pods' processes
-end too, and a new kubelet starts them anew, which counts as a restart of each container.
+changes; and its end: preStop and SIGTERM, side-cars last, in reverse order. The processes of its pods end with the
+kubelet; a new kubelet starts them again, which counts as a restart of each container.
 """
 
 from __future__ import annotations

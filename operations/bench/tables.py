@@ -1,4 +1,4 @@
-"""Results for people: one run, and two beside each other."""
+"""Results for people: one run, or two side by side."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``llmd-gke cost``: what a stack costs before it is up, and what a change of its file would cost."""
+"""``llmd-gke cost``: what a stack will cost, and what a change of its file would cost."""

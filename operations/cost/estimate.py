@@ -59,7 +59,7 @@ class PoolPrice:
 
 @dataclass(frozen=True)
 class ModelFit:
-    """One model: the size of its weights (``None`` where nobody knows), and the HBM of the slice it runs on, GB."""
+    """One model: the size of its weights (``None`` if unknown), and the HBM of the slice it runs on, GB."""
 
     name: str
     weights_gb: float | None
@@ -67,7 +67,7 @@ class ModelFit:
     hbm_gb: int
 
     def __str__(self) -> str:
-        """The size of the weights beside the HBM, as a sentence."""
+        """A sentence that compares the size of the weights with the HBM."""
         if self.weights_gb is None:
             return (
                 f"{self.name}: the size of its weights is unknown; whether they fit in {self.hbm_gb} GB was not checked"

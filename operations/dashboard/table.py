@@ -15,7 +15,7 @@ STACK = "eu4a"
 
 def lines(settings: StackSettings) -> Iterator[str]:
     """The table, line by line."""
-    yield "| Section | Panel | Unit | What one reads from it |"
+    yield "| Section | Panel | Unit | What it shows |"
     yield "|---|---|---|---|"
     for section in sections(settings):
         for panel in section.panels:

@@ -1,1 +1,1 @@
-"""``llmd-gke doctor``: what would stop ``pulumi up``, asked before anything is created."""
+"""``llmd-gke doctor``: finds what would make ``pulumi up`` fail, before anything is created."""

@@ -1,4 +1,4 @@
-"""Google's APIs of a laptop cloud, for commands that ask Google: the emulator on what that cloud holds."""
+"""Google's APIs of a laptop cloud, for commands that query Google: the emulator on that cloud's folder."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def emulated(target: Target) -> Generator[None]:
 
 
 def _uses_emulator(workdir: Workdir) -> bool:
-    """Whether the cloud's Google is the emulator, by ``LLMD_GKE_GOOGLE`` and by who made what is there."""
+    """Whether the cloud uses the emulator, according to ``LLMD_GKE_GOOGLE`` and the provider that created its
+    resources.
+    """
     from localcloud.workflow import cloud_files, home
 
     return home.real_providers(workdir).get("gcp") in home.EMULATED and not cloud_files.of_other_google(workdir)

@@ -70,7 +70,7 @@ def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
 
 
 def check(context: Context) -> Iterator[Result]:
-    """GKE has made the nodes of every pool that the stack counts as made. Nothing where there is no cluster yet."""
+    """GKE has created the nodes of every pool that the stack considers created. No result without a cluster."""
     if not context.up:
         return
     pools = node_pools(context.google, context.settings)

@@ -106,7 +106,7 @@ def _compare(
 
 
 def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int | None:
-    """The limit that applies at a place, in chips; -1 is unlimited, ``None`` where nothing is told."""
+    """The limit that applies at a place, in chips; -1 is unlimited, ``None`` if it is not reported."""
     metric = f"compute.googleapis.com%2F{quota.lower()}"
     name = f"projects/{context.settings.project}/services/compute.googleapis.com/consumerQuotaMetrics/{metric}"
     try:

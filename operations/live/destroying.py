@@ -1,4 +1,4 @@
-"""Destroying a stack while Google still holds what its cluster left behind."""
+"""Destroying a stack while Google still has resources that its cluster left behind."""
 
 from __future__ import annotations
 

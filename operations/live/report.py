@@ -65,7 +65,7 @@ def as_markdown(seen: Evidence, taken: str, price: str) -> str:
         "",
         "## Open points of docs/not-verified-live.md",
         "",
-        "| # | Claim | Holds | Seen |",
+        "| # | Claim | Holds | Observed |",
         "|---|---|---|---|",
         *(f"| {point.number} | {point.claim} | {answer} | {cell(text)} |" for point, answer, text in answers(seen)),
         "",

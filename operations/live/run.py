@@ -1,4 +1,4 @@
-"""The steps of an acceptance run. Whatever happens, what was brought up is destroyed."""
+"""The steps of an acceptance run. Whatever happens, the stack is destroyed at the end."""
 
 from __future__ import annotations
 

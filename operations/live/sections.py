@@ -15,7 +15,7 @@ def status(screen: Mapping[str, object]) -> list[str]:
     """The output of ``status``, one row per line; empty if the step did not run."""
     if not screen:
         return []
-    lines = ["", "## Status", "", f"Overall status: {screen['state']}.", "", "| | Is | Seen |", "|---|---|---|"]
+    lines = ["", "## Status", "", f"Overall status: {screen['state']}.", "", "| | State | Observed |", "|---|---|---|"]
     return [*lines, *(f"| {cell(one['subject'])} | {one['state']} | {cell(one['text'])} |" for one in _lines(screen))]
 
 
@@ -38,7 +38,8 @@ def bench(result: BenchResult | None) -> list[str]:
         lines += ["", f"**{MARK}**: {result.mark}."]
     lines += [
         "",
-        "| Prompts | At once | Requests | Failed | Output tokens/s | First token p50 | p95 | Cached | USD a million |",
+        "| Prompts | Concurrency | Requests | Failed | Output tokens/s | First token p50 | p95 | Cached | USD per M "
+        "tokens |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for level in result.levels:

@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Print the query that answers a question about a stack, in the Logging query language.
 
-    Made from the settings: nothing has to be up, and nothing is asked. Give the query to `gcloud logging read`, or open
+    It reads only the settings: the stack need not be up. Give the query to `gcloud logging read`, or open
     the link.
     """
     from operations.progress import working

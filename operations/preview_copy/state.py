@@ -1,7 +1,7 @@
 """The state of a stack with dummies in place of its secrets.
 
 Reads what ``pulumi stack export`` writes, which decrypts nothing (pulumi/pulumi v3.259.0,
-pkg/backend/diy/backend.go ``ExportDeployment``), and makes what the file backend holds.
+pkg/backend/diy/backend.go ``ExportDeployment``), and creates the files of a file backend.
 """
 
 from __future__ import annotations

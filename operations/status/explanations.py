@@ -17,7 +17,7 @@ from operations.status.objects import State
 
 @dataclass(frozen=True)
 class Explanation:
-    """How that is, what it means and the command that goes on from there; fits where all three patterns are found."""
+    """The state, its meaning and the next command; applies if all three patterns match."""
 
     state: State
     text: str

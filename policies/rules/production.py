@@ -184,8 +184,8 @@ COVERED = Rule(
 
 ALERT_CHANNEL = Rule(
     name="production-alert-channel",
-    title="Alerts of production notify somebody",
-    why="An incident that is only shown in the console is seen by whoever happens to look there.",
+    title="Alerts of production stacks notify someone",
+    why="An incident that is only shown in the console is noticed only by someone who happens to look there.",
     sources=("https://cloud.google.com/monitoring/support/notification-options",),
     kinds=(ALERT_POLICY,),
     check_stack=_silent,

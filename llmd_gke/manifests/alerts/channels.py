@@ -77,7 +77,7 @@ def _target(channel: ChannelSettings) -> tuple[str, str, dict[str, str], dict[st
         return "pagerduty", f"PagerDuty {pager.secret_name}", {}, {"service_key": pager.secret_name}
     if channel.pub_sub is not None:
         return "pubsub", channel.pub_sub.topic, {"topic": channel.pub_sub.topic}, {}
-    assert channel.webhook is not None, "a channel has one kind: llmd_gke.rules.notification.one_kind"  # noqa: S101
+    assert channel.webhook is not None, "a channel must have exactly one kind: llmd_gke.rules.notification.one_kind"  # noqa: S101
     webhook = channel.webhook
     if webhook.url is None:
         secret = webhook.url_secret_name or ""

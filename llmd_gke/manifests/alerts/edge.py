@@ -54,7 +54,8 @@ def _errors(settings: StackSettings) -> Alert:
         (
             "`llmd-gke status --stack STACK`, then `llmd-gke smoke --stack STACK`.",
             "`statusDetails` in the load balancer's logs says why: docs/troubleshooting.md.",
-            "ModelErrorRatioFast fires, too: servers fail. It does not: the fault is between the gateway and them.",
+            "If ModelErrorRatioFast also fires, servers fail. If it does not, the fault is between the gateway and "
+            "the servers.",
         ),
         LOAD_BALANCER,
     )
@@ -72,7 +73,7 @@ def _unreachable(settings: StackSettings) -> Alert:
         "DNS, certificate, firewall, load balancer, route, or all of the model's replicas.",
         (
             "`llmd-gke smoke --stack STACK` from outside the VPC says which step fails.",
-            "ModelHasNoReadyReplica fires, too: begin there.",
+            "If ModelHasNoReadyReplica also fires, begin there.",
         ),
         UPTIME_CHECKS,
     )

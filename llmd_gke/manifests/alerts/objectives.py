@@ -66,12 +66,14 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
         5 * MINUTE,
         "critical",
         "scraped",
-        "Nobody has read metrics of the model's endpoint picker for five minutes (and PromQL's own five): it is gone, "
-        "and requests fail, or the collectors cannot reach it, and other alerts of the model are blind.",
+        "There have been no metrics from the model's endpoint picker for ten minutes (this alert's five, after "
+        "PromQL's "
+        "five). Either the picker is down and requests fail, or the collectors cannot reach it and other alerts of the "
+        "model cannot fire.",
         (
             "Does the model answer? `llmd-gke smoke --stack STACK`.",
             "`kubectl get pods -l app.kubernetes.io/component=llminferenceservice-router-scheduler` in its namespace.",
-            "The picker runs: docs/monitoring.md shows how to see why a scrape failed.",
+            "If the picker runs: docs/monitoring.md shows how to find out why a scrape failed.",
         ),
         "https://github.com/llm-d/llm-d/blob/098dea78/docs/operations/observability/alerting.md",
         model.name,
@@ -114,8 +116,8 @@ def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:
         burn.severity,
         "scraped",
         f"Servers or the endpoint picker fail requests of the model {burn.rate:g} times as fast as its objective "
-        f"`availability` allows: {burn.budget}. Status 4xx does not count. Errors after the first token of a stream do "
-        "not either: their status is 200.",
+        f"`availability` allows: {burn.budget}. Status 4xx does not count. Errors after the first token of a stream "
+        "do not count either, because their status is 200.",
         (
             "What changed? `pulumi stack history`; undo it by `pulumi up` of the commit before.",
             "The dashboard shows errors by code: ServiceUnavailable means no ready replica; others are in the servers' "
@@ -143,8 +145,9 @@ def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]
             "One request in twenty waits longer for its first token than the objective `firstTokenSeconds` allows: "
             "requests queue, or prompts are longer than usual.",
             (
-                "ModelQueueing fires, too: raise `replicas`.",
-                "It does not: prompts have grown. `maxNumBatchedTokens` sets how many tokens are prefilled at a time.",
+                "If ModelQueueing also fires: raise `replicas`.",
+                "If it does not: prompts have grown. `maxNumBatchedTokens` sets how many tokens are prefilled at a "
+                "time.",
                 "The objective is wrong for this model: `objectives.firstTokenSeconds`.",
             ),
             VLLM,
@@ -156,8 +159,8 @@ def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]
             10 * MINUTE,
             "warning",
             "scraped",
-            "One token in twenty comes later after the one before it than the objective `interTokenMilliseconds` "
-            "allows: the server works on too many requests at a time, or prefills interrupt it.",
+            "For one token in twenty, the time since the previous token exceeds the objective "
+            "`interTokenMilliseconds`:  the server works on too many requests at a time, or prefills interrupt it.",
             (
                 "Lower `maxNumSeqs` or `maxNumBatchedTokens`, or raise `replicas`.",
                 "The objective is wrong for this model: `objectives.interTokenMilliseconds`.",

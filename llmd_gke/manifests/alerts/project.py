@@ -30,8 +30,8 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             "More than 90 % of a quota of chips in the region is used. The next replica, or the extra host of an "
             "update, may not get its chips.",
             (
-                "`llmd-gke doctor --stack STACK` compares quotas with what the settings ask for at most.",
-                "Ask for more in the console (IAM, Quotas); it can take days.",
+                "`llmd-gke doctor --stack STACK` compares quotas with the maximum that the settings may need.",
+                "Request more in the console (IAM, Quotas); this can take days.",
             ),
             QUOTA,
         ),
@@ -44,7 +44,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             "The nightly comparison found resources that are not as the program made them: somebody changed or deleted "
             "them by hand.",
             (
-                "`pulumi refresh --preview-only --diff --stack STACK` names them.",
+                "`pulumi refresh --preview-only --diff --stack STACK` lists them.",
                 "Wanted: put the change into the settings. Unwanted: `pulumi up --refresh` undoes it.",
             ),
             "https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
@@ -64,8 +64,8 @@ def _idle(settings: StackSettings) -> Iterator[Alert]:
             "google",
             f"A {kind.name} host has computed almost nothing for three hours and is billed.",
             (
-                "Nobody uses the model: `stopped: true`, or fewer `replicas`.",
-                "A host without a server's pod: `minNodes` of its pool keeps it.",
+                "If nobody uses the model: set `stopped: true`, or fewer `replicas`.",
+                "If the host runs no server: lower `minNodes` of its pool.",
             ),
             kind.utilization_source,
         )

@@ -55,8 +55,8 @@ def starts(settings: StackSettings) -> list[Panel]:
             "New pods by what they wait for",
             "count",
             stages,
-            "A new pod waits for a node, image and weights, and then loads and compiles. Nothing is drawn while all "
-            "are ready. A stage that does not end is the one to look into: `llmd-gke status`.",
+            "A new pod waits for a node, image and weights, and then loads and compiles. The panel is empty while all "
+            "are ready. If a stage does not end, see `llmd-gke status`.",
             KUBE_STATE,
             "stacked",
         ),
@@ -71,8 +71,8 @@ def starts(settings: StackSettings) -> list[Panel]:
                     (f'node_name!~"{_hosts(settings)}"', "other nodes"),
                 )
             ),
-            "TPU hosts come and go with replicas and are billed while they exist. Fewer than there should be replicas: "
-            "no capacity, or no quota.",
+            "TPU hosts come and go with replicas and are billed while they exist. Fewer hosts than replicas mean no "
+            "capacity or no quota.",
             GKE,
         ),
         *_pool_status(settings),
@@ -117,7 +117,7 @@ def chips(settings: StackSettings, window: str) -> list[Panel]:
             "TensorCore utilization",
             "percent",
             (Query(f"avg {by_node} ({Google.TENSORCORE_PERCENT}{hosts})", "{{node_name}}"),),
-            "How much of the matrix units is used. Near 0 for hours: a host is billed and does nothing.",
+            "Share of the matrix units in use. Near 0 for hours, a host is idle but billed.",
             GKE,
         ),
         Panel(
@@ -125,7 +125,7 @@ def chips(settings: StackSettings, window: str) -> list[Panel]:
             "HBM bandwidth",
             "percent",
             (Query(f"avg {by_node} ({Google.HBM_BANDWIDTH_PERCENT}{hosts})", "{{node_name}}"),),
-            "What decoding is usually limited by. Not every TPU type reports it: an empty panel says nothing.",
+            "Usually the limit of decoding. Not every TPU type reports it, so an empty panel means nothing.",
             GKE,
         ),
         Panel(
@@ -133,7 +133,7 @@ def chips(settings: StackSettings, window: str) -> list[Panel]:
             "HBM in use",
             "ratio",
             (Query(f"{used} / {total}", "{{node_name}}"),),
-            "Weights and KV cache, which the server takes at its start: flat is as it should be.",
+            "Weights and KV cache. The server allocates both at its start, so a flat line is normal.",
             GKE,
         ),
         *_price(settings, window),
@@ -161,8 +161,9 @@ def _price(settings: StackSettings, window: str) -> list[Panel]:
             "Price of a million output tokens",
             "USD",
             tuple(queries),
-            "List price of the chips of ready replicas, by the tokens they make now. It falls with load; without "
-            "requests there is no line. Not in it: cluster, system nodes, traffic, and hosts that are still starting.",
+            "List price of the chips of ready replicas, divided by their current throughput. It falls with load; "
+            "without requests there is no line. It excludes cluster, system nodes, traffic, and hosts that are still "
+            "starting.",
             "llmd_gke/catalog/zones.py",
         )
     ]

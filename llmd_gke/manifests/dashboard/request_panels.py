@@ -46,8 +46,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
                     f"max by (namespace, deployment) ({KubeState.DEPLOYMENT_WANTED}{wanted})", "{{deployment}} wanted"
                 ),
             ),
-            "Replicas that the endpoint picker sends requests to, and how many there should be. At 0 the model answers "
-            "nobody. Models that span hosts have no second line.",
+            "Replicas that the endpoint picker sends requests to, and the number that should be ready. At 0 the model "
+            "is not served. Models that span hosts have no second line.",
             PICKER,
         ),
         Panel(
@@ -68,7 +68,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
                     "{{model}} {{error_code}}",
                 ),
             ),
-            "Requests that failed behind the gateway. No line is good: a code has none before its first error.",
+            "Requests that failed behind the gateway. An empty panel is good: a code has no line before its first "
+            "error.",
             PICKER,
             "stacked",
         ),
@@ -77,8 +78,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
             "Answers of the gateway",
             "per second",
             (Query(f"sum by (response_code_class) (rate({requests}{edge}[{window}]))", "{{response_code_class}}"),),
-            "Answers by class: 500 are errors of ours, 400 of clients. What the load balancer answers by itself is "
-            "here and nowhere else.",
+            "Answers by class: 500 are server errors, 400 client errors. Only this panel includes the load balancer's "
+            "own answers.",
             LOAD_BALANCER,
             "stacked",
         ),
@@ -93,8 +94,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
                 )
                 for share in QUANTILES[:2]
             ),
-            "From the request's first byte to the answer's last. More than the servers' own duration: waiting for a "
-            "place, or slow clients.",
+            "From the request's first byte to the answer's last. If it is much longer than the servers' own duration, "
+            "requests queue or clients are slow.",
             LOAD_BALANCER,
         ),
     ]
@@ -142,7 +143,7 @@ def latency(settings: StackSettings, window: str) -> list[Panel]:
             "Decision of the endpoint picker",
             "seconds",
             _quantiles(Picker.DECISION_SECONDS, ours, window)[1:],
-            "What choosing a replica adds to each request. Milliseconds; more means a picker without CPU.",
+            "The time that choosing a replica adds to each request: milliseconds, unless the picker lacks CPU.",
             PICKER,
         ),
     ]
@@ -196,7 +197,7 @@ def load(settings: StackSettings, window: str) -> list[Panel]:
                 Query(f"sum {promql.BY_MODEL} (rate({name}{ours}[{window}]))", f"{{{{model}}}} {label}")
                 for name, label in ((Server.PROMPT_TOKENS, "in"), (Server.GENERATED_TOKENS, "out"))
             ),
-            "The work that is done. Flat while requests wait: this is the most the replicas can do.",
+            "The throughput. If it is flat while requests wait, the replicas are at their limit.",
             VLLM,
         ),
         Panel(
@@ -204,7 +205,7 @@ def load(settings: StackSettings, window: str) -> list[Panel]:
             "Preempted requests",
             "per second",
             (Query(f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[{window}]))", "{{pod}}"),),
-            "Requests that lost their KV cache to others. Anything but 0 for long: lower maxNumSeqs or maxModelLen.",
+            "Requests that lost their KV cache to others. If it stays above 0, lower maxNumSeqs or maxModelLen.",
             VLLM,
         ),
     ]

@@ -1,4 +1,4 @@
-"""What is measured of a stack, and who is alerted."""
+"""Which metrics and traces of a stack are collected, and who is alerted."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class MonitoringSettings(Section):
     """Channels that alerts are sent to (default: none; incidents are only shown in the console)."""
     runbook_url: Annotated[str, Field(pattern=r"^https://[^\s#]{1,1500}$")] | None = None
     """Address of ``docs/alerts.md`` where your on-call staff read it, such as
-    ``https://github.com/ORGANISATION/llmd-gke/blob/main/docs/alerts.md``: alerts link to it (default: none; they have
-    the text in them)."""
+    ``https://github.com/ORGANISATION/llmd-gke/blob/main/docs/alerts.md``: alerts link to it (default: none; alerts
+    always contain the text)."""
     dashboard: bool = True
     """Create a dashboard of this stack in Cloud Monitoring (default: true)."""
     uptime_check: bool = True

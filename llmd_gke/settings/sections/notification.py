@@ -15,30 +15,31 @@ class SlackSettings(Section):
     """Name of the channel, with ``#``; invite the app to private ones."""
     secret_name: str = notification.SLACK_TOKEN
     """Name of the stack's secret with the OAuth token of a Slack app that may post there: ``slackToken`` (default), or
-    that with a suffix for a second workspace, such as ``slackTokenOps``."""
+    ``slackToken`` with a suffix for a second workspace, such as ``slackTokenOps``."""
 
 
 class PagerDutySettings(Section):
     """A service of PagerDuty."""
 
     secret_name: str = notification.PAGER_DUTY_KEY
-    """Name of the stack's secret with the integration key of the service: ``pagerDutyKey`` (default), or that with a
-    suffix for a second service, such as ``pagerDutyKeyNight``."""
+    """Name of the stack's secret with the integration key of the service: ``pagerDutyKey`` (default), or
+    ``pagerDutyKey`` with a suffix for a second service, such as ``pagerDutyKeyNight``."""
 
 
 class WebhookSettings(Section):
     """An HTTPS endpoint that gets each incident as JSON."""
 
     url: Word | None = None
-    """Address, ``https://``, without credentials and without a query (default: none; or ``url_secret_name``)."""
+    """Address, ``https://…``, without credentials and without a query; set it or ``url_secret_name`` (default:
+    none)."""
     url_secret_name: str | None = None
-    """Name of the stack's secret with the whole address, for one with a token in it: ``webhookUrl``, or that with a
-    suffix (default: none)."""
+    """Name of the stack's secret with the whole address, for an address that contains a token: ``webhookUrl``, or
+    ``webhookUrl`` with a suffix (default: none)."""
     user: Word | None = None
     """User name for HTTP basic authentication (default: none); only with ``url``."""
     secret_name: str | None = None
-    """Name of the stack's secret with the password of ``user``: ``webhookPassword``, or that with a suffix (default:
-    none)."""
+    """Name of the stack's secret with the password of ``user``: ``webhookPassword``, or ``webhookPassword`` with a
+    suffix (default: none)."""
 
 
 class PubSubSettings(Section):
@@ -63,8 +64,8 @@ class ChannelSettings(Section):
     pub_sub: PubSubSettings | None = None
     """A Pub/Sub topic (default: none)."""
     minimum_severity: Literal["critical", "warning", "info"] = "info"
-    """Least severe alerts that are sent here (default: ``info``, all). ``critical``: requests fail now; ``warning``:
-    they will, or are slow; ``info``: money is wasted."""
+    """Minimum severity of the alerts that are sent here (default: ``info``, all). ``critical``: requests fail now;
+    ``warning``: they will, or are slow; ``info``: money is wasted."""
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class StackSettings(Section):
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
     """The controllers of the cluster."""
     monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
-    """What is measured, and who is alerted."""
+    """Metrics, alerts, dashboard and traces."""
     registry: dict[str, str] = Field(default_factory=dict[str, str])
     """A mirror of charts and images: each registry and its replacement, e.g.
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""

@@ -19,9 +19,8 @@ class TracesSettings(Section):
     """Send traces to Cloud Trace, through the OpenTelemetry collector that GKE manages in the cluster (default:
     false)."""
     endpoint: Word | None = None
-    """A receiver of OTLP over gRPC: ``http://SERVICE.NAMESPACE.svc.cluster.local:4317`` or
-    ``http://IPV4-ADDRESS:4317`` (default: none). The Service's port must be the pods' own, since NetworkPolicies see
-    that one."""
+    """An OTLP receiver over gRPC: ``http://SERVICE.NAMESPACE.svc.cluster.local:4317`` or ``http://IPV4-ADDRESS:4317``
+    (default: none). The Service's port must equal its pods' port, which NetworkPolicies apply to."""
     sampling_ratio: Annotated[float, Field(gt=0, le=1)] = tracing.DEFAULT_RATIO
     """Share of requests that are traced (default: 0.05)."""
 

@@ -69,7 +69,7 @@ def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(config: Config
 def test_a_channel_has_exactly_one_kind(config: Config, refused: Refuse, channel: dict[str, Any], given: str) -> None:
     notify(config, channel)
     message = refused(config)
-    assert f"exactly one kind, this one has {given}  [notify-kind]" in message
+    assert f"exactly one kind of channel, but this one has {given}  [notify-kind]" in message
     assert "allowed: email, slack, pagerDuty, webhook, pubSub" in message
 
 

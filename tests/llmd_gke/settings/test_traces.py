@@ -79,7 +79,7 @@ def test_a_ratio_is_above_0_and_1_at_most(config: Config, refused: Refuse, ratio
 
 def test_a_gke_without_a_collector_of_its_own_is_refused(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"]["minVersion"] = "1.34.0-gke.1626000"
-    assert f"cloudTrace needs GKE {tracing.MANAGED_SINCE}" in refused(traced(config, cloudTrace=True))
+    assert f"cloudTrace requires GKE {tracing.MANAGED_SINCE}" in refused(traced(config, cloudTrace=True))
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_a_model_that_says_itself_where_its_traces_go_is_refused(
     config["llmd-gke:models"][0].update(changes)
     message = refused(traced(config, cloudTrace=True))
     assert "llmd-gke:models[0]" in message
-    assert f"{named} would keep KServe from" in message
+    assert f"{named} would override" in message

@@ -22,6 +22,13 @@ class GoogleError:
 
 ERRORS: tuple[GoogleError, ...] = (
     GoogleError(
+        r"Error (deleting|while waiting to delete) default node pool",
+        "the default node pool of the new cluster could not be deleted, for the reason in the message; later updates "
+        "leave it, and its nodes cost money",
+        "fix the cause that the message names, delete the pool (`gcloud container node-pools delete default-pool "
+        "--cluster CLUSTER --location LOCATION`), then try again",
+    ),
+    GoogleError(
         r"GCE_QUOTA_EXCEEDED|Quota '[^']*' exceeded|quotaExceeded",
         "the project's quota is exhausted, or was never granted",
         "request more (IAM & Admin > Quotas); `llmd-gke doctor --stack {stack}` names the quota and the amount",
@@ -75,7 +82,8 @@ ERRORS: tuple[GoogleError, ...] = (
         "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
     ),
     GoogleError(
-        r"error reading from server: |exited prematurely|transport is closing|transport: Error while dialing",
+        r"error reading from server: |exited prematurely|could not read plugin |transport is closing|"
+        r"transport: Error while dialing",
         "the provider's process ended before it answered: it was killed, or memory ran out; a resource may have been "
         "created nevertheless",
         "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",

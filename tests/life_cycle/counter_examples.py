@@ -71,7 +71,8 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
     "the default pool cannot be deleted": CounterExample(
         '[{"command": "up", "faults": [{"fault": "expired-token", "method": '
         '"container.projects.locations.clusters.nodePools.delete", "times": 1}]}, {"command": "up"}]',
-        "the cluster was in the state without its DNS endpoint, and every later `up` ended in the program",
+        "the cluster was in the state without its DNS endpoint, and every later `up` ended in the program; no message "
+        "said that the pool stays",
         "tests/components/test_cluster.py",
     ),
     "an error when the provider looks whether a pool exists": CounterExample(

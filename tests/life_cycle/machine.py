@@ -41,6 +41,8 @@ GONE = f"with {DELETE_UNREACHABLE}=true"
 LOOK = "container.projects.locations.clusters.nodePools.get"
 """The provider looks whether a pool exists before it makes it. After an error other than 404 it makes the pool without
 an id, and the state lacks it (``resourceContainerNodePoolCreate`` of terraform-provider-google)."""
+DEFAULT_POOL = "default node pool: "
+"""What an `up` says that left the pool GKE makes with a cluster. The next one leaves it, too: it is deleted by hand."""
 UNINSTALLED = "release: not found"
 """What a Helm release's deletion ends with where the answer to an earlier one was lost."""
 
@@ -255,6 +257,7 @@ class Machine:
                     before["fault"] in ("error", "expired-token") and fnmatchcase(LOOK, before["method"])
                 )
         signs = {"quota": "QUOTA_EXCEEDED", "not usable yet": "yet", "in use": "already being used"}
+        self.lost |= DEFAULT_POOL in ended.output
         for fault in step.faults:
             if fault["fault"] == "world" and signs[kind_of(fault)] in ended.output:
                 self.outcome.met[kind_of(fault)] += 1

@@ -4,6 +4,7 @@ import pulumi
 
 from components import configuration
 from components.autoscaler import Autoscaler, AutoscalerArgs
+from components.budget import Budget, BudgetArgs
 from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.cluster import Cluster, ClusterArgs
 from components.dns_record import DnsRecord, DnsRecordArgs
@@ -58,9 +59,18 @@ cluster = Cluster(
         cloud_trace=settings.monitoring.cloud_trace,
         scaled=bool(settings.autoscaled),
         managed_metrics=settings.scales_by("gke"),
+        labels=settings.budget_labels,
     ),
     after(network),
 )
+
+spending = settings.budget
+if spending is not None and spending.billing_account is not None:
+    Budget(
+        "budget",
+        BudgetArgs(spending.billing_account, settings.project, prefix, spending.amount_per_month),
+        after(project),
+    )
 
 gateway_api = GatewayApi("gateway-api", GatewayApiArgs(gateway, cluster.provider), after(cluster))
 platform = Platform(

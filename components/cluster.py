@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 import pulumi
@@ -27,7 +28,8 @@ SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 class ClusterArgs:
     """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` enables FQDNNetworkPolicies,
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
-    ``managed_metrics`` prepares for GKE's managed adapter of metrics.
+    ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``labels`` are
+    the cluster's own, beside those of all resources.
     """
 
     settings: ClusterSettings
@@ -38,6 +40,7 @@ class ClusterArgs:
     cloud_trace: bool = False
     scaled: bool = False
     managed_metrics: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Cluster(pulumi.ComponentResource):
@@ -84,6 +87,7 @@ class Cluster(pulumi.ComponentResource):
             pod_autoscaling=container.ClusterPodAutoscalingArgs(hpa_profile=scaling.HPA_PROFILE)
             if args.managed_metrics
             else None,
+            resource_labels=args.labels or None,
             release_channel=container.ClusterReleaseChannelArgs(channel=settings.release_channel),
             min_master_version=settings.min_version,
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(

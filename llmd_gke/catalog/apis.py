@@ -36,12 +36,14 @@ def needed(
     encryption: bool = False,
     buckets: bool = False,
     cloud_trace: bool = False,
+    billing_budget: bool = False,
 ) -> tuple[str, ...]:
     """The APIs of a stack, without ``.googleapis.com``.
 
     ``certificates``: its gateway takes certificates from Certificate Manager. ``secrets``: the driver of Secret
     Manager. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
     ``cloud_trace``: traces through GKE's managed OpenTelemetry, which writes by the Telemetry API.
+    ``billing_budget``: a budget of Google Cloud.
     """
     by_setting = {
         "certificatemanager": certificates,
@@ -51,5 +53,6 @@ def needed(
         "storage": buckets,
         "cloudtrace": cloud_trace,
         "telemetry": cloud_trace,
+        "billingbudgets": billing_budget,
     }
     return (*APIS, *(api for api, wanted in by_setting.items() if wanted))

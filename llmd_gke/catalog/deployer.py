@@ -13,10 +13,13 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from llmd_gke.catalog.scaling import READER_ROLE
+
 NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
 """What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity.
 
-No other project role is granted by the graph, so the identity that deploys can grant no other.
+The graph grants one more project role, :data:`READER_ROLE`, where KEDA scales models; the identity that deploys can
+grant no other.
 """
 
 PREDEFINED = ("roles/container.admin", "roles/serviceusage.serviceUsageAdmin")
@@ -105,7 +108,7 @@ def permissions(types: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(required))
 
 
-def condition(roles: Iterable[str] = NODE_ROLES) -> str:
+def condition(roles: Iterable[str] = (*NODE_ROLES, READER_ROLE)) -> str:
     """The condition under which the identity may change the project's grants: of these roles only."""
     return CONDITION.format(roles=", ".join(f"'{role}'" for role in sorted(roles)))
 

@@ -37,6 +37,12 @@ def price(stack_price: StackPrice) -> Data:
         "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
         "clusterFeeUsdPerHour": stack_price.fee_usd_per_hour,
         "totals": _states(stack_price.totals),
+        "besides": {
+            "leastUsdPerHour": stack_price.besides.least.usd_per_hour,
+            "mostUsdPerHour": stack_price.besides.most.usd_per_hour,
+            "systemNodesPriced": stack_price.besides.most.system_nodes is not None,
+            "budgetUsdPerHour": stack_price.besides.limit_usd_per_hour,
+        },
         "monitoring": _monitoring(stack_price.monitoring),
         "notIncluded": list(NOT_INCLUDED),
     }

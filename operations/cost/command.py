@@ -33,7 +33,7 @@ def command(
     """
     from llmd_gke.catalog.zones import old_prices
     from operations.cost import as_data, revisions, tables
-    from operations.cost.estimate import estimate
+    from operations.cost.estimate import autoscaled, estimate
     from operations.exits import BadInput
     from operations.printing import show
     from operations.target import Target
@@ -58,6 +58,10 @@ def command(
         data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
         lines.append(f"A million output tokens at {tokens_per_second:,.0f} per second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
+    lines += autoscaled(target.settings)
+    lines.append(str(price.besides))
+    if price.besides.limit is not None:
+        lines.append(price.besides.limit)
     lines.append(str(price.monitoring))
     if target.settings.cluster.control_plane == "zonal":
         lines.append(tables.FIRST_ZONAL)

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llmd_gke.catalog import models as catalogue
+from llmd_gke.catalog.overhead import Overhead
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+from llmd_gke.rules.budget import cents
 from llmd_gke.settings.sections import AcceleratorPool, ModelSettings, StackSettings
+from llmd_gke.settings.validation.budget import besides
 from operations.cost import monitoring
 from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
@@ -87,6 +90,31 @@ class SystemPool:
 
 
 @dataclass(frozen=True)
+class Besides:
+    """System nodes, disks, load balancer and NAT, with the fewest replicas and at maxNodes; and the stack's limit."""
+
+    least: Overhead
+    most: Overhead
+    limit_usd_per_hour: float | None
+
+    def __str__(self) -> str:
+        """The range in a sentence, as ``llmd-gke cost`` shows it."""
+        nodes = "" if self.most.system_nodes is not None else " (system nodes have no price here)"
+        low, high = self.least.usd_per_hour, self.most.usd_per_hour
+        return (
+            f"Besides, estimated: {low:,.2f} to {high:,.2f} USD an hour for system nodes, disks, load balancer and NAT"
+            f"{nodes}."
+        )
+
+    @property
+    def limit(self) -> str | None:
+        """The stack's budget as a sentence; ``None`` without one."""
+        if self.limit_usd_per_hour is None:
+            return None
+        return f"Budget: at most {self.limit_usd_per_hour:,.2f} USD an hour, everything included."
+
+
+@dataclass(frozen=True)
 class StackPrice:
     """A stack: its pools, and all of them with GKE's fee."""
 
@@ -95,6 +123,7 @@ class StackPrice:
     system_pool: SystemPool
     totals: dict[State, Amount]
     monitoring: MonitoringPrice
+    besides: Besides
     models: tuple[ModelFit, ...] = ()
     fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
 
@@ -106,7 +135,13 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     system = settings.cluster.system_pool
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
     fits = tuple(_fit(settings, model) for model in settings.models)
-    return StackPrice(stack, pools, ordinary, totals, monitoring.estimate(settings), fits)
+    return StackPrice(stack, pools, ordinary, totals, monitoring.estimate(settings), _besides(settings), fits)
+
+
+def _besides(settings: StackSettings) -> Besides:
+    budget = settings.budget
+    limit = None if budget is None else cents(budget.usd_per_hour, budget.usd_per_month)
+    return Besides(besides(settings, idle=True), besides(settings), None if limit is None else limit / 100)
 
 
 def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
@@ -140,6 +175,17 @@ def _total(amounts: Iterable[Amount]) -> Amount:
     if len(prices) < len(parts):
         return Amount(nodes, chips, None, next(part.open for part in parts if part.usd_per_hour is None))
     return Amount(nodes, chips, round(sum(prices) + CLUSTER_FEE_USD_PER_HOUR, 4))
+
+
+def autoscaled(settings: StackSettings) -> list[str]:
+    """The range of the price of a stack with autoscaled models, as a line; none for other stacks."""
+    if not settings.autoscaled:
+        return []
+    low, high = settings.least_totals, settings.totals
+    names = ", ".join(f"{model.name} ({model.replicas_text})" for model in settings.autoscaled)
+    if low.usd_per_hour is None or high.usd_per_hour is None:
+        return [f"Autoscaled: {names}; {NO_PRICE}"]
+    return [f"Autoscaled: {names}; {low.usd_per_hour:,.2f} to {high.usd_per_hour:,.2f} USD an hour with GKE's fee."]
 
 
 def usd_per_million_tokens(usd_per_hour: float, tokens_per_second: float) -> float:

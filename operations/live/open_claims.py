@@ -253,6 +253,7 @@ BY_HAND: Mapping[int, str] = {
     65: "needs an autoscaled model on GKE 1.37 or newer: kubectl get hpa shows numbers",
     66: "needs a model that KEDA scales: kubectl get scaledobject says ACTIVE True",
     67: "needs an autoscaled model: pulumi up and refresh while a pod is Pending",
+    68: "needs a stack with budget.billingAccount: gcloud billing budgets list",
 }
 """Points that a run cannot answer, and what would answer them."""
 

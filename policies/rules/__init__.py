@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from policies.rules import (
+    budget,
     cluster,
     egress,
     exposure,
@@ -43,7 +44,7 @@ GROUPS = (
     Group("inference-pools", "InferencePools", pools.RULES),
     Group("model-pods", "Model pods", (*tpu_pods.RULES, *pods.RULES)),
     Group("platform", "Platform", platform.RULES),
-    Group("clusters", "Clusters and networks", cluster.RULES),
+    Group("clusters", "Clusters and networks", (*cluster.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
     Group("tpu-node-pools", "TPU node pools", tpu_pools.RULES),
     Group("exposure", "Exposure", exposure.RULES),

@@ -6,6 +6,7 @@ holds a secret: tokens are read by the program as Pulumi secrets and never enter
 """
 
 from llmd_gke.settings.sections.base import Section
+from llmd_gke.settings.sections.budget import BudgetSettings
 from llmd_gke.settings.sections.cluster import (
     ClusterSettings,
     EncryptionSettings,
@@ -36,6 +37,7 @@ from llmd_gke.settings.sections.traces import TracesSettings
 
 __all__ = [
     "AcceleratorPool",
+    "BudgetSettings",
     "CallerSettings",
     "ChannelSettings",
     "ClusterSettings",

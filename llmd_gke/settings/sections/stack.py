@@ -8,8 +8,10 @@ from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
 from llmd_gke.catalog.scaling import Source
+from llmd_gke.rules.budget import LABEL, cents
 from llmd_gke.rules.scaling import effective_source
 from llmd_gke.settings.sections.base import Section
+from llmd_gke.settings.sections.budget import BudgetSettings
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.front_door import FrontDoorSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
@@ -43,6 +45,8 @@ class StackSettings(Section):
     registry: dict[str, str] = Field(default_factory=dict[str, str])
     """A mirror of charts and images: each registry and its replacement, e.g.
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""
+    budget: BudgetSettings | None = None
+    """What the stack may cost (default: no limit)."""
     storage: StorageSettings = Field(default_factory=StorageSettings)
     """Cloud Storage buckets that the program creates."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
@@ -81,7 +85,15 @@ class StackSettings(Section):
             encryption=bool(cluster.encryption.disks or cluster.encryption.database),
             buckets=self.uses_storage,
             cloud_trace=self.monitoring.cloud_trace,
+            billing_budget=self.budget is not None and self.budget.billing_account is not None,
         )
+
+    @property
+    def budget_labels(self) -> dict[str, str]:
+        """The label of the cluster by which the policy ``hourly-price`` knows the stack's limit."""
+        given = self.budget
+        limit = None if given is None else cents(given.usd_per_hour, given.usd_per_month)
+        return {} if limit is None else {LABEL: str(limit)}
 
     @property
     def uses_storage(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import names, registry
 from llmd_gke.settings.sections import StackSettings
-from llmd_gke.settings.validation import cluster, front_door, gateway, models, monitoring, pools
+from llmd_gke.settings.validation import budget, cluster, front_door, gateway, models, monitoring, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
@@ -32,3 +32,4 @@ def check(settings: StackSettings) -> Iterator[SettingFinding]:
     yield from front_door.front_door(settings)
     yield from monitoring.monitoring(settings)
     yield from monitoring.traces(settings)
+    yield from budget.budget(settings)

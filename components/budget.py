@@ -1,0 +1,52 @@
+"""Google Cloud's own budget: alerts on what a stack is billed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_gcp import billing
+
+THRESHOLDS = (0.5, 0.9, 1.0)
+"""Parts of the amount at which Google alerts."""
+
+
+@dataclass(frozen=True)
+class BudgetArgs:
+    """``billing_account`` is that of ``project``; ``cluster`` is the name by which GKE labels its costs."""
+
+    billing_account: str
+    project: str
+    cluster: str
+    usd_per_month: float
+
+
+class Budget(pulumi.ComponentResource):
+    """``llmd-gke:cost:Budget``: a monthly budget of the cluster's costs, with alerts at 50, 90 and 100 %, and when the
+    forecast reaches it.
+
+    Google mails the alerts to the billing account's administrators. The identity that deploys needs
+    ``roles/billing.costsManager`` on the billing account, and user credentials a quota project
+    (``gcp:billingProject``, ``gcp:userProjectOverride``).
+    """
+
+    def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:cost:Budget", name, None, opts)
+        billing.Budget(
+            f"{name}-month",
+            billing_account=args.billing_account,
+            display_name=args.cluster,
+            amount={"specified_amount": {"currency_code": "USD", "units": str(round(args.usd_per_month))}},
+            # The id of the project is accepted and stored as its number: a difference that no update would end.
+            budget_filter={
+                "projects": [f"projects/{args.project}"],
+                "labels": {"goog-k8s-cluster-name": args.cluster},
+                "calendar_period": "MONTH",
+            },
+            threshold_rules=[
+                *({"threshold_percent": part} for part in THRESHOLDS),
+                {"threshold_percent": 1.0, "spend_basis": "FORECASTED_SPEND"},
+            ],
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["budgetFilter.projects"]),
+        )
+        self.register_outputs({})

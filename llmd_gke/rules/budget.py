@@ -1,0 +1,76 @@
+"""Rules about what a stack may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from llmd_gke.catalog.accelerators import family_of
+from llmd_gke.catalog.overhead import HOURS_PER_MONTH
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+from llmd_gke.rules.finding import Finding
+
+LABEL = "llmd-gke-max-cents-per-hour"
+"""Label of the cluster with the stack's budget in cents per hour: labels of Google Cloud have no decimal point."""
+
+
+@dataclass(frozen=True)
+class PricedPool:
+    """A pool of TPU hosts at its maximum: ``nodes`` hosts of ``chips`` chips each."""
+
+    name: str
+    machine_type: str
+    chips: int
+    zone: str
+    capacity: Capacity
+    nodes: int
+
+    @property
+    def usd_per_hour(self) -> float | None:
+        """List price of all its hosts; ``None`` where none is public."""
+        family = family_of(self.machine_type)
+        price = None if family is None else chip_price(family.name, self.zone, self.capacity)
+        return 0.0 if not self.nodes else None if price is None else price * self.chips * self.nodes
+
+
+def cents(usd_per_hour: float | None, usd_per_month: float | None) -> int | None:
+    """The smaller of both limits in cents per hour; ``None`` without a limit. A month has 730 hours."""
+    limits = [usd_per_hour, None if usd_per_month is None else usd_per_month / HOURS_PER_MONTH]
+    given = [limit for limit in limits if limit is not None]
+    return round(min(given) * 100) if given else None
+
+
+def fits(limit_cents: int, pools: Sequence[PricedPool], overhead: float, floor: float | None) -> Iterator[Finding]:
+    """All hosts that may run at one time cost no more than the limit, by list prices.
+
+    ``overhead``: USD per hour of what is there besides chips and fee. ``floor``: USD per hour with nothing but the
+    fewest replicas; a limit below that cannot be kept at all (``None``: not judged).
+    """
+    unpriced = [pool.name for pool in pools if pool.usd_per_hour is None]
+    most = sum(pool.usd_per_hour or 0.0 for pool in pools) + CLUSTER_FEE_USD_PER_HOUR + overhead
+    limit = limit_cents / 100
+    if floor is not None and floor > limit:
+        yield Finding(
+            "budget",
+            f"the budget of {limit:,.2f} USD an hour is below {floor:,.2f}, what the stack costs with its fewest "
+            "replicas",
+            allowed=f"usdPerHour of at least {floor:,.2f} ({floor * HOURS_PER_MONTH:,.0f} a month)",
+            fix="raise the budget, or stop a model (`stopped: true`) or lower minNodes",
+        )
+    elif most > limit:
+        dearest = max(pools, key=lambda pool: pool.usd_per_hour or 0.0).name if pools else "the stack"
+        yield Finding(
+            "budget",
+            f"with every pool at its maximum the stack costs {most:,.2f} USD an hour, more than the budget of "
+            f"{limit:,.2f}",
+            allowed=f"at most {limit:,.2f} USD an hour",
+            fix=f"lower maxNodes of {dearest} (and maxReplicas of its models), or raise the budget to {most:,.2f}",
+        )
+    elif unpriced:
+        yield Finding(
+            "budget",
+            f"{', '.join(unpriced)} {'has' if len(unpriced) == 1 else 'have'} no public price: the budget was checked "
+            "without it",
+            fix="ask Google for the price, and compare it yourself",
+            severity="warning",
+        )

@@ -1,0 +1,75 @@
+"""Rules about the stack's budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import accelerators, overhead
+from llmd_gke.catalog.overhead import Overhead
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, chip_price
+from llmd_gke.rules import budget as rules
+from llmd_gke.rules.budget import PricedPool
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
+
+KEY = "llmd-gke:budget"
+
+
+def budget(settings: StackSettings) -> Iterator[SettingFinding]:
+    """Checks that the budget has a limit, and that the stack fits into it at its maximum."""
+    given = settings.budget
+    if given is None:
+        return
+    limit = rules.cents(given.usd_per_hour, given.usd_per_month)
+    if limit is None:
+        finding = Finding("budget", "the budget has no limit", "usdPerHour or usdPerMonth", "usdPerHour: 50")
+        yield SettingFinding(KEY, None, finding)
+        return
+    pools = priced(settings)
+    if pools is None:
+        return
+    hourly = given.usd_per_hour is not None and limit == rules.cents(given.usd_per_hour, None)
+    key, value = ("usdPerHour", given.usd_per_hour) if hourly else ("usdPerMonth", given.usd_per_month)
+    findings = rules.fits(limit, pools, besides(settings).usd_per_hour, _floor(settings))
+    yield from locate(f"{KEY}.{key}", value, findings)
+
+
+def priced(settings: StackSettings) -> list[PricedPool] | None:
+    """The pools at their maximum; ``None`` while one has a machine type or topology that other rules reject."""
+    pools: list[PricedPool] = []
+    for pool in settings.pools:
+        shape = accelerators.find_slice(pool.machine_type, pool.topology)
+        if shape is None:
+            return None
+        zone = pool.zone_in(settings.cluster.zone)
+        pools.append(PricedPool(pool.name, pool.machine_type, shape.machine.chips, zone, pool.capacity, pool.max_nodes))
+    return pools
+
+
+def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
+    """Price of system nodes, disks, load balancer and NAT, at most; ``idle``: with the fewest nodes and replicas."""
+    system = settings.cluster.system_pool
+    count = system.min_nodes if idle else system.max_nodes
+    nodes = {pool.name: settings.least_nodes(pool) if idle else pool.max_nodes for pool in settings.pools}
+    price = overhead.machine(system.machine_type, settings.cluster.region)
+    disks = count * overhead.disk(system.disk_type, system.disk_gb) + sum(
+        nodes[pool.name] * overhead.disk(pool.family.boot_disks[0], pool.disk_gb) for pool in settings.pools
+    )
+    has_nat = settings.cluster.private_nodes and settings.network.existing is None
+    rules_of_gateway = 2 if settings.gateway.redirect_http else 1
+    return Overhead(
+        system_nodes=None if price is None else round(price * count, 4),
+        disks=round(disks, 4),
+        load_balancer=rules_of_gateway * overhead.FORWARDING_RULE_USD_PER_HOUR,
+        nat=round(overhead.nat(count + sum(nodes.values())), 4) if has_nat else 0.0,
+    )
+
+
+def _floor(settings: StackSettings) -> float:
+    """USD per hour with the fewest replicas and nodes; pools without a public price count as 0."""
+    chips = 0.0
+    for pool in settings.pools:
+        price = chip_price(pool.family.name, pool.zone_in(settings.cluster.zone), pool.capacity)
+        chips += (price or 0.0) * settings.least_nodes(pool) * pool.slice.machine.chips
+    return chips + CLUSTER_FEE_USD_PER_HOUR + besides(settings, idle=True).usd_per_hour

@@ -1,0 +1,85 @@
+"""What a stack may cost, in the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import overhead
+from llmd_gke.rules import budget as rules
+from llmd_gke.settings import Checked
+from llmd_gke.settings.validation.budget import besides
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+
+def limited(config: Config, **budget: Any) -> Config:
+    config["llmd-gke:budget"] = budget
+    return config
+
+
+def test_a_budget_above_the_maximum_is_accepted_and_becomes_a_label(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    settings = accepted(limited(config, usdPerHour=50)).settings
+    assert settings.budget_labels == {rules.LABEL: "5000"}
+    assert "billingbudgets" not in settings.apis
+
+
+def test_without_a_budget_there_is_no_label(config: Config, accepted: Callable[..., Checked]) -> None:
+    assert accepted(config).settings.budget_labels == {}
+
+
+def test_the_smaller_limit_counts(config: Config, accepted: Callable[..., Checked]) -> None:
+    assert accepted(limited(config, usdPerHour=60, usdPerMonth=36500)).settings.budget_labels == {rules.LABEL: "5000"}
+
+
+def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(limited(config, usdPerHour=50, billingAccount="012345-6789AB-CDEF01")).settings
+    assert "billingbudgets" in settings.apis
+    assert settings.budget is not None
+    assert settings.budget.amount_per_month == 36500
+
+
+@pytest.mark.parametrize(
+    ("budget", "key", "said"),
+    [
+        ({"usdPerHour": 40}, "llmd-gke:budget.usdPerHour = 40", "with every pool at its maximum the stack costs 48."),
+        ({"usdPerMonth": 30000}, "llmd-gke:budget.usdPerMonth = 30000", "lower maxNodes of v6e4"),
+        ({"usdPerHour": 30}, "llmd-gke:budget.usdPerHour = 30", "is below 35."),
+        ({"usdPerHour": 0}, "llmd-gke:budget.usdPerHour = 0", "out of range"),
+        ({}, "llmd-gke:budget", "the budget has no limit"),
+        ({"usdPerHour": 50, "billingAccount": "mine"}, "llmd-gke:budget.billingAccount", "mine"),
+        ({"usdPerDay": 50}, "llmd-gke:budget.usdPerDay", "there is no such setting"),
+    ],
+)
+def test_bad_input_is_refused_with_key_and_fix(
+    config: Config, refused: Refuse, budget: dict[str, Any], key: str, said: str
+) -> None:
+    message = refused(limited(config, **budget))
+    assert key in message
+    assert said in message
+
+
+def test_the_price_besides_chips_has_every_part(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(config).settings
+    most, least = besides(settings), besides(settings, idle=True)
+    assert most.system_nodes == pytest.approx(4 * 0.59018 / 4, abs=1e-4)
+    assert least.system_nodes == pytest.approx(0.59018 / 4, abs=1e-4)
+    assert most.nat == pytest.approx(8 * overhead.NAT_USD_PER_VM_HOUR + overhead.NAT_ADDRESS_USD_PER_HOUR)
+    assert most.load_balancer == 0.025
+    assert 0 < least.disks < most.disks < 0.2
+    assert most.usd_per_hour > least.usd_per_hour
+
+
+def test_a_machine_without_a_price_has_none() -> None:
+    assert overhead.machine("n2-standard-4", "us-central1") is None
+    assert overhead.machine("e2-standard-4", "mars-north1") is None
+    assert overhead.nat(40) == overhead.NAT_MOST_USD_PER_HOUR + overhead.NAT_ADDRESS_USD_PER_HOUR
+
+
+def test_a_pool_without_a_public_price_is_a_warning() -> None:
+    pool = rules.PricedPool("flex", "ct6e-standard-4t", 4, "us-east5-a", "flex-start", 4)
+    (finding,) = rules.fits(1000, [pool], 0.5, None)
+    assert (finding.severity, "flex has no public price" in finding.problem) == ("warning", True)

@@ -21,6 +21,8 @@ PROVIDER_NAME = "pulumi-resource-kubernetes"
 PROMETHEUS, KUBE_STATE_METRICS = "github.com/prometheus/prometheus", "k8s.io/kube-state-metrics/v2"
 ENVOY_GATEWAY, AI_GATEWAY = "github.com/envoyproxy/gateway", "github.com/envoyproxy/ai-gateway"
 RATELIMIT = "github.com/envoyproxy/ratelimit"
+CONFORMANCE = "sigs.k8s.io/gateway-api/conformance"
+INFERENCE_CONFORMANCE = f"{ENDPOINT_PICKER}/conformance"
 GOOGLE, GOOGLE_PROVIDER = "github.com/hashicorp/terraform-provider-google", "pulumi-resource-gcp"
 
 
@@ -231,7 +233,35 @@ def _front_door() -> list[BuiltProgram]:
     ]
 
 
-PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), *_monitoring(), *_front_door(), _provider())
+def _conformance() -> list[BuiltProgram]:
+    """The conformance tests of the Gateway API and of its inference extension, and the server behind their routes.
+
+    Two wrappers: the inference extension's suite is written against an older one of the Gateway API.
+    """
+    gateway_api, inference = map(versions.program, ("sigs.k8s.io/gateway-api", ENDPOINT_PICKER))
+    wrapper = Wrapper("conformance", (CONFORMANCE, gateway_api), disk_mb=600, modules_mb=300, memory_mb=900)
+    own = Wrapper(
+        "inference-conformance", (INFERENCE_CONFORMANCE, inference), disk_mb=600, modules_mb=300, memory_mb=900
+    )
+    return [
+        BuiltProgram(
+            BuildTarget("echo-basic", f"{CONFORMANCE}/echo-basic", 40), wrapper, gateway_api, by_default=False
+        ),
+        BuiltProgram(BuildTarget("gateway-conformance", ".", 70), wrapper, gateway_api, by_default=False),
+        BuiltProgram(BuildTarget("inference-conformance", ".", 90), own, inference, by_default=False),
+    ]
+
+
+PROGRAMS = (
+    _etcd(),
+    *_control_plane(),
+    *_serving(),
+    _google_provider(),
+    *_monitoring(),
+    *_front_door(),
+    *_conformance(),
+    _provider(),
+)
 """All programs in the order in which they are built: those that others wait for first, the most expensive last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

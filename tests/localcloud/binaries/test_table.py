@@ -21,6 +21,7 @@ MODULES = {
     "vllm-simulator": (table.SIMULATOR, versions.program(table.SIMULATOR)),
     "ai-gateway-controller": (table.AI_GATEWAY, versions.program(table.AI_GATEWAY)),
     "ai-gateway-extproc": (table.AI_GATEWAY, versions.program(table.AI_GATEWAY)),
+    "echo-basic": (table.CONFORMANCE, versions.program("sigs.k8s.io/gateway-api")),
     "kube-state-metrics": (table.KUBE_STATE_METRICS, versions.program(table.KUBE_STATE_METRICS)),
 }
 """Modules of those programs that share the wrapper of another one."""

@@ -1,0 +1,19 @@
+"""Why a verdict here differs from GKE's, or why a test of the inference extension does not pass: a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GATEWAY_API: Mapping[str, str] = {
+    "GatewayOptionalAddressValue": "Passes anywhere: the suite removes the address before it creates the Gateway "
+    "(`conformance/utils/kubernetes/apply.go`, `prepareGateway`).",
+    "HTTPRouteNamedRule": "A rule's name changes nothing for Envoy. GKE does not claim it; no source says that "
+    "it refuses names.",
+    "HTTPRouteQueryParamMatching": "GKE 1.36.2 claims the feature.",
+}
+
+INFERENCE: Mapping[str, str] = {
+    "InferencePoolAppProtocol": "Health of an h2c backend is asked in HTTP/1.1, as GKE asks it "
+    "(kubernetes-sigs/gateway-api-inference-extension#2966); the suite's server answers that with 400, and the suite "
+    "has no HealthCheckPolicy.",
+}

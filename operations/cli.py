@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for previews in CI."),
     "report-drift": Command("operations.report_drift.command", "Report the nightly comparison to Cloud Monitoring."),
     "graph": Command("operations.graph.command", "Draw the graph of a stack: components, edges, critical chain."),
+    "timeline": Command("operations.timeline.command", "Estimate how long a first update takes until models answer."),
     "status": Command(
         "operations.status.command", "Show the status on one screen: nodes, pods, routes and a test request."
     ),

@@ -1,0 +1,55 @@
+"""How long the steps of a first ``pulumi up`` take, in seconds, each with its source.
+
+*Measured* figures are single runs of others, not averages; *estimate* marks what nobody published. A figure may
+be lowered only with a source that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ESTIMATE = "estimate"
+BY_HAND = "measured in the first deployment by hand (docs/incidents.md)"
+
+
+@dataclass(frozen=True)
+class Duration:
+    """Seconds of a step, and where they come from."""
+
+    seconds: float
+    source: str = ESTIMATE
+
+
+BY_TYPE: Mapping[str, Duration] = {
+    "gcp:container/cluster:Cluster": Duration(300, BY_HAND),
+    "gcp:container/nodePool:NodePool": Duration(120),
+    "gcp:projects/service:Service": Duration(30),
+    "gcp:compute/network:Network": Duration(20),
+    "gcp:compute/subnetwork:Subnetwork": Duration(20),
+    "gcp:compute/routerNat:RouterNat": Duration(15),
+    "kubernetes:helm.sh/v3:Release": Duration(60),
+    "kubernetes:gateway.networking.k8s.io/v1:Gateway": Duration(120),
+    "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch": Duration(10),
+}
+"""Seconds until a resource of a type exists and is ready. The Gateway API is enabled when the cluster is created:
+enabled later, its classes took 30 to 45 minutes to appear."""
+
+OTHER = Duration(2)
+"""Any other resource: one request to an API."""
+
+POLICY_IN_FORCE = Duration(120, "30 to 120 s, measured on GKE's load balancer (docs/incidents.md)")
+"""From the last route or policy to the load balancer that applies it."""
+
+HOST_FROM_ZERO = Duration(600, "about 10 min for a v6e pool at zero hosts: " + BY_HAND)
+HOST_RESERVED = Duration(119, "v6e 1t host from a reservation until Ready: vllm-project/ci-infra")
+IMAGE = Duration(21, "image pull of a cold v6e-4 pod: " + BY_HAND)
+INITIALISE = Duration(30, "server start until compilation on v6e-4: " + BY_HAND)
+COMPILE_COLD = Duration(190, "XLA, v6e-1, Qwen3-1.7B, mean of 3: sgl-project/sglang-jax#1263")
+COMPILE_CACHED = Duration(97, "the same with a warm Cloud Storage FUSE cache: sgl-project/sglang-jax#1263")
+WARM_UP = Duration(10)
+
+DOWNLOAD_GB_PER_SECOND = 6 / 35
+DOWNLOAD_SOURCE = "6 GB in 35 s from Hugging Face: " + BY_HAND
+UNKNOWN_GB = 30.0
+"""Size that is assumed for weights of unknown size."""

@@ -1,0 +1,140 @@
+"""The first update of a stack as a schedule: what starts when, and the chain that nothing can shorten.
+
+Pure: a recorded graph, settings and the dated durations of :mod:`llmd_gke.catalog.durations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llmd_gke.catalog import durations, kserve
+from llmd_gke.catalog import models as catalogue
+from llmd_gke.catalog.durations import Duration
+from llmd_gke.graph.parts import is_resource
+from llmd_gke.graph.resources import Graph, ResourceNode
+from llmd_gke.settings import ModelSettings, StackSettings
+
+SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: seconds from the begin of the update at which it starts, how long it takes, and the figure's source."""
+
+    name: str
+    start: float
+    seconds: float
+    source: str
+
+    @property
+    def end(self) -> float:
+        """Seconds from the begin of the update at which it ends."""
+        return self.start + self.seconds
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All steps in the order of their start, when each model answers, and the longest chain."""
+
+    steps: tuple[Step, ...]
+    first_token: Mapping[str, float]
+    chain: tuple[Step, ...]
+
+    @property
+    def total(self) -> float:
+        """Seconds until the last step ends."""
+        return max((step.end for step in self.steps), default=0.0)
+
+
+def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
+    """The steps from a pod without a host until the server answers, one after the other."""
+    pool = settings.pool(model.pool)
+    size = catalogue.size(model.uri)
+    gigabytes = durations.UNKNOWN_GB if size is None else size.gb
+    reserved = pool.capacity == "reservation"
+    download = Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, durations.DOWNLOAD_SOURCE)
+    return (
+        ("host", durations.HOST_RESERVED if reserved else durations.HOST_FROM_ZERO),
+        ("image", durations.IMAGE),
+        ("weights", download),
+        ("initialise", durations.INITIALISE),
+        ("compile", durations.COMPILE_COLD if model.compile_cache is None else durations.COMPILE_CACHED),
+        ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
+        ("policy", durations.POLICY_IN_FORCE),
+    )
+
+
+def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float] | None = None) -> Timeline:
+    """The schedule with unlimited parallelism. ``what_if`` replaces seconds, by the name of a step or of a resource's
+    kind (``Cluster``, ``compile``).
+
+    The load balancer takes over policies while the pods start: only what of it is left after them counts.
+    """
+    other = dict(what_if or {})
+    by_name = {model.name: model for model in settings.models}
+    done: dict[str, tuple[Step, ...]] = {}
+    first: dict[str, float] = {}
+    steps: list[Step] = []
+    for urn in _ordered(graph):
+        node = graph.nodes[urn]
+        before = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
+        chain = before
+        for name, duration in _steps(node, by_name, settings):
+            kind = name.rsplit("/", 1)[-1]
+            seconds = other.get(kind, other.get(node.type.rsplit(":", 1)[-1], duration.seconds))
+            start = _end(chain)
+            if kind == "policy":
+                pods = [step for step in chain if step.name.startswith(f"{node.name}/")]
+                seconds = max(0.0, seconds - (pods[-1].end - pods[0].start if pods else 0.0))
+            step = Step(name, start, seconds, "what if" if kind in other else duration.source)
+            chain = (*chain, step)
+            steps.append(step)
+        done[urn] = chain
+        if node.type == SERVICE:
+            first[node.name.removesuffix("-service")] = _end(chain)
+    longest = max(done.values(), key=_end, default=())
+    return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
+
+
+def _steps(
+    node: ResourceNode, models: Mapping[str, ModelSettings], settings: StackSettings
+) -> list[tuple[str, Duration]]:
+    if not is_resource(node):
+        return []
+    own = durations.BY_TYPE.get(node.type, durations.OTHER)
+    model = models.get(node.name.removesuffix("-service")) if node.type == SERVICE else None
+    if model is None or model.stopped:
+        return [(node.name, own)]
+    return [(node.name, own), *((f"{node.name}/{name}", step) for name, step in start_of_model(model, settings))]
+
+
+def _end(chain: tuple[Step, ...]) -> float:
+    return chain[-1].end if chain else 0.0
+
+
+def _ordered(graph: Graph) -> list[str]:
+    """The URNs, each after those that it waits for."""
+    nodes, ordered = graph.nodes, dict[str, None]()
+    open_ = list(nodes)
+    while open_:
+        urn = open_[-1]
+        missing = [one for one in graph.before(nodes[urn], direct=True) if one in nodes and one not in ordered]
+        if urn in ordered or not missing:
+            open_.pop()
+            ordered.setdefault(urn)
+        else:
+            open_.extend(missing)
+    return list(ordered)
+
+
+def gantt(timeline: Timeline, title: str, shortest: float = 15) -> str:
+    """A Mermaid Gantt chart of the steps of at least ``shortest`` seconds; those of the longest chain are marked."""
+    chain = {step.name for step in timeline.chain}
+    lines = ["gantt", f"  title {title}", "  dateFormat X", "  axisFormat %H:%M", "  section steps"]
+    for step in timeline.steps:
+        if step.seconds >= shortest:
+            mark = "crit, " if step.name in chain else ""
+            label = step.name.replace(":", " ")
+            lines.append(f"  {label} :{mark}{round(step.start)}, {max(round(step.end), round(step.start) + 1)}")
+    return "\n".join(lines)

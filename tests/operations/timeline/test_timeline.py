@@ -1,0 +1,84 @@
+"""The simulated first update of a stack."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from llmd_gke.catalog import durations
+from llmd_gke.graph.recording import load
+from llmd_gke.settings import load_stack
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from operations.timeline.simulate import Timeline, gantt, simulate
+from tests.components.conftest import ROOT
+from tests.operations.support import run
+
+
+@pytest.fixture(scope="module")
+def eu4a() -> dict[str, Timeline]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CLOUD_VARIABLE, "rehearsal")
+        graph, settings = load(ROOT, "eu4a"), load_stack(ROOT, "eu4a").settings
+        return {
+            "plain": simulate(graph, settings),
+            "cached": simulate(graph, settings, {"compile": 20}),
+            "slow cluster": simulate(graph, settings, {"Cluster": 900}),
+        }
+
+
+def test_the_first_token_comes_after_cluster_host_weights_and_compilation(eu4a: dict[str, Timeline]) -> None:
+    timeline = eu4a["plain"]
+    names = [step.name.rsplit("/", 1)[-1] for step in timeline.chain]
+    for earlier, later in (("cluster-control-plane", "host"), ("host", "weights"), ("weights", "compile")):
+        assert names.index(earlier) < names.index(later)
+    slowest = durations.HOST_FROM_ZERO.seconds + durations.COMPILE_COLD.seconds
+    assert timeline.first_token["qwen"] > slowest + 300
+    assert timeline.first_token["qwen"] <= timeline.total
+
+
+def test_the_steps_of_the_chain_follow_each_other_without_a_gap(eu4a: dict[str, Timeline]) -> None:
+    chain = eu4a["plain"].chain
+    assert chain[0].start == 0
+    assert all(later.start == earlier.end for earlier, later in itertools.pairwise(chain))
+    assert chain[-1].end == eu4a["plain"].total
+
+
+def test_a_change_on_the_chain_moves_the_first_token_by_as_much(eu4a: dict[str, Timeline]) -> None:
+    before = eu4a["plain"].first_token["qwen"]
+    assert eu4a["cached"].first_token["qwen"] == pytest.approx(before - durations.COMPILE_COLD.seconds + 20)
+    assert eu4a["slow cluster"].first_token["qwen"] == pytest.approx(before + 600)
+
+
+def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str, Timeline]) -> None:
+    (policy,) = [step for step in eu4a["plain"].steps if step.name.endswith("/policy")]
+    assert policy.seconds == 0
+
+
+def test_every_duration_has_a_source_and_is_positive() -> None:
+    listed = [value for value in vars(durations).values() if isinstance(value, durations.Duration)]
+    listed += durations.BY_TYPE.values()
+    assert len(listed) > 15
+    assert all(one.seconds > 0 and one.source for one in listed)
+
+
+def test_the_picture_marks_the_longest_chain(eu4a: dict[str, Timeline]) -> None:
+    picture = gantt(eu4a["plain"], "Stack eu4a")
+    assert picture.startswith("gantt\n  title Stack eu4a\n")
+    assert "qwen-service/compile :crit, " in picture
+
+
+def test_the_command_prints_the_chain_and_data() -> None:
+    done = run("timeline", "--stack", "eu4a")
+    assert done.returncode == 0, done.stderr
+    assert "qwen: first token after " in done.stdout
+    data = json.loads(run("timeline", "--stack", "eu4a", "--output", "json").stdout)
+    assert data["firstTokenSeconds"]["qwen"] == data["seconds"]
+
+
+@pytest.mark.parametrize("text", ["compile", "compile=fast", "=3", "nonsense=3"])
+def test_a_what_if_of_another_form_is_wrong_input(text: str) -> None:
+    done = run("timeline", "--stack", "eu4a", "--what-if", text)
+    assert done.returncode == 2
+    assert "--what-if" in done.stderr

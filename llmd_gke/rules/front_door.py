@@ -1,4 +1,4 @@
-"""Rules about the front door: who calls, with which key, how much, and that nothing leads round it.
+"""Rules about the front door: callers, their keys and limits, and ways around it.
 
 Those about objects are used by the policies, the others by the settings. Facts:
 :mod:`llmd_gke.catalog.front_door`. No message ever contains a key.
@@ -119,7 +119,7 @@ def limits(count: int) -> Iterator[Finding]:
     if count > front_door.MOST_RULES:
         yield Finding(
             "caller-limits",
-            f"the callers have {count} limits; Envoy Gateway takes {front_door.MOST_RULES}",
+            f"the callers have {count} limits; Envoy Gateway accepts at most {front_door.MOST_RULES}",
             allowed=f"at most {front_door.MOST_RULES} of requestsPerMinute, tokensPerDay and tokensPerMonth together",
             fix="remove limits, or let several users share a caller",
         )
@@ -172,7 +172,7 @@ def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Find
 
 
 def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
-    """Nothing turns off what token budgets rely on."""
+    """No argument turns off the usage reports that token budgets rely on."""
     for argument in arguments:
         name, _, value = argument.partition("=")
         if name == front_door.UNFORCED_USAGE or (name == front_door.FORCED_USAGE and value.lower() == "false"):
@@ -186,7 +186,7 @@ def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
 
 LOSSES = {
     "SecurityPolicy": "requests to it need no key",
-    "BackendTrafficPolicy": "its requests and tokens count for no limit of a caller",
+    "BackendTrafficPolicy": "its requests and tokens are not counted for any limit",
     "EnvoyExtensionPolicy": "the endpoint picker does not learn who calls, and priorities have no effect",
 }
 """What a policy of Envoy Gateway loses where one of its kind replaces it."""
@@ -238,7 +238,8 @@ def shared_limits(spec: Input) -> Iterator[Finding]:
         if shared.boolean() is not True and not isinstance(shared.value, Unknown):
             yield Finding(
                 "rate-limit-shared",
-                f"{rule.path}: without `shared` each route counts for itself, so a caller gets the limit once a model",
+                f"{rule.path}: without `shared` each route counts for itself, so a caller gets the limit once per "
+                "model",
                 allowed="shared: true",
                 fix=f"add shared: true to {rule.path}",
             )
@@ -286,7 +287,8 @@ def beside(route: Input) -> Iterator[Finding]:
             if backend.get("kind").text() == "InferencePool":
                 yield Finding(
                     "route-beside-front-door",
-                    f"{backend.path} is the pool of a model: requests on this route need no key and count for no limit",
+                    f"{backend.path} is the pool of a model: requests on this route need no key, and no limit counts "
+                    "them",
                     allowed="an AIGatewayRoute of the front door",
                     fix="remove the route, or set frontDoor.keepPaths for a transition",
                 )

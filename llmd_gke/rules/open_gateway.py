@@ -1,7 +1,7 @@
-"""Rules about gateways on the Internet that ask nobody who they are.
+"""Rules about gateways on the Internet that do not authenticate callers.
 
 A guard is what keeps strangers from the models: callers' keys or tokens (the front door), IAP, or a policy of Cloud
-Armor with address ranges. HTTPS is none: it hides what is said, and lets everyone speak.
+Armor with address ranges. HTTPS is not a guard: it encrypts requests, but admits everyone.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ IDENTITIES = ("apiKeyAuth", "basicAuth", "extAuth", "jwt", "oidc")
 
 
 def open_gateway(*, external: bool, guarded: bool, meant: bool, fix: str) -> Iterator[Finding]:
-    """An external gateway is guarded, or open because somebody says that it is meant."""
+    """An external gateway is guarded, or explicitly marked as open."""
     if external and not guarded and not meant:
         yield Finding(
             "open-gateway",
-            "everyone on the Internet could use the models: nothing asks for a key, a token or an identity, or limits "
-            "addresses",
+            "everyone on the Internet could use the models: nothing requires a key, a token or an identity, or "
+            "restricts addresses",
             allowed="a front door with keys or tokens, IAP, address ranges, or an internal gateway",
             fix=fix,
         )

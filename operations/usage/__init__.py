@@ -1,1 +1,1 @@
-"""Who used how much: requests and tokens by caller and model."""
+"""``llmd-gke usage``: requests and tokens by caller and model."""

@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """Show requests and tokens by caller and model of the front door, for a period that ends now.
 
-    The numbers are from the metrics of the proxies: Prometheus extrapolates to the ends of the period, so they are
-    close to those of the limits but not equal. Both keys of a caller are one caller.
+    The figures come from the proxies' metrics. Prometheus extrapolates to the ends of the period, so they differ
+    slightly from the counts of the limits. Both keys of a caller count as one caller.
     """
     from operations.enter_localcloud import enter, starting
 
@@ -66,12 +66,12 @@ def command(
 
 
 def _has_usage(target: Target) -> None:
-    """Raises ``BadInput`` where nobody is asked who calls, or no metrics are collected."""
+    """Raises ``BadInput`` if the stack has no front door, or collects no metrics."""
     from operations.exits import BadInput
 
     if target.settings.front_door is None:
         raise BadInput(
-            f"Stack {target.stack} has no front door, so nobody is asked who calls.\n"
+            f"Stack {target.stack} has no front door, so its callers are unknown.\n"
             "Fix: set llmd-gke:frontDoor (docs/front-door.md)"
         )
     if not target.settings.monitoring.scrape:

@@ -1,4 +1,4 @@
-"""The front door: nobody gets around its keys, and its limits count what they say."""
+"""Rules about the front door: nothing bypasses its keys, and its limits count everything that they should."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 MERGE = Rule(
     name="security-policy-merge",
-    title="No policy of Envoy Gateway replaces the Gateway's",
+    title="No Envoy Gateway policy replaces those of the front door's Gateway",
     why="Of several policies of a kind Envoy Gateway applies only the most specific one, as a whole: a SecurityPolicy "
     "of a route that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a "
     "mergeType. In a program with a front door a BackendTrafficPolicy of a route removes the limits, too, and an "
@@ -65,7 +65,7 @@ MERGE = Rule(
     kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE),
     check_stack=_merges,
     severity="critical",
-    opt_out="Where a route is meant to be open to everyone, make this rule advisory.",
+    opt_out="If a route is intentionally open to everyone, make this rule advisory.",
 )
 
 SHARED = Rule(

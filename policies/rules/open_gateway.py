@@ -1,4 +1,4 @@
-"""Gateways that ask nobody who they are."""
+"""Gateways that do not authenticate callers."""
 
 from __future__ import annotations
 
@@ -80,9 +80,11 @@ def _attached(route: Subject, gateway: Subject) -> bool:
 
 OPEN = Rule(
     name="open-gateway",
-    title="External Gateways ask who calls",
-    why="A model server answers everyone who reaches it, and TPU hosts are paid for by the hour: scanners find an open "
-    "endpoint within hours, and then use it.",
+    title="External Gateways authenticate callers",
+    why=(
+        "A model server answers everyone who can reach it, and TPU hosts are billed by the hour: scanners find an "
+        "open endpoint within hours and use it."
+    ),
     sources=(
         "https://docs.vllm.ai/en/latest/usage/security.html",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
@@ -90,7 +92,7 @@ OPEN = Rule(
     kinds=(GATEWAY, HTTP_ROUTE, SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE),
     check_stack=_open,
     severity="critical",
-    opt_out=f"The setting `gateway.open` says that it is meant: it sets the annotation "
+    opt_out=f"The setting `gateway.open` allows an open gateway explicitly: it sets the annotation "
     f"`{open_gateway.OPEN_ANNOTATION}` on the Gateway.",
 )
 

@@ -29,7 +29,10 @@ def _contested(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 AUTOSCALER = Rule(
     name="replica-autoscaler",
-    title="Autoscalers of models keep one replica, have names of their own, and do not take missing data for zero",
+    title=(
+        "Autoscalers of models keep at least one replica, have names of their own, and do not treat missing data as "
+        "zero"
+    ),
     why="KServe deletes objects called NAME-kserve-hpa, -keda and -va beside a service without `scaling`, or fails on "
     "them. KEDA reads an empty answer of Prometheus as 0 unless `ignoreNullValues` is false, and would remove replicas "
     "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model.",
@@ -44,9 +47,9 @@ AUTOSCALER = Rule(
 
 CONTESTED = Rule(
     name="contested-replicas",
-    title="A service whose Deployment an autoscaler scales has no number of replicas",
+    title="A service whose Deployment is autoscaled sets no number of replicas",
     why="KServe writes `spec.replicas` back at each reconciliation (`PreserveDeploymentReplicas` applies only without "
-    "it): two writers change the number of replicas by turns.",
+    "it): the two then change the number of replicas alternately.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(SERVICE, HPA, SCALED_OBJECT),
     check_stack=_contested,

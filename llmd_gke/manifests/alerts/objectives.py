@@ -160,7 +160,7 @@ def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]
             "warning",
             "scraped",
             "For one token in twenty, the time since the previous token exceeds the objective "
-            "`interTokenMilliseconds`:  the server works on too many requests at a time, or prefills interrupt it.",
+            "`interTokenMilliseconds`: the server works on too many requests at a time, or prefills interrupt it.",
             (
                 "Lower `maxNumSeqs` or `maxNumBatchedTokens`, or raise `replicas`.",
                 "The objective is wrong for this model: `objectives.interTokenMilliseconds`.",

@@ -21,7 +21,7 @@ class CallerSettings(Section):
     name: str
     """Name of the caller: lower-case letters, digits and hyphens, at most 40 characters."""
     priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
-    """Which requests wait while a model is saturated: those of lower priority (default: 0)."""
+    """Priority of the caller's requests (default: 0): while a model is saturated, those of lower priority wait."""
     requests_per_minute: Count | None = None
     """Requests per minute over all models (default: no limit)."""
     tokens_per_day: Count | None = None
@@ -46,7 +46,7 @@ class CallerSettings(Section):
 
 
 class TokenIssuerSettings(Section):
-    """An issuer of JSON web tokens that say who calls, instead of keys."""
+    """An issuer of JSON web tokens that identify callers, instead of keys."""
 
     issuer: Word
     """The tokens' ``iss``, such as ``https://accounts.example.com``."""
@@ -70,8 +70,8 @@ class FrontDoorSettings(Section):
     callers: tuple[CallerSettings, ...] = Field(strict=False, min_length=1, max_length=256)
     """Who may call: 1 to 256 callers."""
     redis: Word = IN_CLUSTER
-    """Where limits are counted, if a caller has one: ``in-cluster`` (default), one pod without persistence, with which
-    counts restart; or ``HOST:PORT`` of an existing Redis, such as a Memorystore instance."""
+    """Where limits are counted, if a caller has one: ``in-cluster`` (default), one pod without persistence, which loses
+    its counts when it restarts; or ``HOST:PORT`` of an existing Redis, such as a Memorystore instance."""
     when_limiter_is_away: Literal["serve", "refuse"] = "serve"
     """What happens to requests while limits cannot be counted: ``serve`` (default) or ``refuse`` them."""
     keep_paths: bool = False

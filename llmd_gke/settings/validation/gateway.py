@@ -62,7 +62,7 @@ def _open(settings: StackSettings) -> Iterator[SettingFinding]:
     )
     yield from locate(f"{KEY}.exposure", edge.exposure, findings)
     if edge.open and door is not None and not door.keep_paths:
-        yield _needs("open", True, "the front door asks who calls, so this has no effect", "remove open")
+        yield _needs("open", True, "the front door authenticates callers, so this has no effect", "remove open")
 
 
 def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:

@@ -36,8 +36,8 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
         (
             {"exposure": "external", "tls": TLS},
             '  llmd-gke:gateway.exposure = "external"\n'
-            "    everyone on the Internet could use the models: nothing asks for a key, a token or an identity, or "
-            "limits addresses  [open-gateway]\n"
+            "    everyone on the Internet could use the models: nothing requires a key, a token or an identity, or "
+            "restricts addresses  [open-gateway]\n"
             "    allowed: a front door with keys or tokens, IAP, address ranges, or an internal gateway\n"
             "    fix:     add the line `open: true` below llmd-gke:gateway if this is meant; otherwise set "
             "llmd-gke:frontDoor",
@@ -154,7 +154,7 @@ def test_a_gateway_with_a_front_door_is_not_said_to_be_open_unless_paths_stay_be
     config["llmd-gke:frontDoor"] = door
     assert refused(config).endswith(
         "  llmd-gke:gateway.open = true\n"
-        "    the front door asks who calls, so this has no effect  [gateway-combination]\n"
+        "    the front door authenticates callers, so this has no effect  [gateway-combination]\n"
         "    fix:     remove open"
     )
     door["keepPaths"] = True

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 ESTIMATE = "estimate"
-BY_HAND = "measured in the first deployment by hand (docs/incidents.md)"
+BY_HAND = "measured once, in a first deployment by hand"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ enabled later, its classes took 30 to 45 minutes to appear."""
 OTHER = Duration(2)
 """Any other resource: one request to an API."""
 
-POLICY_IN_FORCE = Duration(120, "30 to 120 s, measured on GKE's load balancer (docs/incidents.md)")
+POLICY_IN_FORCE = Duration(120, "30 to 120 s, measured once on a load balancer of GKE")
 """From the last route or policy to the load balancer that applies it."""
 
 HOST_FROM_ZERO = Duration(600, "about 10 min for a v6e pool at zero hosts: " + BY_HAND)

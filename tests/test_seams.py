@@ -68,6 +68,7 @@ GKE_GATEWAY = {
     "llmd_gke/gateways/gke_routes.py": "features of routes",
     "llmd_gke/rules/gateway.py": "rules about classes and targets",
     "llmd_gke/rules/health.py": "rules about GKE's policies",
+    "llmd_gke/rules/open_gateway.py": "which classes face the Internet",
     "llmd_gke/rules/routes.py": "rules about features of routes",
     "policies/rules/backends.py": "which Gateways are GKE's",
     "policies/rules/gateway.py": "policies about classes",
@@ -155,9 +156,9 @@ def test_only_the_files_of_the_list_and_the_local_gateway_name_gkes() -> None:
 def test_contributing_says_how_many_files_a_further_accelerator_and_gateway_open() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     opened = {**OPENED_BY_AN_ACCELERATOR, **SENTENCES_ABOUT_AN_ACCELERATOR}
-    assert f"{len(TPU)} new Python files and {len(opened)} that exist" in text
+    assert f"{len(TPU)} new Python files and {len(opened)} existing ones" in text
     for_gateway = {**NAME_GKES_GATEWAY, **USE_THE_DEFAULT_GATEWAY, **FURTHER_FOR_A_GATEWAY}
-    assert f"{NEW_FOR_A_GATEWAY} new Python files and {len(for_gateway)} that exist" in text
+    assert f"{NEW_FOR_A_GATEWAY} new Python files and {len(for_gateway)} existing ones" in text
     assert len(TPU) + len(opened) <= MOST_FILES_OF_AN_ACCELERATOR
     assert NEW_FOR_A_GATEWAY + len(for_gateway) <= MOST_FILES_OF_A_GATEWAY
     assert all((ROOT / file).is_file() for file in (*TPU, *opened, *GKE_GATEWAY, *for_gateway))

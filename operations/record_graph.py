@@ -30,9 +30,12 @@ def record(target: Target) -> Parts:
         from llmd_gke.graph.recording import load
         from llmd_gke.settings import required_secrets
         from llmd_gke.settings.load import read_config
+        from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE
 
         try:
-            stand_ins = dict.fromkeys(required_secrets(target.settings), STAND_IN)
+            made_up = f"{NAMESPACE}:{CALLER_KEYS}"  # by `load`, one for each caller
+            missing = [key for key in required_secrets(target.settings) if key != made_up]
+            stand_ins = dict.fromkeys(missing, STAND_IN)
             present = read_config(target.root, target.stack)
             return Parts(load(target.root, target.stack, changes={**stand_ins, **present}))
         except Exception as error:  # whatever the program of a change may raise

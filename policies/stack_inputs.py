@@ -9,7 +9,7 @@ from llmd_gke.rules.inputs import Input
 from policies.extract import BUNDLES, kind_of
 from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
 
-HARMLESS_CHARTS = ("cert-manager", "lws", "kserve")
+HARMLESS_CHARTS = ("cert-manager", "lws", "kserve", "gateway-helm", "ai-gateway-", "front-door-crds")
 """Prefixes of names of charts without policies for InferencePools: they do not have to be inspected."""
 
 

@@ -77,17 +77,34 @@ def load(
     changes: Mapping[str, object] | None = None,
     plain: Collection[str] = (),
 ) -> Graph:
-    """The graph of a stack file, with ``changes`` to its configuration (by full keys).
+    """The graph of a stack file, with ``changes`` to its configuration (by full keys; ``None`` removes a key).
 
-    Secrets count as encrypted, except those that ``plain`` names.
+    Secrets count as encrypted, except those that ``plain`` names. Callers of a front door get made-up keys where the
+    stack file has none yet: the graph is the same with any.
     """
     from llmd_gke.settings.load import read_config
-    from llmd_gke.settings.secret_keys import is_secret_key
+    from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
 
     config = {**read_config(root, stack), **(changes or {})}
+    config = {key: value for key, value in config.items() if value is not None}
+    door, keys = config.get(f"{NAMESPACE}:frontDoor"), f"{NAMESPACE}:{CALLER_KEYS}"
+    if keys not in config and (made_up := _made_up_keys(door)):
+        config[keys] = made_up
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     secrets = tuple(key for key in texts if is_secret_key(key) and key not in plain)
     return record(root, stack, texts, secrets, preview=preview)
+
+
+def _made_up_keys(door: object) -> dict[str, str]:
+    """A key for each caller of a front door's settings whose callers have keys."""
+    if not isinstance(door, dict):
+        return {}
+    settings = cast("dict[str, object]", door)
+    callers = settings.get("callers")
+    if settings.get("identity", "keys") != "keys" or not isinstance(callers, list):
+        return {}
+    named = [cast("dict[str, str]", one)["name"] for one in cast("list[object]", callers) if isinstance(one, dict)]
+    return {name: f"made-up-key-of-the-caller-{name}".ljust(40, "-") for name in named}
 
 
 def _have_event_loop() -> None:

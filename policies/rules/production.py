@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from llmd_gke.catalog import front_door
 from llmd_gke.rules import cluster, gateway, node_pools, notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
@@ -139,7 +140,12 @@ HTTPS = Rule(
     check_resource=_https,
     parameters=(
         STACKS,
-        Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may use plain HTTP"),
+        Parameter(
+            "plainHttpGateways",
+            (f"{front_door.NAMESPACE}/{front_door.NAME}",),
+            "Gateways (NAME or NAMESPACE/NAME) that may use plain HTTP: that of the front door has no address of its "
+            "own, it is behind the load balancer",
+        ),
     ),
     opt_out="List the Gateway in `plainHttpGateways`. " + OPT_OUT,
 )

@@ -84,3 +84,20 @@ def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, prev
     said = run_pack(program)
     assert [one for one in said if one.policy in ("plain-secret-value", "plain-secret")] == []
     assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in said)
+
+
+@pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
+def test_production_with_a_front_door_raises_no_alarm(in_stack: InStack, preview: bool) -> None:
+    in_stack("prod")
+    door = {"llmd-gke:frontDoor": {"callers": [{"name": "team-a", "tokensPerDay": 1000}]}}
+    program = recorded(load(ROOT, "prod", preview=preview, changes=door))
+    assert "front-door-gateway" in {resource.name for resource in program}
+    assert [one for one in run_pack(program) if one.level == "MANDATORY"] == []
+
+
+def test_the_charts_of_a_front_door_hide_no_missing_preset(in_stack: InStack) -> None:
+    in_stack("eu4a")
+    door = {"llmd-gke:gateway": {}, "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]}}
+    program = recorded(load(ROOT, "eu4a", preview=True, changes={**ACROSS_HOSTS, **door}))
+    said = run_pack([resource for resource in program if resource.name != "models-workers-config"])
+    assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]

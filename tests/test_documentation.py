@@ -73,3 +73,28 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_the_readme_is_short_enough_to_be_read() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 * 1024
+
+
+def _broken_blocks(text: str) -> list[str]:
+    """Lines in which a heading or a table row has run into a neighbouring block, outside code."""
+    without_code = re.sub(r"^ *(`{3,})[^`\n]*\n.*?^ *\1 *$", "", text, flags=re.M | re.S)
+    return [
+        line
+        for line in without_code.splitlines()
+        if re.search(r"\S\s#{2,4} \S", line)
+        or re.fullmatch(r"#+ *", line)
+        or (line.startswith("|") and not line.rstrip().endswith("|"))
+        or ("|---" in line and not line.lstrip().startswith("|---"))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_headings_and_tables_of_a_page_are_blocks_of_their_own(page: Path) -> None:
+    assert _broken_blocks(page.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["costs. ## Everyday tasks", "##\nWhat is imitated", "| Lost | |---|---| a host |", "| a"]
+)
+def test_a_block_that_has_run_into_another_is_found(text: str) -> None:
+    assert _broken_blocks(text) != []

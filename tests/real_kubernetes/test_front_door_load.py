@@ -1,0 +1,265 @@
+"""The shipped stack's front door under load: parts are killed in turn, and only who depends on them notices.
+
+Skipped where the front door's programs are not built: ``.ci/full front_door`` builds them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings.secret_keys import stand_in_key
+from localcloud import binaries
+from localcloud.workflow import state
+from tests.real_kubernetes import objects
+from tests.real_kubernetes.conftest import need
+from tests.real_kubernetes.front_door import AI_SYSTEM, SYSTEM, proxies, ready, skip_unless_built
+from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.serving import ask, chat
+
+STACK = "door"
+HERE = Path(__file__).parent
+LOAD, COUNTED, BULK, FIRST = (stand_in_key(name) for name in ("load", "counted", "bulk", "team-a"))
+STREAMS = 197
+LIMIT = 5
+NEW_KEY = "another-key-of-team-a-0123456789abcdef"
+
+
+def further_callers(config: dict[str, Any]) -> None:
+    """Callers for these tests, and a second model that few requests fill."""
+    config["llmd-gke:frontDoor"]["callers"] += [
+        {"name": "bulk", "priority": -10},
+        {"name": "load"},
+        {"name": "counted", "requestsPerMinute": LIMIT},
+    ]
+    config["llmd-gke:models"][1]["maxNumSeqs"] = 4
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    need(binaries.names())
+    skip_unless_built()
+    made = Laptop(tmp_path_factory.mktemp("door-load"))
+    made.copy_project()
+    made.edit(STACK, further_callers)
+    try:
+        made.up(STACK)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+def address(stack: Laptop) -> str:
+    present = state.read(stack.workdir, STACK)
+    assert present is not None
+    return str(present.outputs["baseUrl"]).removesuffix("/v1")
+
+
+def keyed(request: dict[str, Any], key: str) -> dict[str, Any]:
+    return {**request, "headers": {"authorization": f"Bearer {key}"}}
+
+
+def status(stack: Laptop, key: str, model: str = "qwen") -> int:
+    return ask(stack, address(stack), keyed(chat("hello", model=model, max_tokens=1), key))[0]["status"]
+
+
+SET = """
+import json, sys
+import httpx
+for address in sys.argv[2:]:
+    httpx.post(f"http://{address}:8000/admin/config", json=json.loads(sys.argv[1]), trust_env=False).raise_for_status()
+"""
+"""The simulator's own way to change its times while it runs (llm-d-inference-sim ``docs/api.md``)."""
+
+
+def set_times(stack: Laptop, first_token: str, between: str) -> None:
+    """How long every model server takes for the first token, and for each further one."""
+    pods = [
+        pod
+        for namespace in ("models", "others")
+        for pod in objects.every(stack, "pods", "-l", "kserve.io/component=workload", namespace=namespace)
+    ]
+    times = json.dumps({"time-to-first-token": first_token, "inter-token-latency": between})
+    stack.python(SET, times, *(pod["status"]["podIP"] for pod in pods))
+
+
+@dataclass
+class Streams:
+    """Streams that have ended, in a file that the client writes to."""
+
+    file: Path
+
+    def ended(self) -> list[dict[str, Any]]:
+        lines = self.file.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def await_more(self, count: int, model: str = "qwen") -> list[dict[str, Any]]:
+        """Waits for so many further streams of that model, and returns all that ended meanwhile."""
+        before = len(self.ended())
+
+        def further() -> list[dict[str, Any]]:
+            return self.ended()[before:]
+
+        until(lambda: sum(one["model"] == model for one in further()) >= count, f"{count} streams of {model}")
+        return further()
+
+
+@contextmanager
+def streams(stack: Laptop, file: Path) -> Generator[Streams]:
+    """200 streams at once for as long as the block lasts, of two models."""
+    wanted = [{"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3}]
+    client = HERE / "streams_client.py"
+    command = stack.entered([sys.executable, "-P", str(client), address(stack), json.dumps(wanted)])
+    with file.open("w") as out:
+        process = subprocess.Popen(
+            command, env=stack.inner_environment, cwd=stack.folder, stdin=subprocess.PIPE, stdout=out
+        )
+        try:
+            yield Streams(file)
+        finally:
+            process.communicate(timeout=150)
+    assert process.returncode == 0
+
+
+def broken(ended: list[dict[str, Any]], model: str = "qwen") -> list[dict[str, Any]]:
+    return [one for one in ended if one["model"] == model and not (one["status"] == 200 and one["whole"])]
+
+
+def kill(stack: Laptop, namespace: str, start: str, count: int) -> None:
+    """Kills so many pods whose name begins so."""
+    pods = [objects.name(pod) for pod in objects.every(stack, "pods", namespace=namespace)]
+    names = [name for name in pods if name.startswith(start)][:count]
+    assert names
+    stack.kubectl("delete", "pod", *names, "-n", namespace, "--grace-period=0", "--force", "--wait=false")
+
+
+def second_key(stack: Laptop, key: str | None) -> None:
+    data = {"team-a.next": key and base64.b64encode(key.encode()).decode()}
+    patch = json.dumps({"data": data})
+    stack.kubectl("patch", "secret", "caller-keys", "-n", "front-door", "--type=merge", "-p", patch)
+
+
+KILLED = (
+    (SYSTEM, "front-door-redis", 1),
+    (SYSTEM, "envoy-ratelimit", 1),
+    (AI_SYSTEM, "ai-gateway-controller", 2),
+    (SYSTEM, "envoy-gateway", 2),
+)
+"""Namespace, Deployment and replicas of parts without which requests are served."""
+
+
+def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, tmp_path: Path) -> None:
+    set_times(stack, "200ms", "1s")
+    with streams(stack, tmp_path / "streams.jsonl") as running:
+        running.await_more(STREAMS)
+        second_key(stack, NEW_KEY)
+        until(lambda: status(stack, NEW_KEY) == 200, "the new key", 30)
+        second_key(stack, None)
+        until(lambda: status(stack, NEW_KEY) == 401, "the end of the new key", 30)
+        request = keyed(chat("hello", model="qwen", max_tokens=1), COUNTED)
+        limited = [answer["status"] for answer in ask(stack, address(stack), *([request] * 2 * LIMIT + [request] * 2))]
+        assert limited[:LIMIT] == [200] * LIMIT
+        assert 429 in limited
+        for namespace, deployment, count in KILLED:
+            kill(stack, namespace, deployment, count)
+            running.await_more(20)
+            until(lambda d=deployment, n=namespace: ready(stack, n, d), deployment, 120)
+        assert broken(running.ended()) == []
+
+        kill(stack, "others", "small-kserve-router-scheduler", 1)  # the endpoint picker of the other model
+        running.await_more(20)
+        assert broken(running.ended()) == []
+        until(lambda: status(stack, LOAD, "small") == 200, "the other model without its old picker", 120)
+
+        kill(stack, SYSTEM, objects.name(proxies(stack)[0]), 1)
+        until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
+        running.await_more(STREAMS)
+    lost = broken(running.ended())
+    assert len(lost) < STREAMS, "streams of the Envoy that was killed, and of no other"
+    assert all(one["status"] == 200 for one in lost), "none was rejected"
+
+
+def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) -> None:
+    requests = [keyed(chat("hello", model="small", max_tokens=1), key) for key in (FIRST, BULK, LOAD)]
+    assert [answer["status"] for answer in ask(stack, address(stack), *requests)] == [200] * 3
+    queued = [line for line in metrics_of_picker(stack) if "flow_control_request_queue_duration_seconds_count" in line]
+    seen = {
+        tuple(re.findall(r'(?:fairness_id|priority)="([^"]*)"', line))
+        for line in queued
+        if 'outcome="Dispatched"' in line
+    }
+    assert {("team-a", "10"), ("bulk", "-10"), ("load", "0")} <= seen
+
+
+def metrics_of_picker(stack: Laptop) -> list[str]:
+    """Lines of the metrics of the picker of model ``small``, which asks for a token of somebody who may read them."""
+    metadata = {"name": "reader", "namespace": "others"}
+    group = "rbac.authorization.k8s.io"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", **metadata}],
+    }
+    stack.apply(account, binding)
+    try:
+        token = stack.kubectl("create", "token", "reader", "-n", "others").strip()
+        pods = objects.every(stack, "pods", namespace="others")
+        (picker,) = [pod for pod in pods if "router-scheduler" in objects.name(pod) and objects.is_ready(pod)]
+        request = {"path": "/metrics", "headers": {"authorization": f"Bearer {token}"}}
+        (answer,) = ask(stack, f"http://{picker['status']['podIP']}:9090", request)
+    finally:
+        stack.kubectl("delete", "clusterrolebinding", "reader")
+        stack.kubectl("delete", "serviceaccount", "reader", "-n", "others")
+    assert answer["status"] == 200, answer
+    return answer["text"].splitlines()
+
+
+def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
+    """3.5 MB: the laptop's picker takes gRPC messages of 4 MiB. The model answers that the prompt is too long."""
+    request = {"path": "/v1/chat/completions", "method": "POST", **chat("x " * 1_750_000, model="qwen")}
+    (answer,) = ask(stack, address(stack), keyed(request, LOAD))
+    assert answer["status"] == 400, answer
+    assert "error" in json.loads(answer["text"]), answer["text"][:300]
+
+
+def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Laptop) -> None:
+    set_times(stack, "0ms", "0ms")
+    path = "/v1/chat/completions"
+    kinds: list[dict[str, Any]] = [
+        {"path": path, "method": "POST", "raw": "{"},
+        {"path": path, "method": "POST", "raw": "[]"},
+        {"path": path, "method": "POST", "raw": ""},
+        {"path": path, "method": "POST", "raw": '{"model": 7}'},
+        {"path": path, "method": "POST", "raw": "\x00" * 1000},
+        {"path": path, "body": {"messages": []}},
+        {"path": path, "body": {"model": "no-such-model", "messages": []}},
+        {"path": "/v1/chat/completions/../../metrics", "method": "GET"},
+        {"path": "/v1/" + "x" * 8000, "method": "GET"},
+        {"path": path, "method": "DELETE"},
+    ]
+    seen = ask(stack, address(stack), *([keyed(one, LOAD) for one in kinds] * 100), at_once=20)
+    assert {one["status"] // 100 for one in seen} == {4}, sorted({one["status"] for one in seen})
+    assert status(stack, LOAD) == 200
+
+
+def test_callers_who_send_their_body_slowly_keep_nobody_waiting(stack: Laptop) -> None:
+    set_times(stack, "0ms", "0ms")
+    slow = {**keyed(chat("hello " * 200, model="qwen"), LOAD), "slowly": 20}
+    quick = keyed(chat("hello", model="qwen"), LOAD)
+    seen = ask(stack, address(stack), *([slow] * 100), *([quick] * 20), at_once=120)
+    assert {one["status"] for one in seen} == {200}
+    assert statistics.median(one["seconds"] for one in seen[100:]) < 10

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from operations.timeline.simulate import Timeline
 
 
-class Format(StrEnum):
+class TimelineFormat(StrEnum):
     """What is shown."""
 
     CHAIN = "chain"
@@ -25,8 +25,8 @@ def command(
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
     format_: Annotated[
-        Format, typer.Option("--format", help="The longest chain with sources, or a Mermaid Gantt chart.")
-    ] = Format.CHAIN,
+        TimelineFormat, typer.Option("--format", help="The longest chain with sources, or a Mermaid Gantt chart.")
+    ] = TimelineFormat.CHAIN,
     what_if: Annotated[
         list[str] | None,
         typer.Option(metavar="STEP=SECONDS", help="Another duration of a step, e.g. compile=20 or Cluster=600."),
@@ -63,9 +63,9 @@ def command(
         )
     from operations.printing import show
 
-    picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is Format.GANTT else _chain(timeline)
+    picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is TimelineFormat.GANTT else _chain(timeline)
     first = [f"{model}: first token after {_minutes(seconds)}" for model, seconds in timeline.first_token.items()]
-    show(output, _data(stack, timeline), picture, *(first if format_ is Format.CHAIN else ()))
+    show(output, _data(stack, timeline), picture, *(first if format_ is TimelineFormat.CHAIN else ()))
 
 
 def _minutes(seconds: float) -> str:

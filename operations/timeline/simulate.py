@@ -19,7 +19,7 @@ SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
 
 @dataclass(frozen=True)
-class Step:
+class TimelineStep:
     """One step: seconds from the begin of the update at which it starts, how long it takes, and the figure's source."""
 
     name: str
@@ -37,9 +37,9 @@ class Step:
 class Timeline:
     """All steps in the order of their start, when each model answers, and the longest chain."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TimelineStep, ...]
     first_token: Mapping[str, float]
-    chain: tuple[Step, ...]
+    chain: tuple[TimelineStep, ...]
 
     @property
     def total(self) -> float:
@@ -73,9 +73,9 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     """
     other = dict(what_if or {})
     by_name = {model.name: model for model in settings.models}
-    done: dict[str, tuple[Step, ...]] = {}
+    done: dict[str, tuple[TimelineStep, ...]] = {}
     first: dict[str, float] = {}
-    steps: list[Step] = []
+    steps: list[TimelineStep] = []
     for urn in _ordered(graph):
         node = graph.nodes[urn]
         before = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
@@ -87,7 +87,7 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
             if kind == "policy":
                 pods = [step for step in chain if step.name.startswith(f"{node.name}/")]
                 seconds = max(0.0, seconds - (pods[-1].end - pods[0].start if pods else 0.0))
-            step = Step(name, start, seconds, "what if" if kind in other else duration.source)
+            step = TimelineStep(name, start, seconds, "what if" if kind in other else duration.source)
             chain = (*chain, step)
             steps.append(step)
         done[urn] = chain
@@ -109,7 +109,7 @@ def _steps(
     return [(node.name, own), *((f"{node.name}/{name}", step) for name, step in start_of_model(model, settings))]
 
 
-def _end(chain: tuple[Step, ...]) -> float:
+def _end(chain: tuple[TimelineStep, ...]) -> float:
     return chain[-1].end if chain else 0.0
 
 

@@ -15,7 +15,7 @@ from llmd_gke.settings import StackSettings
 
 @dataclass(frozen=True)
 class Policy:
-    """An alerting policy: its key in the stack, its body without channels, and the keys of its channels."""
+    """An alert policy: its key in the stack, its body without channels, and the keys of its channels."""
 
     key: str
     body: JsonObject

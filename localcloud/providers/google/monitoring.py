@@ -1,4 +1,4 @@
-"""Cloud Monitoring: notification channels, alerting policies, dashboards and uptime checks.
+"""Cloud Monitoring: notification channels, alert policies, dashboards and uptime checks.
 
 Google assigns the names of all but dashboards: ``projects/P/alertPolicies/NUMBER``. What it refuses of a body alone is
 in :mod:`localcloud.providers.google.monitoring_validation`.

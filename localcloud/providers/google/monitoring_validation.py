@@ -1,4 +1,4 @@
-"""What Cloud Monitoring refuses of channels, alerting policies, uptime checks and dashboards, by their bodies alone.
+"""What Cloud Monitoring refuses of channels, alert policies, uptime checks and dashboards, by their bodies alone.
 
 Limits are those of the fields' descriptions in Google's discovery documents (monitoring v3 of 2026-01-29, v1 of
 2026-09-03) unless said otherwise.
@@ -64,7 +64,7 @@ def channel_problems(body: JsonObject) -> Iterator[str]:
 
 
 def policy_problems(body: JsonObject) -> Iterator[str]:
-    """Problems of an alerting policy by itself."""
+    """Problems of an alert policy by itself."""
     conditions = objects(body, "conditions")
     if not 1 <= len(conditions) <= MOST_CONDITIONS:
         yield f"Field alert_policy.conditions had {len(conditions)} elements: from 1 to {MOST_CONDITIONS} are allowed"

@@ -151,14 +151,14 @@ def latency(seen: Mapping[str, Sequence[Timing]], rates: Mapping[str, tuple[floa
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for name, timings in seen.items():
-        first, whole = ([timing[place] for timing in timings] for place in (1, 2))
+        first, whole = ([timing[index] for timing in timings] for index in (1, 2))
         failed = sum(status != 200 for status, *_ in timings)
         rate, lost = rates.get(name, (0.0, 0))
         lines.append(f"| {name} | {len(timings)} | {failed} | {_pair(first)} | {_pair(whole)} | {rate:.0f} | {lost} |")
     lines += ["", "| Difference in the same round | First byte p50 | p99 | Whole p50 | p99 |", "|---|--:|--:|--:|--:|"]
     for more, less in ((DOOR, DIRECT), (DOOR, SERVICE), (SERVICE, SERVER), (DIRECT, SERVER)):
         both = list(zip(seen[more], seen[less], strict=True))
-        first, whole = ([one[place] - other[place] for one, other in both] for place in (1, 2))
+        first, whole = ([one[index] - other[index] for one, other in both] for index in (1, 2))
         lines.append(f"| {more} - {less} | {_pair(first)} | {_pair(whole)} |")
     return "\n".join(lines)
 

@@ -60,9 +60,9 @@ async def main(url: str, wanted: list[dict[str, Any]]) -> None:
     async def again(client: httpx.AsyncClient, entry: dict[str, Any], number: int) -> None:
         await asyncio.wait([ended], timeout=SPREAD_SECONDS * number / entry["count"])
         while not ended.done():
-            told = await stream(client, entry["model"], entry["key"], number)
-            print(json.dumps(told), flush=True)
-            if told["status"] != 200:
+            outcome = await stream(client, entry["model"], entry["key"], number)
+            print(json.dumps(outcome), flush=True)
+            if outcome["status"] != 200:
                 await asyncio.wait([ended], timeout=0.5)
 
     async with (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.conformance import page, reasons
@@ -24,3 +26,9 @@ def test_a_difference_is_listed_with_its_reason() -> None:
 def test_a_difference_without_a_reason_is_refused(row: Row) -> None:
     with pytest.raises(KeyError):
         page.text(REPORT, [row], 0, {})
+
+
+def test_the_page_agrees_with_the_report_for_more_than_nineteen_tests_in_twenty() -> None:
+    share = re.search(r"\| says anything about \| \d+ \| \d+ \(([\d.]+) %\) \|", page.PAGE.read_text(encoding="utf-8"))
+    assert share is not None
+    assert float(share[1]) >= 95

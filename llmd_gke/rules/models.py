@@ -87,9 +87,11 @@ def image(value: str) -> Iterator[Finding]:
     if not name or "/" in tag:
         tag = ""
     if not PINNED_TAG.fullmatch(tag.lower()) or MOVING_TAG.search(tag.lower()):
+        # The tag is not repeated by itself: it may be the password of a URL, which is known as one only within the URL.
+        why = "its tag can change, and nightly tags are deleted after a while" if tag else "it has no tag"
         yield Finding(
             "image-tag",
-            f"image {value!r} is not pinned: {tag or 'no tag'} can change, and nightly tags are deleted after a while",
+            f"image {value!r} is not pinned: {why}",
             allowed="a release tag or a digest (@sha256:…)",
             fix="pin a release tag",
         )

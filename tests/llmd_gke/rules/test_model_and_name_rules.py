@@ -45,6 +45,13 @@ def test_images_are_pinned(image: str, pinned: bool) -> None:
     assert (list(models.image(image)) == []) is pinned
 
 
+def test_a_password_in_place_of_a_tag_is_not_repeated_where_it_cannot_be_recognised() -> None:
+    image = "https://user:s3cr3t-word@example.com"
+    (finding,) = models.image(image)
+    assert "its tag can change" in finding.problem
+    assert "s3cr3t-word" not in finding.problem.replace(image, "")
+
+
 @pytest.mark.parametrize(
     ("value", "machine", "topology", "fits"),
     [

@@ -84,7 +84,7 @@ SEEDS = (
     "unrecognized arguments",
     "gRPC stream closed remotely with status 14",
     "No ALPN negotiated",
-    "are gone minutes later",
+    "disappear after some minutes",
 )
 
 

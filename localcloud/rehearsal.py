@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from rich.console import Console
 
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import cloud_files
+from localcloud.workflow import cloud_files, local_settings
 from localcloud.workflow.backend import Update
 from localcloud.workflow.state import Lock, Pending
 
@@ -38,8 +39,9 @@ class Rehearsal:
         """No tools besides `pulumi`."""
         return {}
 
-    def adapt_settings(self, copy: dict[str, object]) -> None:
-        """Leaves stack files unchanged."""
+    def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
+        """Removes what the rehearsal has no service for."""
+        return list(local_settings.without_billing(cast("dict[str, object]", copy["config"]), self.workdir.label))
 
     def check_isolation(self) -> None:
         """Does nothing: the providers open no connections."""

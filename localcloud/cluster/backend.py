@@ -20,7 +20,7 @@ from localcloud.common.environment import quote
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, inside, routes
-from localcloud.workflow import cloud_files, processes
+from localcloud.workflow import cloud_files, local_settings, processes
 from localcloud.workflow.backend import Update
 from localcloud.workflow.runner import STOPPED
 from localcloud.workflow.say import say
@@ -75,12 +75,20 @@ class LaptopCloud:
             f"LLMD_GKE_HOME={home} {python} localcloud.cluster.auth_plugin\n",
         }
 
-    def adapt_settings(self, copy: dict[str, object]) -> None:
-        """Makes the Platform component install charts from a folder: their registries cannot be reached."""
+    def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
+        """Makes the Platform component install charts from a folder: their registries cannot be reached.
+
+        Removes what the laptop cloud cannot follow.
+        """
         config = cast("dict[str, object]", copy["config"])
         platform = config.get(PLATFORM)
         kept: Mapping[str, object] = cast("dict[str, object]", platform) if isinstance(platform, dict) else {}
         config[PLATFORM] = {**kept, "chartFolder": str(self.workdir.charts)}
+        label = self.workdir.label
+        return [
+            *local_settings.without_billing(config, label),
+            *local_settings.with_fixed_replicas(config, label),
+        ]
 
     def check_isolation(self) -> None:
         """Checks that no other machine can be reached from the namespaces."""

@@ -70,8 +70,8 @@ class Backend(Protocol):
         """Scripts beside `pulumi` in the folder that is first on PATH: name to content."""
         ...
 
-    def adapt_settings(self, copy: dict[str, object]) -> None:
-        """Changes the copy of a stack file where this cloud needs it."""
+    def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
+        """Changes the copy of a stack file where this cloud needs it. Returns what the user should know of that."""
         ...
 
     def check_isolation(self) -> None:

@@ -75,7 +75,7 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
         required = secrets_of(workdir, stack)
         cloud.check_stack(stack)
         runner = set_up(workdir, console, stack)
-        say_missing(config.sync(workdir, stack, required), workdir, stack, console)
+        say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
         recovery.clear_locks(runner, stack, console)
         copy = str(workdir.stack_copy(stack))
         recovery.settle(runner, stack, copy, console)
@@ -122,12 +122,16 @@ def preview(workdir: Workdir, stack: str, console: Console) -> int:
     required = secrets_of(workdir, stack)
     backend.of(workdir).check_stack(stack)
     runner = set_up(workdir, console, stack)
-    say_missing(config.sync(workdir, stack, required), workdir, stack, console)
+    say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
     ensure_stack(runner, stack, select=False)
     status = runner.stream("preview", *_operation(workdir, stack))
     if status == STOPPED:
         say(console, f"\nStopped. A preview changes nothing; `{workdir.make('preview', stack)}` starts again.")
     return reported(status)
+
+
+def _say_note(console: Console, note: str) -> None:
+    say(console, f"Note: {note}")
 
 
 def say_missing(secrets: Sequence[str], workdir: Workdir, stack: str, console: Console) -> None:

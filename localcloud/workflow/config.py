@@ -6,7 +6,7 @@ date before every command, which alone keeps the salt, and the committed file ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import yaml
@@ -95,8 +95,12 @@ def read(text: str, name: str) -> Table:
     return cast("Table", content)
 
 
-def sync(workdir: Workdir, stack: str, required: Sequence[str] = ()) -> list[str]:
+def sync(
+    workdir: Workdir, stack: str, required: Sequence[str] = (), note: Callable[[str], None] | None = None
+) -> list[str]:
     """Brings the copy up to date with the committed file. Returns the needed secrets that only a stand-in has.
+
+    ``note`` gets a sentence for each setting that this cloud cannot follow.
 
     Raises ``BadInput`` when the file is missing or unreadable.
     """
@@ -108,7 +112,9 @@ def sync(workdir: Workdir, stack: str, required: Sequence[str] = ()) -> list[str
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
     committed = read(text, file.name)
     table = merged(committed, present, required)
-    backend.of(workdir).adapt_settings(table)
+    for adapted in backend.of(workdir).adapt_settings(table):
+        if note:
+            note(adapted)
     content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write(

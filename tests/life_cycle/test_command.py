@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.script import SHEBANG
 from tests.life_cycle import __main__ as command
 from tests.life_cycle.__main__ import Result
 from tests.life_cycle.steps import Kill, Step
@@ -55,7 +55,7 @@ def test_seeds_are_played_side_by_side_and_one_without_a_result_has_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     interpreter = tmp_path / "python"
-    interpreter.write_text(f"#!{sys.executable}\n{PROGRAM}")
+    interpreter.write_text(f"{SHEBANG}{PROGRAM}")
     interpreter.chmod(0o755)
     monkeypatch.setattr(command.sys, "executable", str(interpreter))
     results = command.side_by_side([1, 2, 3], 2, tmp_path / "results.jsonl", [])

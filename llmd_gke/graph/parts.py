@@ -26,7 +26,7 @@ class Part:
     @property
     def kind(self) -> str:
         """The last part of the type token, such as ``TpuPool``."""
-        return self.type.rsplit(":", 1)[-1]
+        return _last_part(self.type)
 
     @property
     def kinds(self) -> list[tuple[str, int]]:
@@ -102,20 +102,11 @@ class Parts:
         return frozenset(zip(self.chain_parts, self.chain_parts[1:], strict=False))
 
     def _longest(self) -> tuple[ResourceNode, ...]:
-        nodes, best = self.graph.nodes, dict[str, tuple[ResourceNode, ...]]()
-        waits = {
-            urn: [one for one in self.graph.before(node, direct=True) if one in nodes] for urn, node in nodes.items()
-        }
-        open_ = list(nodes)
-        while open_:
-            urn = open_[-1]
-            missing = [one for one in waits[urn] if one not in best]
-            if urn in best or not missing:
-                open_.pop()
-                before = max((best[one] for one in waits[urn]), key=_rank, default=())
-                best[urn] = (*before, nodes[urn]) if is_resource(nodes[urn]) else before
-            else:
-                open_.extend(missing)
+        best: dict[str, tuple[ResourceNode, ...]] = {}
+        for node in self.graph.in_order():
+            earlier = self.graph.before(node, direct=True)
+            before = max((best[urn] for urn in earlier if urn in best), key=_rank, default=())
+            best[node.urn] = (*before, node) if is_resource(node) else before
         return max(best.values(), key=_rank, default=())
 
     def _owner(self, urn: str) -> str:
@@ -139,7 +130,11 @@ def is_resource(node: ResourceNode) -> bool:
 
 def kind_of(node: ResourceNode) -> str:
     """A resource's kind in short: ``NodePool``, ``HTTPRoute``."""
-    return node.type.rsplit(":", 1)[-1]
+    return _last_part(node.type)
+
+
+def _last_part(type_: str) -> str:
+    return type_.rsplit(":", 1)[-1]
 
 
 def _rank(chain: tuple[ResourceNode, ...]) -> tuple[int, list[tuple[int, ...]]]:

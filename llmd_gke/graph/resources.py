@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Graph:
         # Depending on a component means: on everything inside it.
         for dependency in node.depends_on:
             yield from (child.urn for child in self.nodes.values() if child.parent == dependency)
+
+    def in_order(self) -> list[ResourceNode]:
+        """All resources, each after those that it waits for. Raises ``graphlib.CycleError``."""
+        waits = {urn: self.before(node, direct=True) & self.nodes.keys() for urn, node in self.nodes.items()}
+        return [self.nodes[urn] for urn in TopologicalSorter(waits).static_order()]
 
     def comes_before(self, earlier: ResourceNode, later: ResourceNode) -> bool:
         """Whether ``earlier`` exists before ``later`` is made, and is destroyed after it."""

@@ -13,7 +13,7 @@ from llmd_gke.manifests.dashboard import panels
 from llmd_gke.settings import StackSettings
 from operations.dashboard.picture import Answers, Span
 from operations.prometheus import access
-from operations.prometheus.client import NotAnswered, Prometheus, Series
+from operations.prometheus.client import Prometheus, Series
 from operations.target import Target
 
 POINTS = 48
@@ -30,22 +30,9 @@ async def ask(prometheus: Prometheus, settings: StackSettings, span: Span) -> An
 
 def of(target: Target, minutes: float) -> tuple[Answers, Span]:
     """The answers of the stack's cloud for the last ``minutes``. Raises ``Unreachable``."""
-    from operations.exits import Unreachable
-
-    async def asking() -> tuple[Answers, Span]:
-        now = time.time()
-        span = Span(now - minutes * 60, now)
-        async with access.of(target) as prometheus:
-            return await ask(prometheus, target.settings, span), span
-
-    try:
-        return asyncio.run(asking())
-    except NotAnswered as problem:
-        raise Unreachable(
-            f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
-            f"Fix: {access.NEEDED} (roles/monitoring.viewer) for Google Cloud; "
-            "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
-        ) from None
+    now = time.time()
+    span = Span(now - minutes * 60, now)
+    return access.answer(target, lambda prometheus: ask(prometheus, target.settings, span)), span
 
 
 def record(answers: Answers, span: Span, settings: StackSettings) -> str:

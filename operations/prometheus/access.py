@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from localcloud.monitoring import prometheus
 from operations.doctor.google import ENDPOINT, GoogleRequestError, login
+from operations.exits import Unreachable
 from operations.options import Cloud
-from operations.prometheus.client import NotAllowed, NotThere, Prometheus, connected
+from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prometheus, connected
 from operations.target import Target
+
+T = TypeVar("T")
 
 NEEDED = "monitoring.timeSeries.list"
 """The permission to read metrics; ``roles/monitoring.viewer`` has it."""
@@ -42,3 +46,20 @@ async def of(target: Target) -> AsyncGenerator[Prometheus]:
             raise NotAllowed(str(error)) from None
     async with connected(address(target), token) as prometheus:
         yield prometheus
+
+
+def answer(target: Target, questions: Callable[[Prometheus], Awaitable[T]]) -> T:
+    """What a command reads from the Prometheus of the stack's cloud. Raises ``Unreachable`` if it does not answer."""
+
+    async def asking() -> T:
+        async with of(target) as prometheus:
+            return await questions(prometheus)
+
+    try:
+        return asyncio.run(asking())
+    except NotAnswered as problem:
+        raise Unreachable(
+            f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
+            f"Fix: {NEEDED} (roles/monitoring.viewer) for Google Cloud; "
+            "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
+        ) from None

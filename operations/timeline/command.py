@@ -52,20 +52,26 @@ def command(
         from operations.timeline import simulate
 
         target = Target.choose(stack, cloud)
-        timeline = simulate.simulate(record(target).graph, target.settings, changed)
-    names = {part for step in timeline.steps for part in (step.name, step.name.rsplit("/", 1)[-1])}
-    kinds = {"Cluster", "NodePool", "Release", "Service", "Gateway"}
-    if unknown := sorted(changed.keys() - names - kinds):
-        raise BadInput(
-            f"--what-if {unknown[0]}: there is no such step.\n"
-            "Allowed: host, image, weights, initialise, compile, warm-up, policy, a resource's name, or its kind.\n"
-            f"Fix: `llmd-gke timeline --stack {stack}` lists the steps"
-        )
+        graph = record(target).graph
+        if unknown := sorted(changed.keys() - (allowed := simulate.allowed_what_if(graph, target.settings))):
+            raise BadInput(
+                f"--what-if {unknown[0]}: there is no such step.\n"
+                "Allowed: host, image, weights, initialise, compile, warm-up, policy, a resource's name, or its kind.\n"
+                f"Fix: {_hint(unknown[0], allowed, stack)}"
+            )
+        timeline = simulate.simulate(graph, target.settings, changed)
     from operations.printing import show
 
     picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is TimelineFormat.GANTT else _chain(timeline)
     first = [f"{model}: first token after {_minutes(seconds)}" for model, seconds in timeline.first_token.items()]
     show(output, _data(stack, timeline), picture, *(first if format_ is TimelineFormat.CHAIN else ()))
+
+
+def _hint(name: str, allowed: set[str], stack: str) -> str:
+    from llmd_gke.settings.wording import nearest
+
+    near = nearest(name, sorted(allowed))
+    return f"use {near}" if near else f"`llmd-gke timeline --stack {stack} --output json` lists the steps"
 
 
 def _minutes(seconds: float) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from llmd_gke.catalog import durations, kserve
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.durations import Duration
-from llmd_gke.graph.parts import is_resource
+from llmd_gke.graph.parts import is_resource, kind_of
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import ModelSettings, StackSettings
 
@@ -76,25 +76,38 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     done: dict[str, tuple[TimelineStep, ...]] = {}
     first: dict[str, float] = {}
     steps: list[TimelineStep] = []
-    for urn in _ordered(graph):
-        node = graph.nodes[urn]
+    for node in graph.in_order():
         before = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
         chain = before
         for name, duration in _steps(node, by_name, settings):
-            kind = name.rsplit("/", 1)[-1]
-            seconds = other.get(kind, other.get(node.type.rsplit(":", 1)[-1], duration.seconds))
+            changed = next((other[key] for key in _keys(name, node) if key in other), None)
+            seconds = duration.seconds if changed is None else changed
             start = _end(chain)
-            if kind == "policy":
+            if name.endswith("/policy"):
                 pods = [step for step in chain if step.name.startswith(f"{node.name}/")]
                 seconds = max(0.0, seconds - (pods[-1].end - pods[0].start if pods else 0.0))
-            step = TimelineStep(name, start, seconds, "what if" if kind in other else duration.source)
+            step = TimelineStep(name, start, seconds, duration.source if changed is None else "what if")
             chain = (*chain, step)
             steps.append(step)
-        done[urn] = chain
+        done[node.urn] = chain
         if node.type == SERVICE:
             first[node.name.removesuffix("-service")] = _end(chain)
     longest = max(done.values(), key=_end, default=())
     return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
+
+
+def allowed_what_if(graph: Graph, settings: StackSettings) -> set[str]:
+    """The names that ``what_if`` of :func:`simulate` may have."""
+    by_name = {model.name: model for model in settings.models}
+    return {
+        key for node in graph.nodes.values() for name, _ in _steps(node, by_name, settings) for key in _keys(name, node)
+    }
+
+
+def _keys(name: str, node: ResourceNode) -> tuple[str, ...]:
+    """By what a step can be named, the most exact first. A resource's kind means its creation, not what follows."""
+    short = name.rsplit("/", 1)[-1]
+    return (name, kind_of(node)) if short == name else (name, short)
 
 
 def _steps(
@@ -111,21 +124,6 @@ def _steps(
 
 def _end(chain: tuple[TimelineStep, ...]) -> float:
     return chain[-1].end if chain else 0.0
-
-
-def _ordered(graph: Graph) -> list[str]:
-    """The URNs, each after those that it waits for."""
-    nodes, ordered = graph.nodes, dict[str, None]()
-    open_ = list(nodes)
-    while open_:
-        urn = open_[-1]
-        missing = [one for one in graph.before(nodes[urn], direct=True) if one in nodes and one not in ordered]
-        if urn in ordered or not missing:
-            open_.pop()
-            ordered.setdefault(urn)
-        else:
-            open_.extend(missing)
-    return list(ordered)
 
 
 def gantt(timeline: Timeline, title: str, shortest: float = 15) -> str:

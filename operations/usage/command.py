@@ -82,23 +82,9 @@ def _has_usage(target: Target) -> None:
 
 
 def _asked(target: Target, seconds: int) -> list[Usage]:
-    import asyncio
     import time
 
-    from operations.exits import Unreachable
     from operations.prometheus import access
-    from operations.prometheus.client import NotAnswered
     from operations.usage.amounts import ask
 
-    async def asking() -> list[Usage]:
-        async with access.of(target) as prometheus:
-            return await ask(prometheus, target.settings, seconds, time.time())
-
-    try:
-        return asyncio.run(asking())
-    except NotAnswered as problem:
-        raise Unreachable(
-            f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
-            f"Fix: {access.NEEDED} (roles/monitoring.viewer) for Google Cloud; "
-            "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
-        ) from None
+    return access.answer(target, lambda prometheus: ask(prometheus, target.settings, seconds, time.time()))

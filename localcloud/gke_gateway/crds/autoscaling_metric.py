@@ -38,17 +38,7 @@ def definition() -> JsonObject:
     selector = _object({"matchLabels": labels}, "matchLabels")
     pod = _object({"selector": selector, "containers": _list(container)}, "selector", "containers")
     spec = _object({"metrics": _list(_object({"pod": pod}, "pod"))}, "metrics")
-    schema: JsonObject = {
-        "type": "object",
-        "required": ["spec"],
-        "properties": {
-            "apiVersion": _TEXT,
-            "kind": _TEXT,
-            "metadata": {"type": "object"},
-            "spec": spec,
-            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-        },
-    }
+    schema = frame.object_schema(spec)
     version = scaling.METRIC_VERSION.partition("/")[2]
     return frame.definition(scaling.METRIC_GROUP, scaling.METRIC, scaling.METRIC_PLURAL, schema, {}, version)
 

@@ -6,6 +6,20 @@ from collections.abc import Mapping
 
 from localcloud.providers.protocol.values import JsonObject
 
+OPEN: JsonObject = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+"""The schema of an object that may have any fields."""
+
+
+def object_schema(spec: JsonObject, status: JsonObject = OPEN) -> JsonObject:
+    """The schema of an object with a required ``spec``."""
+    text: JsonObject = {"type": "string"}
+    metadata: JsonObject = {"type": "object"}
+    return {
+        "type": "object",
+        "required": ["spec"],
+        "properties": {"apiVersion": text, "kind": text, "metadata": metadata, "spec": spec, "status": status},
+    }
+
 
 def definition(
     group: str, kind: str, plural: str, schema: JsonObject, labels: Mapping[str, str], version: str = "v1"

@@ -45,16 +45,7 @@ def _definition(kind: str, plural: str, default: JsonObject) -> JsonObject:
         "x-kubernetes-list-map-keys": ["type"],
     }
     spec = _object({"targetRef": _target(), "default": default}, required=("targetRef",))
-    schema = _object(
-        {
-            "apiVersion": _text(),
-            "kind": _text(),
-            "metadata": {"type": "object"},
-            "spec": spec,
-            "status": _object({"conditions": conditions}),
-        },
-        required=("spec",),
-    )
+    schema = frame.object_schema(spec, status=_object({"conditions": conditions}))
     return frame.definition(GKE_GROUP, kind, plural, schema, {"gateway.networking.k8s.io/policy": "Direct"})
 
 

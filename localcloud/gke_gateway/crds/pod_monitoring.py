@@ -30,26 +30,17 @@ PROTECTED = (
 
 def definition() -> JsonObject:
     """The CustomResourceDefinition of PodMonitoring."""
-    schema: JsonObject = {
+    spec: JsonObject = {
         "type": "object",
-        "required": ["spec"],
+        "required": ["endpoints", "selector"],
         "properties": {
-            "apiVersion": _TEXT,
-            "kind": _TEXT,
-            "metadata": {"type": "object"},
-            "spec": {
-                "type": "object",
-                "required": ["endpoints", "selector"],
-                "properties": {
-                    "endpoints": {"type": "array", "minItems": 1, "maxItems": 10, "items": _endpoint()},
-                    "filterRunning": {"type": "boolean"},
-                    "selector": {"type": "object", "properties": {"matchLabels": _TEXTS}},
-                    "targetLabels": _target_labels(),
-                },
-            },
-            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            "endpoints": {"type": "array", "minItems": 1, "maxItems": 10, "items": _endpoint()},
+            "filterRunning": {"type": "boolean"},
+            "selector": {"type": "object", "properties": {"matchLabels": _TEXTS}},
+            "targetLabels": _target_labels(),
         },
     }
+    schema = frame.object_schema(spec)
     return frame.definition(monitoring.GROUP, monitoring.POD_MONITORING, "podmonitorings", schema, {})
 
 

@@ -56,6 +56,30 @@ def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str,
     assert policy.seconds == 0
 
 
+def test_a_step_with_another_duration_names_no_source_of_a_measurement(eu4a: dict[str, Timeline]) -> None:
+    sources = {
+        name: {step.source for step in timeline.steps if step.name in {"cluster-control-plane", "qwen-service/compile"}}
+        for name, timeline in eu4a.items()
+    }
+    assert "what if" not in sources["plain"]
+    assert "what if" in sources["slow cluster"]
+    assert "what if" in sources["cached"]
+
+
+def test_any_kind_of_resource_can_have_another_duration() -> None:
+    done = run("timeline", "--stack", "eu4a", "--what-if", "Subnetwork=77", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    steps = [step for step in json.loads(done.stdout)["steps"] if step["source"] == "what if"]
+    assert steps
+    assert {step["seconds"] for step in steps} == {77}
+
+
+def test_a_misspelt_step_gets_the_nearest_one_as_fix() -> None:
+    done = run("timeline", "--stack", "eu4a", "--what-if", "Clutser=3")
+    assert done.returncode == 2
+    assert "Fix: use Cluster" in done.stderr
+
+
 def test_every_duration_has_a_source_and_is_positive() -> None:
     listed = [value for value in vars(durations).values() if isinstance(value, durations.Duration)]
     listed += durations.BY_TYPE.values()

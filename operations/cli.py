@@ -47,6 +47,8 @@ COMMANDS: dict[str, Command] = {
     ),
     "logs": Command("operations.logs.command", "Print log queries for the most frequent questions."),
     "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
+    "stop": Command("operations.stop.command", "Stop a model, so that its hosts cost nothing until it is started."),
+    "start": Command("operations.start.command", "Start a stopped model, and wait until it serves."),
     "usage": Command("operations.usage.command", "Show requests and tokens by caller and model of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),

@@ -109,11 +109,21 @@ def last_steps(target: Target) -> Mapping[str, int]:
     From the engine's history (``resourceChanges``, pulumi/pulumi v3.259.0 pkg/cmd/pulumi/stack/stack_history.go), empty
     where there was none. Raises as :func:`read` does.
     """
-    history = cast(
-        "Sequence[Mapping[str, object]]",
-        json.loads(_ask(target, "stack", "history", "--json", "--page-size", "1") or "[]"),
-    )
-    return cast("Mapping[str, int]", history[0].get("resourceChanges") or {}) if history else {}
+    return cast("Mapping[str, int]", _last_update(target).get("resourceChanges") or {})
+
+
+def last_result(target: Target) -> str:
+    """How the stack's last update ended: ``succeeded``, ``failed``, ``in-progress``; empty where there was none.
+
+    Raises as :func:`read` does.
+    """
+    return str(_last_update(target).get("result", ""))
+
+
+def _last_update(target: Target) -> Mapping[str, object]:
+    text = _ask(target, "stack", "history", "--json", "--page-size", "1")
+    history = cast("Sequence[Mapping[str, object]]", json.loads(text or "[]"))
+    return history[0] if history else {}
 
 
 def _ask(target: Target, *arguments: str) -> str:

@@ -110,3 +110,8 @@ _Loader.yaml_constructors[_AMBIGUOUS] = _Loader.reject_ambiguous
 def read(text: str) -> object:
     """The content of a stack file. Raises ``yaml.YAMLError``."""
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe one
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The nodes of a stack file, with their positions. Raises ``yaml.YAMLError``."""
+    return yaml.compose(text, Loader=_Loader)

@@ -28,6 +28,11 @@ def up(target: Target, events: Path | None = None) -> list[str]:
     return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
 
 
+def preview(target: Target) -> list[str]:
+    """The command that shows what :func:`up` would do on Google Cloud."""
+    return ["pulumi", "preview", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
+
+
 def unchanged(target: Target) -> list[str]:
     """The command that shows whether a second ``up`` changes anything: a preview where ``up`` could cost something."""
     if target.cloud is Cloud.GOOGLE:

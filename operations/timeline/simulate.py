@@ -65,6 +65,12 @@ def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple
     )
 
 
+def seconds_to_wake(model: ModelSettings, settings: StackSettings) -> float:
+    """Seconds from the start of a stopped model, in a cluster that is up, until the first token."""
+    steps = [duration.seconds for _, duration in start_of_model(model, settings)]
+    return max(sum(steps[:-1]), steps[-1])  # the policies come into force while the pods start
+
+
 def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float] | None = None) -> Timeline:
     """The schedule with unlimited parallelism. ``what_if`` replaces seconds, by the name of a step or of a resource's
     kind (``Cluster``, ``compile``).

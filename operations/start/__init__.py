@@ -1,0 +1,1 @@
+"""``llmd-gke start``: starts a model that ``llmd-gke stop`` has stopped."""

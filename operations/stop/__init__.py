@@ -1,0 +1,1 @@
+"""``llmd-gke stop``: releases a model's hosts until ``llmd-gke start``."""

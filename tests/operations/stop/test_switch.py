@@ -1,0 +1,214 @@
+"""``llmd-gke stop`` and ``start``, with an engine that answers from files and notes what it is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.script import SHEBANG
+from tests.operations.conftest import Clone
+from tests.operations.support import ROOT, Done, run
+
+ENGINE = (
+    SHEBANG
+    + """
+import json, os, signal, sys
+from pathlib import Path
+
+here = Path(__file__).parent
+verb = next(one for one in ("output", "history", "preview", "up") if one in sys.argv)
+if verb in ("up", "preview"):
+    with (here / "calls").open("a") as calls:
+        print(*sys.argv[1:], file=calls)
+    (here / "file").write_text(Path("Pulumi.one.yaml").read_text())
+    print(f"this is the {verb}")
+    if (here / "interrupts").exists():
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
+        os.kill(os.getppid(), signal.SIGINT)
+        signal.pause()
+    sys.exit((here / "fails").exists())
+if not (here / f"{verb}.json").exists():
+    sys.exit(6)
+print((here / f"{verb}.json").read_text())
+"""
+)
+
+
+class Engine:
+    """The folder of the fake engine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "pulumi").write_text(ENGINE)
+        (folder / "pulumi").chmod(0o755)
+        self.left(stopped=False)
+
+    def left(self, *, stopped: bool, result: str = "succeeded") -> None:
+        """What the last update left."""
+        model = {"url": "http://x", "servedModelName": "qwen", **({"stopped": True} if stopped else {})}
+        outputs = {"gatewayIp": "203.0.113.7", "models": {"qwen": model}, "cluster": {"name": "one"}}
+        (self.folder / "output.json").write_text(json.dumps(outputs))
+        (self.folder / "history.json").write_text(json.dumps([{"result": result}]))
+
+    def says(self, name: str) -> str:
+        file = self.folder / name
+        return file.read_text() if file.exists() else ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PATH": f"{self.folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return Engine(tmp_path_factory.mktemp("engine"))
+
+
+def call(clone: Clone, engine: Engine, verb: str, *arguments: str) -> Done:
+    return run(verb, "--stack", "one", *arguments, root=clone.root, environment=engine.environment)
+
+
+def file_of(clone: Clone) -> str:
+    return (clone.root / "Pulumi.one.yaml").read_text()
+
+
+def test_a_stop_writes_the_file_before_the_update_and_says_how_to_start_again(clone: Clone, engine: Engine) -> None:
+    before = file_of(clone)
+    done = call(clone, engine, "stop", "--yes", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    assert file_of(clone) == engine.says("file") == before.replace("name: qwen", "name: qwen, stopped: true")
+    assert engine.says("calls").split()[:2] == ["up", "--yes"]
+    printed = json.loads(done.stdout)
+    assert (printed["model"], printed["stopped"], printed["changed"]) == ("qwen", True, True)
+    assert "this is the up" in Path(printed["log"]).read_text()
+
+
+def test_people_read_how_long_the_start_takes_and_which_hosts_still_cost(clone: Clone, engine: Engine) -> None:
+    clone.write(least=2)
+    text = call(clone, engine, "stop", "--yes").stdout
+    assert "llmd-gke start --model qwen --stack one" in text
+    assert "min later" in text
+    assert "keeps its minNodes of 2" in text
+
+
+def test_a_start_takes_the_switch_back(clone: Clone, engine: Engine) -> None:
+    engine.left(stopped=True)
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+    done = call(clone, engine, "start", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "stopped: false" in file_of(clone)
+    assert "qwen serves" in done.stdout
+
+
+@pytest.mark.parametrize(("verb", "stopped"), [("start", False), ("stop", True)])
+def test_a_model_that_is_so_already_is_left_alone(clone: Clone, engine: Engine, verb: str, stopped: bool) -> None:
+    engine.left(stopped=stopped)
+    if stopped:
+        file = clone.root / "Pulumi.one.yaml"
+        file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+    before = file_of(clone)
+    done = call(clone, engine, verb)
+    assert (done.returncode, engine.says("calls"), file_of(clone)) == (0, "", before)
+    assert "already: nothing was changed" in done.stdout
+
+
+@pytest.mark.parametrize(("stopped", "result"), [(True, "succeeded"), (False, "failed"), (False, "in-progress")])
+def test_an_update_runs_where_the_cloud_is_not_as_the_file_says(
+    clone: Clone, engine: Engine, stopped: bool, result: str
+) -> None:
+    engine.left(stopped=stopped, result=result)
+    assert call(clone, engine, "start", "--yes").returncode == 0
+    assert engine.says("calls").startswith("up")
+
+
+def test_a_stack_that_is_not_up_is_not_created_by_a_start(clone: Clone, engine: Engine) -> None:
+    (engine.folder / "output.json").unlink()
+    before = file_of(clone)
+    done = call(clone, engine, "start", "--yes")
+    assert (done.returncode, engine.says("calls"), file_of(clone)) == (7, "", before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("--model", "x"), "has no x."), (("--stack", "two"), "Pulumi.two.yaml does not exist")]
+)
+def test_an_unknown_model_or_stack_names_those_that_exist(
+    clone: Clone, engine: Engine, arguments: tuple[str, ...], said: str
+) -> None:
+    done = call(clone, engine, "stop", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "qwen" in done.stderr or "one" in done.stderr
+    assert "fix" in done.stderr.lower()
+
+
+def test_one_of_several_models_has_to_be_named(clone: Clone, engine: Engine) -> None:
+    file = clone.root / "Pulumi.one.yaml"
+    other = '    - {name: other, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1, stopped: true}\n'
+    file.write_text(file.read_text().replace("most: 4", "most: 5") + other)
+    done = call(clone, engine, "stop", "--yes")
+    assert done.returncode == 2
+    assert "Allowed for --model: qwen, other" in done.stderr
+    assert call(clone, engine, "stop", "--yes", "--model", "qwen").returncode == 0
+
+
+def test_a_start_without_room_is_refused_and_leaves_the_file(clone: Clone, engine: Engine) -> None:
+    clone.write(most=2)
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+    before = file_of(clone)
+    done = call(clone, engine, "start", "--yes")
+    assert (done.returncode, file_of(clone)) == (2, before)
+    assert "maxNodes" in done.stderr
+    assert "is as before" in done.stderr
+
+
+def test_nothing_happens_without_consent(clone: Clone, engine: Engine) -> None:
+    before = file_of(clone)
+    done = call(clone, engine, "stop")
+    assert (done.returncode, engine.says("calls"), file_of(clone)) == (4, "", before)
+    assert "--yes" in done.stderr
+
+
+def test_an_update_that_fails_names_the_log_and_both_ways_on(clone: Clone, engine: Engine) -> None:
+    (engine.folder / "fails").touch()
+    done = call(clone, engine, "stop", "--yes")
+    assert done.returncode == 1
+    assert "stopped: true" in file_of(clone)
+    for part in ("this is the up", "llmd-gke stop --model qwen --stack one", "llmd-gke start --model qwen --stack one"):
+        assert part in done.stderr
+
+
+def test_ctrl_c_during_the_update_leaves_what_was_asked_for_and_says_how_to_go_on(clone: Clone, engine: Engine) -> None:
+    (engine.folder / "interrupts").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "operations", "stop", "--yes", "--stack", "one"],
+        cwd=ROOT,
+        env={**os.environ, **engine.environment, "LLMD_GKE_ROOT": str(clone.root)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 130, done.stderr
+    assert "stopped: true" in file_of(clone)
+    assert "`llmd-gke stop --model qwen --stack one` completes it" in done.stderr
+    assert "`llmd-gke start --model qwen --stack one` undoes it" in done.stderr
+    assert [one.name for one in clone.root.iterdir() if one.name.startswith(".Pulumi")] == []
+
+
+def test_rights_of_the_file_and_a_link_to_it_stay(clone: Clone, engine: Engine) -> None:
+    file = clone.root / "Pulumi.one.yaml"
+    real = clone.root / "real.yaml"
+    file.rename(real)
+    real.chmod(0o640)
+    file.symlink_to(real.name)
+    assert call(clone, engine, "stop", "--yes").returncode == 0
+    assert file.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert "stopped: true" in real.read_text()

@@ -12,13 +12,7 @@ GATEWAY_API: Mapping[str, str] = {
     "HTTPRouteQueryParamMatching": "GKE 1.36.2 claims the feature.",
 }
 
-_SERVED = (
-    "The picker does not learn which pod served a request: the gateway does not send "
-    "`x-gateway-destination-endpoint-served` (endpoint picker protocol, proposal 004), which every data plane must. "
-    "Whether GKE sends it is unknown."
-)
 INFERENCE: Mapping[str, str] = {
-    "GatewayDestinationEndpointServed": _SERVED,
-    "InferencePoolAppProtocol": f"{_SERVED} Its h2c pool fails earlier: health is asked in HTTP/1.1, as GKE asks it "
-    "(kubernetes-sigs/gateway-api-inference-extension#2966), and the suite's server answers that with 400.",
+    "InferencePoolAppProtocol": "Two of its three pools pass. The health of the third, h2c, is asked in HTTP/1.1, as "
+    "GKE asks it (kubernetes-sigs/gateway-api-inference-extension#2966), and the suite's server answers that with 400.",
 }

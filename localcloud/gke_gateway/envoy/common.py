@@ -11,6 +11,12 @@ PICKED = "x-gateway-destination-endpoint"
 """Header in which an endpoint picker names the pods to try, best first
 (kubernetes-sigs/gateway-api-inference-extension ``docs/proposals/004-endpoint-picker-protocol``)."""
 
+SERVED = f"{PICKED}-served"
+"""Metadata by which a picker learns the pod that served a request, as ``IP:PORT`` (the same proposal: each data plane
+must send it, since a request may be served by another pod than the picked one)."""
+SERVED_NAMESPACE = "envoy.lb"
+"""The metadata's namespace."""
+
 NOWHERE = "nowhere"
 """A cluster without endpoints: for references that do not resolve, and as the picker of routes without one."""
 

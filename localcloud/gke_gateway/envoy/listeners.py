@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from localcloud.gke_gateway.envoy.common import NOWHERE, PICKED, extension, from_file, seconds, typed
+from localcloud.gke_gateway.envoy.common import (
+    NOWHERE,
+    PICKED,
+    SERVED,
+    SERVED_NAMESPACE,
+    extension,
+    from_file,
+    seconds,
+    typed,
+)
 from localcloud.gke_gateway.envoy.routes import PICKER_FILTER
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -88,7 +97,7 @@ def _manager(name: str, routes: Path, access_log: Path) -> JsonObject:
     return {
         "stat_prefix": name,
         "rds": {"route_config_name": routes.stem, "config_source": from_file(routes)},
-        "http_filters": [_picker_filter(), _choice_filter(), _router()],
+        "http_filters": [_picker_filter(), _choice_filter(), *_served_filters(), _router()],
         # Google's load balancers put themselves into Via, and leave the Server header of the backend alone.
         "via": "1.1 google",
         "server_header_transformation": "PASS_THROUGH",
@@ -133,6 +142,7 @@ def _picker_filter() -> JsonObject:
         message_timeout=seconds(10),
         # A picker may set any header, as it may at Google's.
         mutation_rules={"allow_all_routing": True, "allow_envoy": False},
+        metadata_options={"forwarding_namespaces": {"untyped": [SERVED_NAMESPACE]}},
     )
 
 
@@ -157,6 +167,42 @@ def _choice_filter() -> JsonObject:
         "envoy.extensions.filters.http.lua.v3.Lua",
         default_source_code={"inline_string": _TAKE_CHOICE},
     )
+
+
+def _served_filters() -> list[JsonValue]:
+    """The filters by which a picker learns which pod answered: Envoy has no filter that writes it into metadata.
+
+    Answers pass filters in reverse order. The second writes the pod's address into a header, over one that the pod may
+    have sent, the first makes metadata of it, which the picker's filter passes on. The client does not get the header.
+    Errors of Envoy's own, of which no pod knows, have no address.
+    """
+    return [
+        extension(
+            "envoy.filters.http.header_to_metadata",
+            "envoy.extensions.filters.http.header_to_metadata.v3.Config",
+            response_rules=[
+                {
+                    "header": SERVED,
+                    "on_header_present": {"metadata_namespace": SERVED_NAMESPACE, "key": SERVED, "type": "STRING"},
+                    "remove": True,
+                }
+            ],
+        ),
+        extension(
+            "envoy.filters.http.header_mutation",
+            "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+            mutations={
+                "response_mutations": [
+                    {
+                        "append": {
+                            "header": {"key": SERVED, "value": "%UPSTREAM_REMOTE_ADDRESS%"},
+                            "append_action": "OVERWRITE_IF_EXISTS_OR_ADD",
+                        }
+                    }
+                ]
+            },
+        ),
+    ]
 
 
 def _router() -> JsonObject:

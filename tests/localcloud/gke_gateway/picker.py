@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, struct_pb2
 
 from localcloud.gke_gateway.certificates import self_signed
 
@@ -26,11 +26,15 @@ _SHAPES: dict[str, list[tuple[str, int, int, str]]] = {
     "Answer": [("response", 1, _MESSAGE, "Common")],
     "HttpHeaders": [("end_of_stream", 3, _BOOL, "")],
     "HttpBody": [("body", 1, _BYTES, ""), ("end_of_stream", 2, _BOOL, "")],
+    # A map's entry, and a google.protobuf.Struct.
+    "Namespace": [("name", 1, _STRING, ""), ("content", 2, _BYTES, "")],
+    "Metadata": [("*filter_metadata", 1, _MESSAGE, "Namespace")],
     "Request": [
         ("request_headers", 2, _MESSAGE, "HttpHeaders"),
         ("response_headers", 3, _MESSAGE, "HttpHeaders"),
         ("request_body", 4, _MESSAGE, "HttpBody"),
         ("response_body", 5, _MESSAGE, "HttpBody"),
+        ("metadata_context", 8, _MESSAGE, "Metadata"),
     ],
     "Response": [
         ("request_headers", 1, _MESSAGE, "Answer"),
@@ -66,6 +70,8 @@ class Picker:
     def __init__(self, address: str, folder: Path) -> None:
         self.choice = ""
         self.bodies: list[int] = []
+        self.served: list[str] = []
+        """The pods that the gateway says have answered, empty where it says nothing."""
         self_signed("picker", "picker.invalid", folder)
         pair = (folder / "picker.key").read_bytes(), (folder / "picker.pem").read_bytes()
         self._pool = futures.ThreadPoolExecutor(8)
@@ -98,6 +104,7 @@ class Picker:
                     for start in range(0, max(len(body), 1), 60_000):
                         yield _piece("request_body", body[start : start + 60_000], start + 60_000 >= len(body))
             elif asked.HasField("response_headers"):
+                self.served.append(_served(asked.metadata_context))
                 yield _MESSAGES["Response"](response_headers=_MESSAGES["Answer"]()).SerializeToString()
             elif asked.HasField("response_body"):
                 yield _piece("response_body", asked.response_body.body, asked.response_body.end_of_stream)
@@ -113,6 +120,14 @@ class Picker:
     def close(self) -> None:
         self._server.stop(0).wait()
         self._pool.shutdown()
+
+
+def _served(context: Any) -> str:
+    for namespace in context.filter_metadata:
+        if namespace.name == "envoy.lb":
+            fields = struct_pb2.Struct.FromString(namespace.content).fields
+            return fields["x-gateway-destination-endpoint-served"].string_value
+    return ""
 
 
 def _piece(field: str, body: bytes, last: bool) -> bytes:

@@ -37,6 +37,8 @@ class ModelServer:
         self.asked: list[str] = []
         self.checked: list[str] = []
         self.fails_before_the_answer = False
+        self.answers_with: dict[str, str] = {}
+        """More headers of each answer."""
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -88,6 +90,8 @@ class ModelServer:
     def _send(self, request: BaseHTTPRequestHandler, status: int, body: bytes) -> None:
         request.send_response(status)
         request.send_header("content-length", str(len(body)))
+        for name, value in self.answers_with.items():
+            request.send_header(name, value)
         request.end_headers()
         request.wfile.write(body)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.gke_gateway.envoy.common import extension
+from localcloud.gke_gateway.envoy.common import SERVED, extension
 from localcloud.gke_gateway.envoy.routes import UNMATCHED
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
@@ -75,6 +75,44 @@ def test_the_picker_decides_and_sees_the_whole_body(lab: Lab, picker: Picker, po
     # Larger than any buffer of Envoy.
     assert ask(lab, 5_000_000) == pods[0].address
     assert picker.bodies == [100] * 4 + [5_000_000]
+
+
+@pytest.mark.usefixtures("pool")
+def test_the_picker_learns_which_pod_answered(lab: Lab, picker: Picker, pods: list[ModelServer]) -> None:
+    for pod in pods:
+        picker.choice = f"{pod.address}:{pod.port}"
+        assert ask(lab) == pod.address
+    assert picker.served == [f"{pod.address}:{pod.port}" for pod in pods]
+
+
+@pytest.mark.usefixtures("pool")
+def test_the_picker_learns_which_pod_answered_instead_of_its_choice(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    pods[0].fails_before_the_answer = True
+    assert picker.served == [f"{ask(lab)}:{pods[0].port}"]
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_pod_cannot_name_another_that_answered_and_clients_do_not_see_the_name(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    picker.choice = f"{pods[1].address}:{pods[1].port}"
+    pods[1].answers_with = {SERVED: "127.0.1.9:1"}
+    answer = lab.client.get("/llm/qwen/v1/models")
+    assert picker.served == [picker.choice]
+    assert SERVED not in answer.headers
+
+
+def test_of_an_error_of_the_gateway_itself_the_picker_learns_no_pod(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    lab.apply(*objects(lab, picker, pods[0].port))
+    lab.await_healthy("_picker_")
+    answer = lab.client.get("/llm/qwen/v1/models")
+    assert (answer.status_code, answer.text) == (503, "no healthy upstream")
+    assert set(picker.served) <= {""}
 
 
 SELECT = """

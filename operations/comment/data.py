@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from llmd_gke.graph.mermaid import Box, Mark, Picture
 from operations.comment.changes import Change, Op
+from operations.comment.figures import BudgetUse, Figures
 from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Price, Report, Status
 from operations.cost.estimate import Amount, State
@@ -53,6 +54,8 @@ Text = Annotated[str, Field(max_length=4000)]
 Edge = tuple[Name, Name]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
+Usd = Annotated[float, Field(ge=0, le=10_000_000)]
+
 
 class _Strict(BaseModel):
     """Base of all parts: no unknown fields, no conversion of types."""
@@ -85,7 +88,7 @@ class AmountData(_Strict):
 
     nodes: Count
     chips: Count
-    usd_per_hour: Annotated[float, Field(ge=0, le=10_000_000)] | None
+    usd_per_hour: Usd | None
     open: Annotated[str, Field(max_length=100)] = ""
 
 
@@ -99,6 +102,20 @@ class PriceData(_Strict):
         if {"running", "full"} - set(self.totals):
             raise ValueError("totals lacks a state")
         return self
+
+
+class BudgetData(_Strict):
+    """A budget and its use, USD per hour."""
+
+    limit_usd_per_hour: Usd
+    most_usd_per_hour: Usd | None
+
+
+class FiguresData(_Strict):
+    """The budget of one side, and its simulated seconds to the first token by model."""
+
+    budget: BudgetData | None = None
+    first_token: Annotated[dict[Name, Usd], Field(max_length=STACKS)] = {}
 
 
 class BoxData(_Strict):
@@ -136,6 +153,8 @@ class StackData(_Strict):
     policies: Annotated[list[PolicyData], Field(max_length=POLICIES)]
     before: PriceData | None
     after: PriceData | None
+    figures_before: FiguresData = FiguresData()
+    figures_after: FiguresData = FiguresData()
     picture: PictureData | None
     problem: Text
     unknown: Line
@@ -222,6 +241,8 @@ def _data(report: Report, limits: DataLimits) -> StackData:
         ],
         before=_price(report.before),
         after=_price(report.after),
+        figures_before=_figures(report.figures_before),
+        figures_after=_figures(report.figures_after),
         picture=_picture(report.picture) if limits.drawn else None,
         problem=report.problem[:4000],
         unknown=report.unknown[:1000],
@@ -237,6 +258,18 @@ def _price(price: Price | None) -> PriceData | None:
             for state, one in price.totals.items()
         }
     )
+
+
+def _figures(figures: Figures) -> FiguresData:
+    use = figures.budget
+    budget = use and BudgetData(limit_usd_per_hour=use.limit_usd_per_hour, most_usd_per_hour=use.most_usd_per_hour)
+    first = list(figures.first_token.items())[:STACKS]
+    return FiguresData(budget=budget, first_token={name[:300]: float(seconds) for name, seconds in first})
+
+
+def _read_figures(data: FiguresData) -> Figures:
+    use = data.budget
+    return Figures(use and BudgetUse(use.limit_usd_per_hour, use.most_usd_per_hour), data.first_token)
 
 
 def _picture(picture: Picture | None) -> PictureData | None:
@@ -261,6 +294,8 @@ def _report(data: StackData) -> Report:
         policy_messages=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
         before=_totals(data.before),
         after=_totals(data.after),
+        figures_before=_read_figures(data.figures_before),
+        figures_after=_read_figures(data.figures_after),
         picture=None
         if picture is None
         else Picture(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.comment.changes import OPS, Change
 from operations.comment.escape import block, code, prose
+from operations.comment.figures import lines
 from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Price, Report
 from operations.cost.estimate import Amount, State
@@ -167,6 +168,9 @@ def _stack(report: Report, limits: MarkdownLimits) -> Iterator[str]:
         yield "Its settings or its program are not valid:\n\n" + block(report.problem[:4000])
     if report.unknown:
         yield f"The base cannot be compared: {prose(report.unknown[:500])}."
+    before, after = (None if price is None else price.totals for price in (report.before, report.after))
+    if figures := list(lines(before, after, report.figures_before, report.figures_after)):
+        yield "\n".join(f"- {line}" for line in figures)
     violated = [one for one in report.policy_messages if one.mandatory]
     if violated:
         yield "\n".join(["**Policy violations**\n", *_messages(violated, limits.messages)])
@@ -197,8 +201,8 @@ def _table(changes: Sequence[Change], limits: MarkdownLimits) -> str:
     shown = changes[: limits.rows]
     rows = [f"| {SIGNS[one.op]} | {code(one.name)} | {code(_kind(one))} | {_details(one, limits)} |" for one in shown]
     left = len(changes) - len(shown)
-    lines = ["| | Resource | Kind | What |", "|---|---|---|---|", *rows] if rows else []
-    return "\n".join([*lines, *([f"\n{left} more are not shown."] if left else [])])
+    table = ["| | Resource | Kind | What |", "|---|---|---|---|", *rows] if rows else []
+    return "\n".join([*table, *([f"\n{left} more are not shown."] if left else [])])
 
 
 def _details(change: Change, limits: MarkdownLimits) -> str:
@@ -212,12 +216,12 @@ def _kind(change: Change) -> str:
 
 
 def _messages(policy_messages: Sequence[PolicyMessage], most: int) -> list[str]:
-    lines = [
+    shown = [
         f"- {code(one.policy)}{f' on {code(one.resource)}' if one.resource else ''}: {prose(_one_line(one.message))}"
         for one in policy_messages[:most]
     ]
-    left = len(policy_messages) - len(lines)
-    return [*lines, f"- {left} more"] if left else lines
+    left = len(policy_messages) - len(shown)
+    return [*shown, f"- {left} more"] if left else shown
 
 
 def _one_line(message: str) -> str:

@@ -12,14 +12,17 @@ from llmd_gke.graph.parts import Parts
 from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
+from operations.comment.figures import NO_FIGURES, Figures, budget_use
 from operations.comment.picture import difference
 from operations.comment.policy_messages import PolicyMessage, run_policies
 from operations.cost import revisions
 from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
 from operations.progress import working
+from operations.timeline.simulate import simulate
 
 if TYPE_CHECKING:
+    from llmd_gke.settings import StackSettings
     from operations.options import Cloud
 
 
@@ -49,6 +52,8 @@ class Report:
     policy_messages: Sequence[PolicyMessage] = ()
     before: Price | None = None
     after: Price | None = None
+    figures_before: Figures = NO_FIGURES
+    figures_after: Figures = NO_FIGURES
     picture: Picture | None = None
     problem: str = ""
     unknown: str = ""
@@ -101,7 +106,8 @@ class Collector:
         return self.root / f"Pulumi.{stack}.yaml"
 
     def _report(self, stack: str, base: Graph | str | None, plan: list[changes.Change] | None) -> Report:
-        before, unknown = self._price_before(stack)
+        earlier, unknown = self._settings_before(stack)
+        before = None if earlier is None else estimate(stack, earlier)
         if isinstance(base, str):
             base, unknown = None, base
         if not self._file(stack).exists():
@@ -109,9 +115,10 @@ class Collector:
             return Report(stack, "removed", gone, before=before, unknown=unknown)
         status = "" if base is not None or unknown else "new"
         try:
-            after, now = self._now(stack)
+            settings, now = self._now(stack)
         except Problem as problem:
             return Report(stack, status, before=before, problem=str(problem), unknown=unknown)
+        after = estimate(stack, settings)
         compared = Parts(base) if base is not None else None
         difference_ = [] if unknown else changes.between(base or Graph(), now.graph)
         return Report(
@@ -122,21 +129,29 @@ class Collector:
             policy_messages=run_policies(stack, now.graph),
             before=before,
             after=after,
+            figures_before=_figures(before, base, earlier),
+            figures_after=_figures(after, now.graph, settings),
             picture=difference(compared, now) if compared else None if unknown else whole(now),
             unknown=unknown,
         )
 
-    def _price_before(self, stack: str) -> tuple[StackPrice | None, str]:
+    def _settings_before(self, stack: str) -> tuple[StackSettings | None, str]:
         try:
-            settings = revisions.settings_at(self.root, self.revision, stack)
+            return revisions.settings_at(self.root, self.revision, stack), ""
         except BadInput:
             return None, "the base's settings are not valid for the current code"
-        return (None if settings is None else estimate(stack, settings)), ""
 
-    def _now(self, stack: str) -> tuple[StackPrice, Parts]:
+    def _now(self, stack: str) -> tuple[StackSettings, Parts]:
         from operations.record_graph import record
         from operations.target import Target
 
         target = Target.choose(stack, self.cloud, self.root)
         target.check_secrets()
-        return estimate(stack, target.settings), record(target)
+        return target.settings, record(target)
+
+
+def _figures(price: StackPrice | None, graph: Graph | None, settings: StackSettings | None) -> Figures:
+    budget = None if price is None else budget_use(price)
+    return (
+        Figures(budget) if graph is None or settings is None else Figures(budget, simulate(graph, settings).first_token)
+    )

@@ -75,7 +75,9 @@ def _hint(name: str, allowed: set[str], stack: str) -> str:
 
 
 def _minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02} min"
+    from operations.timeline.simulate import clock
+
+    return f"{clock(seconds)} min"
 
 
 def _chain(timeline: Timeline) -> str:

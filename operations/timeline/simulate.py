@@ -65,6 +65,11 @@ def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple
     )
 
 
+def clock(seconds: float) -> str:
+    """Minutes and seconds: ``12:05``."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
 def seconds_to_wake(model: ModelSettings, settings: StackSettings) -> float:
     """Seconds from the start of a stopped model, in a cluster that is up, until the first token."""
     steps = [duration.seconds for _, duration in start_of_model(model, settings)]

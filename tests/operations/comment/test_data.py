@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from operations.comment import data
+from operations.comment.figures import BudgetUse, Figures
 from operations.comment.markdown import LIMIT, MARKER, OF_A_FORK, comment
 from operations.comment.report import Report
 from tests.operations.comment.test_text import CHANGES, HINT, LARGE, MANDATORY, SMALL, huge
@@ -79,8 +80,9 @@ def filled(text: str) -> dict[str, Any]:
         {"policy": text, "mandatory": mandatory, "resource": text, "message": text} for mandatory in (True, False)
     ]
     stack = one(
-        changes=[change], policies=policies, before=price, after=price, picture=picture, problem=text, unknown=text
-    )
+        changes=[change], policies=policies, before=price, after=price, picture=picture, problem=text, unknown=text,
+        figuresAfter={"firstToken": {text: 60.0}},
+    )  # fmt: skip
     return {**stack, "base": text[:100], "head": text[:100]}
 
 
@@ -98,6 +100,12 @@ def rendered(tmp_path: Path, content: object, *arguments: str) -> str:
 def test_a_document_renders_to_the_comment_that_it_was_made_of(tmp_path: Path) -> None:
     reports = [
         Report("one", changes=CHANGES, planned=True, policy_messages=[MANDATORY, HINT], before=SMALL, after=LARGE),
+        Report(
+            "bounded",
+            changes=CHANGES,
+            figures_before=Figures(BudgetUse(60, None), {"qwen": 1200}),
+            figures_after=Figures(BudgetUse(60, 50), {"qwen": 600}),
+        ),
         huge("two", 30),
         Report("new", "new", changes=CHANGES[2:3], after=SMALL),
         Report("broken", before=SMALL, problem="Pulumi.broken.yaml has 1 problem"),

@@ -8,8 +8,10 @@ import pytest
 
 from llmd_gke.graph.mermaid import Box, Picture
 from llmd_gke.settings import parse
-from operations.comment import escape
+from llmd_gke.settings.errors import SettingsError
+from operations.comment import escape, figures
 from operations.comment.changes import Change
+from operations.comment.figures import BudgetUse, Figures
 from operations.comment.markdown import LIMIT, MARKER, TOO_LONG, comment
 from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Report
@@ -51,9 +53,52 @@ def test_every_kind_of_stack_reads_as_committed() -> None:
             changes=CHANGES[3:],
             picture=Picture((Box("b", "Kind", "2 Thing"),), frozenset()),
         ),
+        Report(
+            "bounded",
+            before=SMALL,
+            after=LARGE,
+            changes=CHANGES[3:],
+            figures_before=Figures(BudgetUse(60, 50.5), {"qwen": 1977, "slow": 1200, "as-before": 600}),
+            figures_after=Figures(BudgetUse(60, 61.25), {"qwen": 1500, "slow": 1265, "as-before": 602, "new": 900}),
+        ),
         Report("quiet", policy_messages=[HINT], before=SMALL, after=SMALL),
     ]
     same_as_golden("comment.md", comment(reports, "0123456", "89abcde"))
+
+
+SOME, MORE, OPEN_USE = BudgetUse(60, 50), BudgetUse(80, 50), BudgetUse(60, None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (None, None, None),
+        (SOME, SOME, "Budget: 60.00 USD an hour (43,800 a month); with every pool .*, 10.00 remain."),
+        (None, SOME, "Budget: 60.00 .* 10.00 remain."),
+        (SOME, MORE, "Budget: 60.00 → 80.00 .* 30.00 remain .before: 10.00.."),
+        (SOME, BudgetUse(60, 60), "Budget: .* 0.00 remain .before: 10.00.."),
+        (SOME, None, "Budget: 60.00 USD an hour → .*none.*"),
+        (SOME, OPEN_USE, ".* not every pool has a public price, so what remains is not known."),
+        (OPEN_USE, SOME, "Budget: 60.00 .* 10.00 remain."),
+    ],
+)
+def test_the_budget_line_says_what_remains(before: BudgetUse | None, after: BudgetUse | None, said: str | None) -> None:
+    shown = list(figures.lines(None, None, Figures(before), Figures(after)))
+    assert len(shown) == (said is not None)
+    assert said is None or re.fullmatch(said.replace("(43,800 a month)", ".43,800 a month."), shown[0])
+
+
+def test_the_room_of_a_budget_counts_what_the_settings_rule_counts() -> None:
+    config = {**CONFIG, "llmd-gke:tpuPools": [POOL]}
+    price = estimate("one", parse({**config, "llmd-gke:budget": {"usdPerHour": 60}}, "one").settings)
+    use = figures.budget_use(price)
+    assert use is not None
+    assert use.most_usd_per_hour is not None
+    assert figures.budget_use(SMALL) is None
+    just, less = use.most_usd_per_hour + 0.01, use.most_usd_per_hour - 0.01
+    assert parse({**config, "llmd-gke:budget": {"usdPerHour": just}}, "one")
+    with pytest.raises(SettingsError, match="more than the budget"):
+        parse({**config, "llmd-gke:budget": {"usdPerHour": less}}, "one")
 
 
 def test_nothing_to_say_is_said_in_a_line_and_a_table() -> None:

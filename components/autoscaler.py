@@ -37,8 +37,8 @@ class AutoscalerArgs:
 class Autoscaler(pulumi.ComponentResource):
     """``llmd-gke:autoscaling:Autoscaler``: KEDA in a closed namespace, and its access to the project's metrics.
 
-    Exists only in stacks with a model that KEDA scales. It goes after the models: KEDA has to remove its finalizer from
-    each ScaledObject.
+    Exists only in stacks with a model that KEDA scales. It is deleted after the models, because KEDA has to remove its
+    finalizer from each ScaledObject.
     """
 
     def __init__(self, name: str, args: AutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -56,7 +56,7 @@ class Autoscaler(pulumi.ComponentResource):
             first += [
                 network_policy(f"{name}-{key}", policy, _after(inside, namespace)) for key, policy in closed.items()
             ]
-        # Asked once the cluster exists: in a new project the API that answers is not enabled at the first preview.
+        # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
         project = cluster.control_plane.id.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         member = number.apply(partial(_member, args.project, keda.account(args.prefix)))

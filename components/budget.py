@@ -1,4 +1,4 @@
-"""Google Cloud's own budget: alerts on what a stack is billed."""
+"""Google Cloud's own budget: alerts on the amount that a stack is billed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Budget(pulumi.ComponentResource):
             billing_account=args.billing_account,
             display_name=args.cluster,
             amount={"specified_amount": {"currency_code": "USD", "units": str(round(args.usd_per_month))}},
-            # The id of the project is accepted and stored as its number: a difference that no update would end.
+            # Google accepts the project's ID and stores its number: a difference that no update would resolve.
             budget_filter={
                 "projects": [f"projects/{args.project}"],
                 "labels": {"goog-k8s-cluster-name": args.cluster},

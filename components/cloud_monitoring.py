@@ -31,8 +31,8 @@ class CloudMonitoring(pulumi.ComponentResource):
     """``llmd-gke:monitoring:CloudMonitoring``: notification channels, alerting policies, dashboard, uptime checks.
 
     The settings enable each of them. It does not need the cluster, because policies may refer to metrics that do not
-    exist yet. Secrets of channels are secrets of the stack. A channel that was removed from the settings is deleted
-    after the policies were updated, because Google refuses to delete a channel that a policy uses. Output:
+    exist yet. Secrets of channels are secrets of the stack. A channel that is removed from the settings is deleted
+    after the policies are updated, because Google refuses to delete a channel that a policy uses. Output:
     ``dashboard_url``, the dashboard's address in the console; ``None`` without a dashboard.
     """
 
@@ -60,7 +60,7 @@ def _channel(
     secrets = {label: config.require_secret(secret) for label, secret in channel.secrets.items()}
     sensitive = {label: value for label, value in secrets.items() if label in SENSITIVE}
     shown = {label: value for label, value in secrets.items() if label not in SENSITIVE}
-    # The provider takes labels for public; an address with a token in it is not.
+    # The provider treats labels as public; an address that contains a token is secret.
     hidden = pulumi.ResourceOptions(additional_secret_outputs=["labels"] if shown else None)
     return monitoring.NotificationChannel(
         name,
@@ -104,7 +104,7 @@ def _uptime_check(
         timeout=f"{uptime.TIMEOUT_SECONDS}s",
         monitored_resource={
             "type": "uptime_url",
-            # Google adds the project's id, and where it is not here the provider replaces the check with every change.
+            # Google adds the project's ID. Without it here, the provider would replace the check with every change.
             "labels": {"project_id": plan.project, "host": host},
         },
         http_check={"path": check.path, "use_ssl": check.use_ssl, "validate_ssl": check.validate_ssl},

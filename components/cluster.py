@@ -73,7 +73,7 @@ class Cluster(pulumi.ComponentResource):
                 cluster_secondary_range_name=args.network.pods_range,
                 services_secondary_range_name=args.network.services_range,
             ),
-            # NetworkPolicies are native to Dataplane V2; the older add-on must then stay out.
+            # Dataplane V2 enforces NetworkPolicies itself; the older add-on must stay disabled.
             datapath_provider="ADVANCED_DATAPATH",
             enable_fqdn_network_policy=args.names_policies or None,
             gateway_api_config=container.ClusterGatewayApiConfigArgs(channel="CHANNEL_STANDARD"),
@@ -93,8 +93,8 @@ class Cluster(pulumi.ComponentResource):
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{project}.svc.id.goog"
             ),
-            # An idle TPU host costs as much as a busy one: it goes as soon as nothing needs it. Node pools are made by
-            # the program only, so node auto-provisioning stays off.
+            # An idle TPU host costs as much as a busy one: it is removed as soon as nothing needs it. Node pools are
+            # made by the program only, so node auto-provisioning stays off.
             cluster_autoscaling=container.ClusterClusterAutoscalingArgs(
                 enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION"
             ),
@@ -119,12 +119,13 @@ class Cluster(pulumi.ComponentResource):
                     container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr, display_name=label)
                     for label, cidr in sorted(settings.authorized_networks.items())
                 ],
-                # Otherwise every virtual machine on Google Cloud, whosever it is, may try.
+                # Otherwise any virtual machine on Google Cloud, of any customer, may connect.
                 gcp_public_cidrs_access_enabled=False,
-                # Otherwise all of the VPC and what is connected to it may.
+                # Otherwise every address of the VPC and of connected networks may connect.
                 private_endpoint_enforcement_enabled=True,
             ),
-            # The default pool cannot be described well enough to keep: it goes, the system pool below comes.
+            # The default pool cannot be configured sufficiently here: it is removed and replaced by the system pool
+            # below.
             remove_default_node_pool=True,
             initial_node_count=1,
             node_config=container.ClusterNodeConfigArgs(
@@ -144,9 +145,9 @@ class Cluster(pulumi.ComponentResource):
                     # (pulumi/pulumi-gcp#744).
                     "nodeConfig",
                     "initialNodeCount",
-                    # Without IP endpoints the provider sends no enablePublicEndpoint, and reads an answer without it
-                    # as "private" (resource_container_cluster.go flattenPrivateClusterConfig): a difference that no
-                    # update would end.
+                    # Without IP endpoints the provider sends no enablePublicEndpoint, and reads an answer without it as
+                    # "private" (resource_container_cluster.go flattenPrivateClusterConfig): a difference that no update
+                    # would resolve.
                     *(["privateClusterConfig.enablePrivateEndpoint"] if by_dns else []),
                 ],
             ),
@@ -188,7 +189,8 @@ class Cluster(pulumi.ComponentResource):
         self.provider = k8s.Provider(
             f"{name}-kubernetes",
             kubeconfig=self.kubeconfig,
-            # Without a constant identity, an unknown kubeconfig plans the replacement of everything in the cluster.
+            # Without a constant identity, a kubeconfig that is unknown in a preview would replace everything in the
+            # cluster.
             cluster_identifier=f"{project}/{settings.location}/{settings.name}",
             opts=pulumi.ResourceOptions(parent=self, depends_on=[system_pool]),
         )

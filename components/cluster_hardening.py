@@ -23,7 +23,7 @@ AUDITED = ["APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"]
 
 
 class ClusterHardening(TypedDict):
-    """The part of a cluster's arguments that :func:`hardening` decides."""
+    """The part of a cluster's arguments that :func:`hardening` determines."""
 
     anonymous_authentication_config: container.ClusterAnonymousAuthenticationConfigArgs
     rbac_binding_config: container.ClusterRbacBindingConfigArgs
@@ -67,8 +67,8 @@ def hardening(settings: ClusterSettings, *, scaled: bool = False) -> ClusterHard
         ),
         "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),
         "dns_config": container.ClusterDnsConfigArgs(cluster_dns="CLOUD_DNS", cluster_dns_scope="CLUSTER_SCOPE"),
-        # What is off is said, too: the provider takes the absence of these blocks for "as it is", and what was on
-        # would stay on.
+        # Disabled options are written, too: the provider leaves an option unchanged if its block is missing, so that an
+        # enabled one would stay enabled.
         "database_encryption": container.ClusterDatabaseEncryptionArgs(state="ENCRYPTED", key_name=keys.database)
         if keys.database
         else container.ClusterDatabaseEncryptionArgs(state="DECRYPTED"),

@@ -19,7 +19,7 @@ _STRUCTURED = ("[", "{")
 def read() -> StackSettings:
     """The validated settings of the current stack; warnings go to the engine's log.
 
-    Raises :class:`pulumi.RunError`, which the engine prints as one message, for settings that cannot be used.
+    Raises :class:`pulumi.RunError`, which the engine prints as one message, for invalid settings.
     """
     try:
         checked = _parse()

@@ -12,8 +12,8 @@ from components.lazy_sdk import networking
 from llmd_gke.manifests.types import JsonObject
 
 NAMESPACE_TIMES = pulumi.CustomTimeouts(delete="30m")
-"""GKE's finalizer holds a Service until the load balancer no longer uses its network endpoint groups, and the namespace
-until then. It must not take longer than this. The provider's own limit is 10 minutes."""
+"""Time limit of the deletion. GKE's finalizer keeps a Service, and with it the namespace, until the load balancer no
+longer uses its network endpoint groups. The provider's own limit is 10 minutes."""
 
 
 def custom_resource(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> CustomResource:

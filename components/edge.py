@@ -1,4 +1,4 @@
-"""The edge."""
+"""The edge: the Gateway, its certificate and its TLS policy."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class EdgeArgs:
 class Edge(pulumi.ComponentResource):
     """``llmd-gke:edge:Edge``: the Gateway in a namespace of its own, at the reserved address.
 
-    It waits until GKE has programmed the load balancer. Only the models' namespaces may attach routes. As the
-    settings ask: the certificate's Secret, a regional SSL policy with the GCPGatewayPolicy that names it, and the
-    redirect from HTTP.
+    It waits until GKE has programmed the load balancer. Only the models' namespaces may attach routes. Depending on the
+    settings, it also creates the certificate's Secret, a regional SSL policy with the GCPGatewayPolicy that names it,
+    and the redirect from HTTP.
     """
 
     def __init__(self, name: str, args: EdgeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -54,7 +54,7 @@ class Edge(pulumi.ComponentResource):
                 first.append(_certificate(f"{name}-certificate", inside))
         gateway = custom_resource(
             f"{name}-gateway",
-            # The SDK resolves an Output wherever it stands in a specification.
+            # The SDK resolves an Output at any depth of a specification.
             routing.gateway(settings, cast("str", args.address_name), args.namespaces),
             pulumi.ResourceOptions(
                 parent=self,

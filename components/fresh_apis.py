@@ -10,13 +10,13 @@ import pulumi
 
 PAUSE_SECONDS = 15
 RETRIES = 20
-"""Five minutes: Google asks to wait "a few minutes" after an API was enabled."""
+"""Five minutes in total: Google's error message says to wait "a few minutes" after an API was enabled."""
 
 OFF = ("service_disabled", "accessnotconfigured", "has not been used in project")
 """Google's errors for a disabled API (https://cloud.google.com/apis/design/errors, reason ``SERVICE_DISABLED``)."""
 
 SERVICE_USAGE = re.compile(r'service usage api has|apis/api/serviceusage\.|"service":\s*"serviceusage\.')
-"""Errors about Service Usage itself, the API that enables the others: this program cannot have enabled it just now."""
+"""Errors about Service Usage itself, the API that enables the others: this program does not enable it."""
 
 
 def pause(operation: str, errors: Sequence[str]) -> int | None:

@@ -16,7 +16,7 @@ PAUSES = (3, 6, 12)
 """Seconds before the first attempts after a failed one: the classes often appear shortly after the cluster's nodes."""
 LAST_PAUSE_SECONDS = 30
 RETRIES = 90
-"""45 minutes: the longest time that GatewayClasses took. The engine allows 100 attempts."""
+"""45 minutes: the longest time that GatewayClasses took to appear. The engine allows 100 attempts."""
 
 INFERENCE_POOLS = "v1.inference.networking.k8s.io"
 """The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
@@ -31,13 +31,13 @@ NOT_THERE_YET = (
     "no matches for kind",
     "could not find the requested resource",
     "required value",
-    "must be positive",  # the priorities of an APIService that a patch would have to make
+    "must be positive",  # required priorities of an APIService, which a patch would have to set if it created one
 )
 
 
 @dataclass(frozen=True)
 class GatewayApiArgs:
-    """``settings`` decide which class the Gateway will use."""
+    """``settings`` determine the class of the Gateway."""
 
     settings: GatewaySettings
     provider: k8s.Provider
@@ -81,8 +81,8 @@ class GatewayApi(pulumi.ComponentResource):
             kind="APIService",
             metadata={
                 "name": INFERENCE_POOLS,
-                # That it exists is enough: the API server serves it then. A condition that holds already would have
-                # the provider keep the object as it was before the patch, and patch it again in the next update.
+                # Existence suffices: the API server then serves it. If a condition already held, the provider would
+                # store the object as it was before the patch, and patch it again in the next update.
                 "annotations": {"pulumi.com/skipAwait": "true"},
             },
             opts=waiting(),

@@ -35,7 +35,7 @@ class LeanPackage(ModuleType):
 
 
 def _imported(name: str) -> ModuleType:
-    """Imports a module without the collector looking through its classes again and again, now and at the exit."""
+    """Imports a module while the garbage collector is paused, and excludes its classes from later collections."""
     if name in sys.modules:
         return sys.modules[name]
     gc.disable()
@@ -51,7 +51,7 @@ def package(name: str) -> ModuleType:
     object.
     """
     present = sys.modules.get(name)
-    # A package that the SDK prepared for lazy loading has a class of its own until something of it is used.
+    # A package that the SDK loads lazily has a class of its own until its first use.
     if isinstance(present, LeanPackage) or type(present) is ModuleType:
         return present
     parent, _, last = name.rpartition(".")

@@ -28,11 +28,11 @@ NODE_MINUTES = 20
 
 @dataclass(frozen=True)
 class ModelArgs:
-    """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where
-    requests enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service
-    account contains ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere. ``door``: the
-    front door that requests come through, if there is one. ``project`` and ``source``: where an autoscaled model's load
-    is read, and by whom.
+    """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where requests
+    enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service account
+    contains ``prefix``, the cluster's name. ``traces``: destination of request traces (default: none). ``door``: the
+    front door that requests pass, if there is one. ``project`` and ``source``: where an autoscaled model's load is
+    read, and what reads it.
     """
 
     settings: ModelSettings
@@ -52,15 +52,14 @@ class Model(pulumi.ComponentResource):
     """``llmd-gke:models:Model``: all resources of one model, in the order that KServe and GKE require.
 
     Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
-    spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies
-    (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for
-    its pods only). What scales an autoscaled model comes after that, and waits for its pods. Behind a front door an
+    spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool
+    and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). An
+    autoscaled model's autoscaler is created after the service, and waits for its pods. Behind a front door an
     AIGatewayRoute takes the place of route and GKE policies, with a SecurityPolicy where not every caller may use the
-    model, and InferenceObjectives where callers have priorities. A stopped model has no routes and no GKE policies.
-    The GKE policies do not wait for the service,
-    which becomes healthy only with them. Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and
-    ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell command that sends a request to it; ``None``
-    for a stopped model.
+    model, and InferenceObjectives where callers have priorities. A stopped model has no routes and no GKE policies. The
+    GKE policies do not wait for the service, which becomes healthy only with them. Outputs: ``endpoint`` (``url``,
+    ``servedModelName``, which clients send, and ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell
+    command that sends a request to it; ``None`` for a stopped model.
     """
 
     endpoint: dict[str, pulumi.Input[str | bool]]
@@ -94,8 +93,8 @@ class Model(pulumi.ComponentResource):
             guards.append(network_policy(f"{name}-allow-traces", tracing.network_policy(model, args.traces), child))
         routes: list[pulumi.Resource] = []
         if not model.stopped:
-            # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
-            # whole Gateway. When a model is stopped these go last, when it starts they come first.
+            # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
+            # Gateway. When a model is stopped these are deleted last; when it starts they are created first.
             if door is None or door.keep_paths:
                 own = routing.route(model, gateway, kept=door is not None)
                 routes.append(custom_resource(f"{name}-route", own, child))
@@ -111,10 +110,11 @@ class Model(pulumi.ComponentResource):
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
-                # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
+                # KServe creates neither the pool nor the endpoint picker before the route exists, and nothing works
+                # without the configuration.
                 depends_on=[account, runtime, *routes, *guards],
                 custom_timeouts=times,
-                # KServe refuses another number of pods in a group: a model that moves to another slice is recreated.
+                # KServe rejects a changed number of pods in a group: a model that moves to another slice is recreated.
                 hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
                 replace_on_changes=["spec.parallelism.pipeline"],
                 delete_before_replace=True,
@@ -143,7 +143,7 @@ class Model(pulumi.ComponentResource):
 def _behind_door(
     name: str, model: ModelSettings, door: FrontDoorSettings, child: pulumi.ResourceOptions
 ) -> Sequence[pulumi.Resource]:
-    """The model's route at the front door, who may use it there, and the callers' priorities.
+    """The model's route at the front door, the callers that may use it, and their priorities.
 
     The limits on callers come first: the route must not be open for a moment to those who may not use it.
     """

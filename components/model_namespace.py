@@ -38,7 +38,7 @@ class ModelNamespace(pulumi.ComponentResource):
             f"{name}-namespace",
             metadata={
                 "name": args.namespace,
-                # The server's image runs as root, without privileges: more than `baseline` would refuse it.
+                # The server's image runs as root, without privileges: a level stricter than `baseline` would reject it.
                 "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels(pod_security.level(args.models))},
             },
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),

@@ -42,9 +42,9 @@ class NetworkArgs:
 class Network(pulumi.ComponentResource):
     """``llmd-gke:network:Network``: an own VPC for one cluster, or an existing one.
 
-    Makes a VPC, a subnet with two secondary ranges (pods, services), the proxy-only subnet that GKE's regional
-    gateways send requests from, a router with NAT for private nodes, and the gateway's reserved regional address.
-    In an existing VPC it creates the address, and otherwise only what the settings enable. Outputs: ``network`` and
+    Creates a VPC, a subnet with two secondary ranges (pods, services), the proxy-only subnet that GKE's regional
+    gateways send requests from, a router with NAT for private nodes, and the gateway's reserved regional address. In an
+    existing VPC it creates the address, and otherwise only what the settings enable. Outputs: ``network`` and
     ``subnet`` (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``,
     ``gateway_ip`` (known as soon as the address exists, long before a Gateway does).
     """
@@ -66,7 +66,7 @@ class Network(pulumi.ComponentResource):
             self.pods_range, self.services_range = PODS, SERVICES
             network_id, subnet_id = network.id, subnet.id
         else:
-            # Whole paths: a bare name would be looked for in the stack's project, not in the host project.
+            # Full paths: a bare name would refer to the stack's project, not to the host project.
             network_id = pulumi.Output.from_input(existing.network_path(args.project))
             subnet_id = pulumi.Output.from_input(existing.subnet_path(args.project, region))
             self.network, self.subnet = network_id, subnet_id

@@ -19,7 +19,7 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings
 class PlatformArgs:
     """``mirrors`` maps each registry of charts and images to its replacement. ``network`` and ``private_nodes``
     determine the source addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start
-    which CRDs exist, so GKE's must exist first.
+    which CRDs exist, so those of GKE must exist first.
     """
 
     settings: PlatformSettings
@@ -41,8 +41,8 @@ class Platform(pulumi.ComponentResource):
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
         folder, mirrors = args.settings.chart_folder, args.mirrors
-        # Controllers own nothing outside the cluster. They stay until the last LLMInferenceService is finalised, then
-        # go with the cluster.
+        # Controllers own nothing outside the cluster. They remain until the last LLMInferenceService is finalised, and
+        # are deleted with the cluster.
         child = pulumi.ResourceOptions(
             parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
         )

@@ -40,7 +40,7 @@ class Project(pulumi.ComponentResource):
                 f"{name}-{api}",
                 service=f"{api}.googleapis.com",
                 disable_on_destroy=False,
-                # The provider reads the project by Resource Manager's API after it has enabled another one.
+                # The provider reads the project through the Resource Manager API after it has enabled another API.
                 opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-{api}")),
             )
             for api in args.apis
@@ -61,7 +61,8 @@ class Project(pulumi.ComponentResource):
             )
             for role in NODE_ROLES
         ]
-        # Nodes that start before the roles hold cannot pull images: whoever uses the e-mail waits for the bindings.
+        # Nodes that start before the roles are granted cannot pull images: everything that uses the e-mail address
+        # waits for the bindings.
         self.node_service_account = pulumi.Output.all(account.email, *[binding.id for binding in bindings]).apply(
             lambda values: str(values[0])
         )

@@ -69,7 +69,7 @@ class Scraping(pulumi.ComponentResource):
                 "annotations": {"kubernetes.io/service-account.name": scraping.READER},
             },
             type="kubernetes.io/service-account-token",
-            # Kubernetes removes such a Secret at once while the account is missing.
+            # Kubernetes deletes a token Secret at once if its account does not exist.
             opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[account])),
         )
         role, binding = scraping.read_token(namespace), scraping.read_token_binding(namespace)

@@ -49,7 +49,7 @@ class TpuPool(pulumi.ComponentResource):
         super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
         settings = args.settings
         multi_host = settings.slice.multi_host
-        # A slice that always exists has a fixed number of nodes: the autoscaler has nothing to decide.
+        # A slice that is never scaled down has a fixed number of nodes: it needs no autoscaler.
         fixed = multi_host and settings.min_nodes == settings.max_nodes
         flex = settings.capacity == "flex-start"
         pool = container.NodePool(
@@ -67,10 +67,10 @@ class TpuPool(pulumi.ComponentResource):
             ),
             max_pods_per_node=SLICE_PODS if multi_host else None,
             placement_policy=self._placement(name, args) if multi_host else None,
-            # Google takes flex-start hosts away by itself and refuses to repair them.
+            # Google reclaims flex-start hosts by itself and does not repair them.
             management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
             # There is rarely quota for a spare TPU host: upgrades take one host out instead of adding one. Compact
-            # placement refuses blue-green upgrades.
+            # placement excludes blue-green upgrades.
             upgrade_settings=container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
@@ -84,7 +84,7 @@ class TpuPool(pulumi.ComponentResource):
                 kubelet_config=container.NodePoolNodeConfigKubeletConfigArgs(
                     insecure_kubelet_readonly_port_enabled="FALSE"
                 ),
-                # Pods may not set it for themselves, and JAX loads weights more slowly without (it warns).
+                # Pods may not set it themselves. Without it JAX loads weights more slowly, and logs a warning.
                 linux_node_config=container.NodePoolNodeConfigLinuxNodeConfigArgs(
                     transparent_hugepage_enabled="TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"
                 ),
@@ -103,7 +103,7 @@ class TpuPool(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="45m", update="45m", delete="45m"),
                 # The autoscaler owns the number of nodes after creation.
                 ignore_changes=["initialNodeCount"],
-                # A slice keeps its shape for life. GKE refuses another machine type; for another topology the provider
+                # A slice keeps its shape for life. GKE rejects another machine type; for another topology the provider
                 # sends no request at all, reports "updated", and plans the same change forever (the update code of
                 # resource_container_node_pool.go does not know placement_policy).
                 replace_on_changes=["placementPolicy", "nodeConfig.machineType"] if multi_host else None,
@@ -135,7 +135,7 @@ class TpuPool(pulumi.ComponentResource):
 
 
 def _reservation(pool: TpuPoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
-    # Said in every case: a pool that is silent takes any open reservation that fits.
+    # Set in every case: without it, a pool consumes any matching open reservation.
     if pool.reservation is None:
         return container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type="NO_RESERVATION")
     return container.NodePoolNodeConfigReservationAffinityArgs(

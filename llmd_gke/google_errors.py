@@ -1,7 +1,7 @@
 """Error messages of Google and its Pulumi provider, each with its cause and fix, as data.
 
 The texts are those of hashicorp/terraform-provider-google 7.39 and of Google's APIs
-(https://cloud.google.com/apis/design/errors). ``docs/troubleshooting.md`` has the same for readers.
+(https://cloud.google.com/apis/design/errors). ``docs/troubleshooting.md`` documents them.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ ERRORS: tuple[GoogleError, ...] = (
         "import it with `pulumi import` or delete it",
     ),
     GoogleError(
-        r"(?i)\binternal error\b(?! occurred)",  # "Internal error occurred: " is a Kubernetes API server's
+        r"(?i)\binternal error\b(?! occurred)",  # "Internal error occurred: " comes from a Kubernetes API server
         "Google accepted the request, but its own service failed while executing it",
         "wait a few minutes, then try again; if it fails again, report it to Google with the time and the resource",
     ),

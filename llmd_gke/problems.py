@@ -6,13 +6,15 @@ from typing import ClassVar
 
 
 class Problem(Exception):
-    """What went wrong, what is allowed and the fix, as the user reads it; never a secret's value."""
+    """An expected failure. Its text is for the user: the problem, what is allowed and the fix; never a secret's
+    value.
+    """
 
     status: ClassVar[int] = 1
 
 
 class BadInput(Problem):
-    """A stack file or setting that cannot be used. Exit status 2, as for a wrong call."""
+    """An invalid stack file or setting. Exit status 2, as for wrong usage."""
 
     status = 2
 

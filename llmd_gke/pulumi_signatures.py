@@ -1,4 +1,4 @@
-"""How Pulumi marks special values: on the wire, in a state, in what ``pulumi stack export`` writes.
+"""Pulumi's marks of special values: on the wire, in a state, and in the output of ``pulumi stack export``.
 
 Signatures: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/sig. Unknown values:
 ``sdk/go/common/resource/plugin/rpc.go`` of the same release. The Python SDK has most of them as
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import cast
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""A map with this key represents a special value; the key's value says which kind."""
+"""A map with this key represents a special value; the key's value is its kind."""
 
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a mark, not a secret
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"

@@ -1,7 +1,7 @@
 """Removes secrets from text that people read: messages, comments, reports.
 
-A value is hidden for the name beside it (``HF_TOKEN``, ``tls.key``), for its own shape (a PEM block, ``hf_…``), or
-because the caller knows it to be secret. Texts are masked before they are shortened: part of a secret no longer has
+A value is hidden because of its name (``HF_TOKEN``, ``tls.key``), because of its own shape (a PEM block, ``hf_…``), or
+because the caller knows that it is secret. Texts are masked before they are shortened: part of a secret no longer has
 the shape of one.
 """
 
@@ -16,9 +16,11 @@ from typing import cast
 
 HIDDEN = "(not shown)"
 SHORTEST_SECRET = 4
-"""Characters of a secret, at least: shorter ones are not removed from messages, since they match ordinary words."""
+"""Minimum length of a secret in characters: shorter ones are not removed from messages, since they match ordinary
+words."""
 SHORTEST_NAMED_SECRET = 8
-"""Characters, at least, of a value that counts as secret because of its name: the label ``key: models`` does not."""
+"""Minimum length in characters of a value that counts as secret because of its name: the label ``key: models`` does
+not."""
 DEEPEST = 8
 """Levels of tables and lists that are shown."""
 MOST_ENTRIES = 40
@@ -88,7 +90,7 @@ def without_in(value: object, secrets: Collection[str]) -> object:
 
 
 def by_shape(text: str) -> str:
-    """The text without anything that has the shape of a secret, whatever name is beside it: for documents of ours."""
+    """The text without anything that has the shape of a secret, regardless of names: for our own documents."""
     return SECRET_SHAPES.sub(HIDDEN, text)
 
 
@@ -112,18 +114,18 @@ def masked(text: str) -> str:
 def _without_value(match: re.Match[str]) -> str:
     name, between, value = match.groups()
     if not is_secret_name(name) or name == "--secret" or value in _HARMLESS_VALUES or value.startswith("//"):
-        return match.group()  # `pulumi config set --secret KEY` names a key
+        return match.group()  # in `pulumi config set --secret KEY` a key follows, not a value
     return f"{name}{between}{HIDDEN}"
 
 
 def shown(value: object, name: str = "", *, longest: int = 120) -> str:
-    """A value as one line of JSON, at most ``longest`` characters, secrets hidden. ``name`` is its key."""
+    """A value as one line of JSON of at most ``longest`` characters, with secrets hidden. ``name`` is its key."""
     text = masked(json.dumps(_readable(value, name, DEEPEST), ensure_ascii=False))
     return _line(text, longest)
 
 
 def shown_text(text: str, *, longest: int = 400) -> str:
-    """A text that may contain values, as one line of at most ``longest`` characters, secrets hidden."""
+    """A text that may contain values, as one line of at most ``longest`` characters, with secrets hidden."""
     return _line(masked(text), longest)
 
 
@@ -142,7 +144,9 @@ def printable(text: str) -> str:
 
 
 def _printable_line(line: str) -> str:
-    """Checks every character: ``isprintable``, a hundred times as fast, also rejects spaces of other scripts."""
+    """Checks every character of a line. ``isprintable`` is a hundred times as fast, but also rejects spaces of other
+    scripts.
+    """
     return "".join(_escaped(one) if unicodedata.category(one) in UNPRINTABLE else one for one in line)
 
 
@@ -187,7 +191,7 @@ def _named(value: object) -> Iterator[tuple[object, str, object]]:
     elif isinstance(value, list | tuple):
         before: object = None
         for index, entry in enumerate(cast("list[object]", value)[:MOST_ENTRIES]):
-            # After `--hf-token` comes a token.
+            # `--hf-token` is followed by a token.
             follows = isinstance(before, str) and before.startswith("-") and "=" not in before
             yield index, str(before) if follows and isinstance(entry, str) and not entry.startswith("-") else "", entry
             before = entry

@@ -1,4 +1,4 @@
-"""Numbers and money as messages and tables write them."""
+"""Formats numbers and money for messages and tables."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation],
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         settings = settings_of(rule, args.get_config())
-        # Notes of one rule are nothing to the next: each gets nodes of its own.
+        # Each rule gets input nodes of its own, so that unknown values noted by one rule do not affect the next.
         checked = [replace(one, node=Input(one.node.value)) for one in shown.get() if rule.covers(one)]
         if not checked:
             args.not_applicable(f"{rule.name} does not apply to this kind of object")
@@ -124,7 +124,7 @@ def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterable[Finding]:
 
 
 def _broken(error: Exception) -> str:
-    # The text of the error may hold an input, and with it a secret: its type must do.
+    # The error's text may contain an input, and with it a secret: only its type is shown.
     return f"this rule failed on the object ({type(error).__name__}): this is a bug in the rule, please report it"
 
 

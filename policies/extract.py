@@ -31,11 +31,11 @@ COMPONENTS = BUNDLES | {
     "kubernetes:kustomize:Directory",
     "kubernetes:kustomize/v2:Directory",
 }
-"""Types that represent several objects. A program may register them as a resource, too: then the provider makes the
-object that is written in it, as for every other type."""
+"""Types that represent several objects. A program may also register them as a plain resource: then the provider creates
+the object described in it, as for every other type."""
 
 OWN_SHAPE = re.compile(r"kubernetes:helm\.sh/v3:Release$|gcp:|pulumi:")
-"""Types whose inputs are no Kubernetes object: an ``apiVersion`` among them means nothing."""
+"""Types whose inputs are not a Kubernetes object: an ``apiVersion`` among them has no meaning."""
 
 DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
 LARGEST_DOCUMENT = 100_000
@@ -57,9 +57,9 @@ class UnreadableDocument(dict[str, Value]):
 
 
 class Loader(Safe):
-    """Reads values with custom tags as the type that they look like, as the provider does.
+    """Reads a value with a custom tag as the type that its text suggests, as the provider does.
 
-    By libyaml where PyYAML was built with it: a chart's values may hold dashboards of half a megabyte.
+    Uses libyaml if PyYAML was built with it: a chart's values may contain dashboards of half a megabyte.
     """
 
 
@@ -83,14 +83,14 @@ def kind_of(type_: str) -> Kind | None:
     if package != "kubernetes" or not module:
         return None
     group, slash, _version = module.partition("/")
-    # Core objects say `kubernetes:core/v1:Pod`, custom resources of a core kind `kubernetes:v1:Pod`.
+    # Core objects have `kubernetes:core/v1:Pod`, custom resources of a core kind `kubernetes:v1:Pod`.
     return Kind("" if group == "core" or not slash else group, name)
 
 
 def kind_in(type_: str, inputs: Value) -> Kind | None:
-    """The kind of the object that the provider makes: as written in the object, else as the type token says.
+    """The kind of the object that the provider creates: the one written in the object, otherwise the type token's.
 
-    The Kubernetes provider goes by the object alone, whatever its token says.
+    The Kubernetes provider only considers the object, not the token.
     """
     written = None if OWN_SHAPE.match(type_) or type_ in COMPONENTS else _written_kind(inputs)
     return written or kind_of(type_)
@@ -210,7 +210,7 @@ def _merged(below: Value, above: Value) -> Value:
 
 
 def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
-    """Objects that a chart is given as texts (``extraDeploy`` and alike)."""
+    """Objects that are passed to a chart as texts (``extraDeploy`` and similar values)."""
     values = inputs.get("values") if isinstance(inputs, Mapping) else None
     waiting = [values]
     while waiting:
@@ -271,7 +271,7 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
 
 
 def _flat(value: Value) -> Iterator[Value]:
-    """The objects of a list, also of lists in it; anything else itself."""
+    """The objects of a list and of the lists in it; any other value itself."""
     if entries := _items(value):
         for item in entries:
             yield from _flat(item)
@@ -280,7 +280,9 @@ def _flat(value: Value) -> Iterator[Value]:
 
 
 def _documents(text: str, path: str) -> Iterator[Value]:
-    """The documents of a text. One that cannot be read hides no other: it becomes an :class:`UnreadableDocument`."""
+    """The documents of a text. One that cannot be read becomes an :class:`UnreadableDocument`, and does not hide the
+    others.
+    """
     for number, document in enumerate(DOCUMENT.split(text), 1):
         where = f"document {number} of {path}"
         try:
@@ -294,7 +296,7 @@ def _documents(text: str, path: str) -> Iterator[Value]:
 
 
 def _check_depth(document: str) -> None:
-    """Raises :class:`TooLarge` for a document that libyaml's recursive reader would not survive."""
+    """Raises :class:`TooLarge` for a document so deep that libyaml's recursive reader would crash."""
     depth = 0
     for event in yaml.parse(document, Safe):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

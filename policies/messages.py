@@ -32,7 +32,7 @@ def message(rule: Rule, label: str, finding: Finding) -> str:
 def without_secrets(
     response: analyzer_pb2.AnalyzeResponse, secrets: Callable[[], Iterable[str]]
 ) -> analyzer_pb2.AnalyzeResponse:
-    """Removes values that the wire marks as secret from every message, as a safety net: rules do not quote them.
+    """Removes values that the engine marked as secret from every message, as a safety net: rules do not quote them.
 
     Also removed are texts that look like secrets, and characters that control a terminal. A message has at most 2 KB.
     """
@@ -45,7 +45,7 @@ def without_secrets(
 
 
 def _shortened(text: str) -> str:
-    """The text without its middle if it is too long: the end contains the fix."""
+    """The text, without its middle if it is too long: the end contains the fix."""
     length = len(text)
     while len(text.encode()) > LONGEST_MESSAGE:
         length = length * 9 // 10

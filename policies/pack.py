@@ -2,14 +2,14 @@
 
 Every rule is a CrossGuard policy of its own, so that its name, level, severity and parameters are what the engine,
 ``--policy-pack-config`` and Pulumi Cloud show. The SDK's server hands every resource to every policy and deserialises
-its inputs anew each time, whatever its type: forty policies would cost a program with KServe's CRDs as individual
-objects half a minute (``benchmarks/policies.py`` prints it). So :class:`Analyzer` reads the inputs itself, once
-(:mod:`policies.wire`), chooses the rules that cover what it found, and asks an SDK server that has only their policies,
-with a request that holds no inputs. Few policies that dispatch would be as cheap, but then no rule could be configured
-or switched off by its name.
+its inputs again each time, whatever its type: with forty policies, a program with KServe's CRDs as individual objects
+would take half a minute longer (``benchmarks/policies.py`` prints it). So :class:`Analyzer` reads the inputs itself,
+once (:mod:`policies.wire`), chooses the rules that cover what it found, and calls an SDK server that has only their
+policies, with a request without inputs. A few dispatching policies would be as cheap, but then no rule could be
+configured or disabled by its name.
 
-Rules about the whole program judge *inputs*, collected while the engine shows resource after resource: in a preview
-``AnalyzeStack`` brings outputs, which are empty as long as the cluster does not exist.
+Rules about the whole program check *inputs*, which are collected while the engine passes one resource after another: in
+a preview ``AnalyzeStack`` brings outputs, which are empty as long as the cluster does not exist.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Servicer(_PolicyAnalyzerServicer):
         """The configured level, or else the rule's own.
 
         The engine configures every policy; to one without configuration it passes the level that the pack reported.
-        That is nobody's choice: if the rule's level depends on the stack, the configured ``stacks`` decide.
+        Nobody chose that level: if the rule's level depends on the stack, the configured ``stacks`` determine it.
         """
         level = super()._get_enforcement_level(policy)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         rule = self._rules[policy.name]

@@ -10,14 +10,14 @@ from policies.extract import BUNDLES, kind_of
 from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
 
 HARMLESS_CHARTS = ("cert-manager", "lws", "kserve", "gateway-helm", "ai-gateway-", "front-door-crds")
-"""Prefixes of names of charts without policies for InferencePools: they do not have to be inspected."""
+"""Prefixes of names of charts without policies for InferencePools: their contents need not be known."""
 
 
 @dataclass
 class StackInputs:
-    """What the engine has shown so far, by URN: shown twice, an object replaces itself.
+    """The objects that the engine has passed so far, by URN: a second registration replaces the first.
 
-    ``secrets`` are the texts that the wire marked as secret in them.
+    ``secrets`` are the texts in them that the engine marked as secret.
     """
 
     rules: Sequence[Rule]

@@ -52,7 +52,7 @@ def _map(fields: Mapping[str, struct_pb2.Value], *, secret: bool) -> Value:
         return _value(fields["value"], secret=hidden) if "value" in fields else UNKNOWN
     if signature == ASSET and "text" in fields and fields["text"].string_value:
         return _value(fields["text"], secret=secret)  # written by the program itself
-    if signature in (ASSET, ARCHIVE):  # nothing a rule looks into
+    if signature in (ASSET, ARCHIVE):  # nothing that a rule inspects
         return "a file"
     return {str(key): _value(fields[key], secret=secret) for key in fields}
 

@@ -40,9 +40,9 @@ def needed(
 ) -> tuple[str, ...]:
     """The APIs of a stack, without ``.googleapis.com``.
 
-    ``certificates``: its gateway takes certificates from Certificate Manager. ``secrets``: the driver of Secret
-    Manager. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
-    ``cloud_trace``: traces through GKE's managed OpenTelemetry, which writes by the Telemetry API.
+    ``certificates``: its gateway uses certificates from Certificate Manager. ``secrets``: the Secret Manager CSI driver
+    is installed. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
+    ``cloud_trace``: traces through GKE's managed OpenTelemetry, which writes through the Telemetry API.
     ``billing_budget``: a budget of Google Cloud.
     """
     by_setting = {

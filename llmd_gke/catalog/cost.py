@@ -27,7 +27,7 @@ def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes
 def total(pools: list[Totals]) -> Totals:
     """Chips of a cluster with these pools, and their price with GKE's fee. System nodes, disks and traffic are extra.
 
-    The price is ``None`` if that of one pool is not known: an incomplete sum would be taken for the total.
+    The price is ``None`` if that of one pool is not known: an incomplete sum could be mistaken for the total.
     """
     prices = [pool.usd_per_hour for pool in pools if pool.usd_per_hour is not None]
     complete = len(prices) == len(pools)

@@ -1,6 +1,6 @@
 """The rights of the CI identity that runs ``pulumi up``: exactly those that the resources of the graph need.
 
-``python -m llmd_gke.catalog.deployer`` prints the commands that make the identity (shown in docs/pull-requests.md).
+``python -m llmd_gke.catalog.deployer`` prints the commands that create the identity (shown in docs/pull-requests.md).
 
 Permissions: https://cloud.google.com/iam/docs/permissions-reference and the pages of each method, among them
 https://cloud.google.com/compute/docs/reference/rest/v1/subnetworks/insert ("IAM Permissions").
@@ -16,14 +16,15 @@ from collections.abc import Iterable, Mapping
 from llmd_gke.catalog.scaling import READER_ROLE
 
 NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
-"""What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity.
+"""Roles of nodes: writing logs and metrics, and pulling images. Pods have their own access to buckets, through Workload
+Identity.
 
 The graph grants one more project role, :data:`READER_ROLE`, where KEDA scales models; the identity that deploys can
 grant no other.
 """
 
 PREDEFINED = ("roles/container.admin", "roles/serviceusage.serviceUsageAdmin")
-"""Roles for clusters with everything in them, and for the project's APIs."""
+"""Roles for clusters and everything in them, and for the project's APIs."""
 
 ALWAYS = (
     "compute.globalOperations.get",
@@ -37,11 +38,13 @@ ALWAYS = (
     "resourcemanager.projects.get",
     "resourcemanager.projects.getIamPolicy",
 )
-"""Permissions that belong to no single type: to read operations, regions, zones and the project itself."""
+"""Permissions that belong to no single type: for reading operations, regions, zones and the project itself."""
 
 
 def _whole(resource: str, *more: str) -> tuple[str, ...]:
-    """Permissions to create, read, update and delete a kind of resource, and ``more`` that its methods require."""
+    """Permissions to create, read, update and delete a kind of resource, and ``more`` permissions that its methods
+    require.
+    """
     return (*(f"{resource}.{verb}" for verb in ("create", "delete", "get", "list", "update")), *more)
 
 
@@ -78,7 +81,7 @@ BY_TYPE: Mapping[str, tuple[str, ...]] = {
     "gcp:monitoring/dashboard:Dashboard": _whole("monitoring.dashboards"),
     "gcp:monitoring/notificationChannel:NotificationChannel": _whole("monitoring.notificationChannels"),
     "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig": _whole("monitoring.uptimeCheckConfigs"),
-    # Without setIamPolicy: the right to change who may act as an account is the right to act as each of them.
+    # Without setIamPolicy: whoever may change that policy can act as every account.
     "gcp:serviceaccount/account:Account": _whole("iam.serviceAccounts", "iam.serviceAccounts.actAs"),
     "gcp:storage/bucket:Bucket": (
         *_whole("storage.buckets"),
@@ -114,7 +117,7 @@ def condition(roles: Iterable[str] = (*NODE_ROLES, READER_ROLE)) -> str:
 
 
 def commands() -> str:
-    """The commands that make the identity, for a shell in which PROJECT, STACK, REGION, BUCKET and POOL are set."""
+    """The commands that create the identity, for a shell in which PROJECT, STACK, REGION, BUCKET and POOL are set."""
     listed = "\\\n".join(textwrap.wrap(", ".join(permissions(BY_TYPE)), 110)).replace(", ", ",")
     predefined = " ".join(PREDEFINED)
     return f"""\

@@ -1,7 +1,7 @@
 """How long the steps of a first ``pulumi up`` take, in seconds, each with its source.
 
-*Measured* figures are single runs of others, not averages; *estimate* marks what nobody published. A figure may
-be lowered only with a source that says so.
+*Measured* figures are single runs published by others, not averages; *estimate* marks figures that nobody published. A
+figure may be lowered only with a source that says so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BY_HAND = "measured once, in a first deployment by hand"
 
 @dataclass(frozen=True)
 class Duration:
-    """Seconds of a step, and where they come from."""
+    """Duration of a step in seconds, and its source."""
 
     seconds: float
     source: str = ESTIMATE

@@ -1,4 +1,4 @@
-"""Paths of vLLM's HTTP server: what the gateway passes on, and what it must not.
+"""Paths of vLLM's HTTP server: those that the gateway forwards, and those that it must not.
 
 Sources: vllm-project/vllm ``vllm/entrypoints/openai/api_server.py`` and ``vllm/entrypoints/serve`` (paths);
 kubernetes-sigs/gateway-api v1.6.1 ``apis/v1/httproute_types.go`` (``MaxItems`` of rules).
@@ -13,7 +13,7 @@ LISTING = ("/v1/models", "/health")
 """Paths that any replica can answer: they are routed to the workload Service, bypassing the endpoint picker."""
 
 SERVED = (*INFERENCE, *LISTING)
-"""Paths that the route of every model forwards. Others need the setting ``paths``."""
+"""Paths that the route of every model forwards. Other paths need the setting ``paths``."""
 
 ROUTE_RULES = 16
 """Rules that one HTTPRoute may hold."""
@@ -46,4 +46,4 @@ INTERNAL = (
     "/v1/load_lora_adapter",
     "/v1/unload_lora_adapter",
 )
-"""Paths that show other clients' use, describe the server, change it, or (``/invocations``) get round this list."""
+"""Paths that reveal other clients' use, describe the server, change it, or (``/invocations``) bypass this list."""

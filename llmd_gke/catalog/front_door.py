@@ -1,4 +1,4 @@
-"""What the program knows of the front door: Envoy Gateway with Envoy AI Gateway in front of all models.
+"""The facts about the front door: Envoy Gateway with Envoy AI Gateway in front of all models.
 
 Sources: envoyproxy/gateway v1.8.3 (``api/v1alpha1``, ``internal/infrastructure/kubernetes/proxy``,
 ``internal/gatewayapi/translator.go``), envoyproxy/ai-gateway v1.0.0 (``internal/controller``,
@@ -32,11 +32,11 @@ OBJECTIVE_VERSION = f"{OBJECTIVE_GROUP}/v1alpha2"
 """InferenceObjective of the endpoint picker from 0.9 on (llm-d/llm-d-router ``config/crd/bases``)."""
 
 NAMESPACE = "front-door"
-"""The Gateway, the keys and the policies. No pods."""
+"""Namespace of the Gateway, the keys and the policies. It has no pods."""
 NAME = "front-door"
-"""Of the Gateway, its class, its EnvoyProxy, and the Service in front of the Envoys."""
+"""Name of the Gateway, its class, its EnvoyProxy, and the Service in front of the Envoys."""
 PROXIES_NAMESPACE = "envoy-gateway-system"
-"""Envoy Gateway runs here, and starts the Envoys beside it."""
+"""Namespace of Envoy Gateway and of the Envoys that it starts."""
 AI_NAMESPACE = "envoy-ai-gateway-system"
 NAMESPACES = frozenset({NAMESPACE, PROXIES_NAMESPACE, AI_NAMESPACE})
 
@@ -48,7 +48,7 @@ READY_PORT = 19003
 READY_PATH = "/ready"
 METRICS_PORT = 19001
 AI_METRICS_PORT = 1064
-"""Of AI Gateway's sidecar: token usage by caller and model."""
+"""Port of the metrics of AI Gateway's sidecar: token usage by caller and model."""
 METRICS_JOB = "front-door"
 """Name of the PodMonitoring that reads it; Prometheus has it as the label ``job``."""
 XDS_PORT = 18000
@@ -70,14 +70,15 @@ PROXY_LABELS = {
 LIMITER_LABELS = {"app.kubernetes.io/name": LIMITER}
 
 KEPT_ANNOTATION = "llmd-gke/kept-beside-front-door"
-"""On model routes at the load balancer that stay for a transition."""
+"""Annotation of model routes at the load balancer that are kept for a transition."""
 
 CALLER_HEADER = "x-llm-caller"
 MODEL_HEADER = "x-ai-eg-model"
 """Set by AI Gateway from the request's body, whatever the client sent."""
 FAIRNESS_HEADERS = ("x-gateway-inference-fairness-id", "x-llm-d-inference-fairness-id")
 OBJECTIVE_HEADERS = ("x-gateway-inference-objective", "x-llm-d-inference-objective")
-"""By which the endpoint picker tells callers and priorities apart; the second of each from llm-d-router 0.9 on."""
+"""Headers by which the endpoint picker distinguishes callers and priorities; the second of each pair from llm-d-router
+0.9 on."""
 PRIVATE_HEADERS = (
     CALLER_HEADER,
     *OBJECTIVE_HEADERS,
@@ -86,24 +87,24 @@ PRIVATE_HEADERS = (
     "x-gateway-destination-endpoint",
     "x-gateway-destination-endpoint-subset",
 )
-"""What no client may say about itself."""
+"""Headers that clients must not set: the front door removes them."""
 
 USAGE_NAMESPACE = "io.envoy.ai_gateway"
 USAGE_KEY = "llm_total_token"
-"""Where AI Gateway leaves the tokens of an answer for the limits."""
+"""Metadata key under which AI Gateway stores an answer's number of tokens, for the limits."""
 
 FORCED_USAGE = "--enable-force-include-usage"
-"""Without it the tokens of streams of ``/v1/completions`` are not counted: vLLM reports none, and AI Gateway 1.0 asks
-for them in chat only (``internal/endpointspec``)."""
+"""Without it the tokens of streams of ``/v1/completions`` are not counted: vLLM reports none unless requested, and AI
+Gateway 1.0 requests them for chat only (``internal/endpointspec``)."""
 UNFORCED_USAGE = "--no-enable-force-include-usage"
 
 PICKER_MESSAGE_BYTES = 32 * 1024 * 1024
-"""AI Gateway hands a body over to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""
+"""AI Gateway sends a body to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""
 PICKER_MESSAGE_FLAG = "--grpc-max-recv-msg-size"
 
 MOST_RULES = 256
-"""Rules of one global rate limit (``RateLimitRule``)."""
+"""Maximum number of rules of one global rate limit (``RateLimitRule``)."""
 MOST_COUNT = 2**32 - 1
-"""The limiter counts with 32 bits."""
+"""Largest limit: the rate limiter counts with 32 bits."""
 SHORTEST_KEY = 32
-"""Characters of a caller's key."""
+"""Minimum length of a caller's key, characters."""

@@ -1,7 +1,7 @@
-"""What the program knows of KServe: API, charts, labels, annotations, and names of the objects that it generates.
+"""The facts about KServe: API, charts, labels, annotations, and names of the objects that it generates.
 
-Paths such as ``workload.go`` in docstrings of other modules are files of :func:`release`, below
-:data:`CONTROLLER` unless they say otherwise. A newer KServe is a change of ``versions.toml`` and of this file;
+Paths such as ``workload.go`` in docstrings of other modules are files of :func:`release`, below :data:`CONTROLLER`
+unless they say otherwise. A newer KServe needs changes to ``versions.toml`` and this file;
 ``tests/schema/test_kserve_source.py`` compares both with KServe's source.
 """
 
@@ -35,7 +35,7 @@ SECRET_NAME = f"{GROUP}/secretName"
 """The Secret from which the storage initializer takes ``HF_TOKEN`` (``pkg/credentials/hf/hf_secret.go``)."""
 
 NAMESPACE = "kserve"
-"""Not a choice: the CRD chart hard-codes its conversion webhook there."""
+"""It cannot be changed: the CRD chart hard-codes the namespace of its conversion webhook."""
 CRD_CHART = "kserve-llmisvc-crd"
 CONTROLLER_CHART = "kserve-llmisvc-resources"
 PRESETS_CHART = "kserve-runtime-configs"
@@ -44,8 +44,8 @@ FLOOR = "0.20.0"
 """The oldest chart that works on GKE (``versions.toml`` says why). It stays when the pinned version moves."""
 
 PIPELINE_WORKERS = "kserve-config-llm-{role}worker-pipeline-parallel"
-"""Presets that ``config_merge.go`` refers to for pipeline-parallel workers, and :data:`PRESETS` lacks. ``role``:
-``decode-``, ``prefill-`` or nothing."""
+"""Presets for pipeline-parallel workers that ``config_merge.go`` refers to, and that :data:`PRESETS` does not contain.
+``role``: ``decode-``, ``prefill-`` or nothing."""
 
 NAME = "app.kubernetes.io/name"
 PART_OF = "app.kubernetes.io/part-of"

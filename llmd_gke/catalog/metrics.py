@@ -1,8 +1,8 @@
-"""Names of metrics as PromQL has them, each written once: for alerts, for the dashboard, for commands.
+"""PromQL names of metrics, each written once: for alerts, for the dashboard, for commands.
 
-The class of a name says who exports it, and so where it exists: :class:`Server` and :class:`Picker` wherever their pods
-are scraped, :class:`KubeState` on GKE and wherever kube-state-metrics runs, :class:`Google` on Google Cloud only.
-A histogram has its base name; queries add ``_bucket``, ``_sum`` or ``_count``.
+The class of a name tells which component exports it, and thus where it exists: :class:`Server` and :class:`Picker`
+wherever their pods are scraped, :class:`KubeState` on GKE and wherever kube-state-metrics runs, :class:`Google` on
+Google Cloud only. A histogram has its base name; queries add ``_bucket``, ``_sum`` or ``_count``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Server(StrEnum):
     PROMPT_TOKENS = "vllm:prompt_tokens_total"
     GENERATED_TOKENS = "vllm:generation_tokens_total"
     PREFIX_HITS = "vllm:prefix_cache_hits_total"
-    """The simulator's lacks ``_total``: :data:`SIMULATED`."""
+    """The simulator's name lacks ``_total``: see :data:`SIMULATED`."""
     PREFIX_QUERIES = "vllm:prefix_cache_queries_total"
     PREEMPTIONS = "vllm:num_preemptions_total"
     """Not in the simulator."""
@@ -43,7 +43,7 @@ SIMULATED: dict[str, str] = {
 
 
 class Picker(StrEnum):
-    """The endpoint picker: names of the inference extension 1.5.0, which llm-d-router 0.9 and 0.10 register, too."""
+    """The endpoint picker: names of the inference extension 1.5.0, which llm-d-router 0.9 and 0.10 also export."""
 
     REQUESTS = "inference_objective_request_total"
     ERRORS = "inference_objective_request_error_total"
@@ -66,7 +66,7 @@ class AiGateway(StrEnum):
 class KubeState(StrEnum):
     """Kube state metrics that GKE collects for us (``MONITORED`` in ``components/cluster_hardening.py``).
 
-    GKE's are a selection: https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics
+    GKE collects a selection: https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics
     """
 
     CONTAINER_READY = "kube_pod_container_status_ready"
@@ -82,7 +82,7 @@ class KubeState(StrEnum):
     STATEFULSET_WANTED = "kube_statefulset_replicas"
     STATEFULSET_READY = "kube_statefulset_status_replicas_ready"
     RESTARTS = "kube_pod_container_status_restarts_total"
-    """Not among GKE's: there it is :data:`Google.RESTARTS`."""
+    """Not collected by GKE: :data:`Google.RESTARTS` is used there."""
 
 
 class Google(StrEnum):
@@ -111,7 +111,7 @@ class Google(StrEnum):
     QUOTA_LIMIT = "serviceruntime_googleapis_com:quota_limit"
     """By ``quota_metric``. A quota with dimensions has metrics of its own: :func:`quota_metric`."""
     DRIFT = "custom_googleapis_com:llmd_gke_drift"
-    """1 while resources differ from what the program made: :data:`DRIFT_METRIC`."""
+    """1 while resources differ from the stack's state: :data:`DRIFT_METRIC`."""
 
 
 EXTERNAL_LB = "http_external_regional_lb_rule"

@@ -79,8 +79,8 @@ STARTUP_CEILING_MINUTES = 180
 def startup_minutes(uri: str) -> int:
     """Minutes that the startup probe allows for image pull, download of the weights and compilation.
 
-    15 minutes for the image and a small model's compilation; per GB of weights 10 s for the download (100 MB/s, what
-    Hugging Face gives on a bad day) and 6 s for loading and the larger graphs. 30 minutes where the size is not known.
+    15 minutes for the image and a small model's compilation; per GB of weights 10 s for the download (100 MB/s, a slow
+    day of Hugging Face) and 6 s for loading and the larger graphs. 30 minutes if the size is not known.
     """
     size = weights_gb(uri)
     if size is None:
@@ -93,7 +93,7 @@ BILLIONS = re.compile(r"(?:^|[-_])(?:(\d+)x)?(\d+(?:\.\d+)?)B(?:[-_]|$)", re.I)
 ``Mixtral-8x7B``."""
 
 BYTES = ((re.compile(r"(?:^|[-_])(?:FP8|INT8|W8A8)", re.I), 1.0), (re.compile(r"(?:AWQ|INT4|W4A16|FP4)", re.I), 0.6))
-"""Bytes per parameter of quantized weights, by patterns of names; 4-bit weights come with scales. Others: 2
+"""Bytes per parameter of quantized weights, by patterns of names; 4-bit weights come with scales. All others have 2
 (bfloat16)."""
 
 
@@ -105,12 +105,14 @@ class Size:
     is_exact: bool
 
     def __str__(self) -> str:
-        """As messages write it."""
+        """The size as written in messages, such as ``61 GB``."""
         return f"about {self.gb:.0f} GB" + ("" if self.is_exact else " (by its name)")
 
 
 def size(uri: str) -> Size | None:
-    """Size of the weights: by the table, else by the model's name; ``None`` where neither tells, e.g. of a bucket."""
+    """Size of the weights: by the table, else by the model's name; ``None`` if neither contains it, for example for a
+    bucket.
+    """
     if (model := lookup(uri)) is not None:
         return Size(model.parameters * 2, is_exact=True)
     name = (repository_of(uri) or "").rpartition("/")[2]

@@ -14,7 +14,7 @@ COLLECTOR_NAMESPACE = "gmp-system"
 """Namespace of the collectors on a Standard cluster (Autopilot: ``gke-gmp-system``). They have addresses of the pod
 network, so that NetworkPolicies apply to them."""
 COLLECTOR_ACCOUNT = "collector"
-"""Service account of the collectors. It may read Secrets only where a RoleBinding says so."""
+"""Service account of the collectors. It may read Secrets only where a RoleBinding permits it."""
 
 DEFAULT_INTERVAL_SECONDS = 30
 """Seconds between two scrapes. Enough for alerts, whose shortest wait is two minutes; every sample is billed."""
@@ -28,8 +28,8 @@ ALERTS_BILLED_FROM = "September 2027"
 """Earliest month in which Google bills alert policies; until then they are free."""
 USD_PER_METRIC_REFERENCE = 0.35
 USD_PER_MILLION_POINTS = 0.50
-"""Price of alert policies from :data:`ALERTS_BILLED_FROM` on, per month: counted are the points that each metric of an
-expression returns at each evaluation, before any comparison (https://cloud.google.com/monitoring/alerts/cost-control)."""
+"""Price of alert policies from :data:`ALERTS_BILLED_FROM` on, per month: each point that a metric of an expression
+returns at an evaluation is counted, before any comparison (https://cloud.google.com/monitoring/alerts/cost-control)."""
 USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
 FREE_UPTIME_CHECKS = 1_000_000
 """Executions of uptime checks that are free, per project and month."""
@@ -37,7 +37,7 @@ UPTIME_PERIOD_SECONDS = 60
 """Seconds between two checks from one location. Google allows 60, 300, 600 and 900; alerts wait five minutes of
 them."""
 UPTIME_CHECKERS = 6
-"""Number of locations from which a check that names none is executed."""
+"""Number of locations from which a check is executed if it lists none."""
 USD_PER_MILLION_SPANS = 0.20
 FREE_SPANS = 2_500_000
 """Spans of Cloud Trace that are free, per billing account and month."""

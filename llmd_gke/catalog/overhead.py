@@ -58,7 +58,7 @@ class Overhead:
 
     @property
     def usd_per_hour(self) -> float:
-        """The sum, without system nodes of unknown price."""
+        """The sum in USD per hour, without system nodes of unknown price."""
         return round((self.system_nodes or 0.0) + self.disks + self.load_balancer + self.nat, 4)
 
 
@@ -69,7 +69,7 @@ def machine(machine_type: str, region: str) -> float | None:
 
 
 def disk(kind: str, gigabytes: int) -> float:
-    """USD per hour of a boot disk. A type without a price counts as ``pd-ssd``, the dearest."""
+    """USD per hour of a boot disk. A type without a price counts as ``pd-ssd``, the most expensive one."""
     return gigabytes * DISK_USD_PER_GB_MONTH.get(kind, DISK_USD_PER_GB_MONTH["pd-ssd"]) / HOURS_PER_MONTH
 
 

@@ -1,4 +1,4 @@
-"""What the caller of ``pulumi up`` and ``pulumi destroy`` must be able to do, by the types of the resources in the
+"""Permissions that the caller of ``pulumi up`` and ``pulumi destroy`` needs, by the types of the resources in the
 graph.
 
 Sources: https://cloud.google.com/iam/docs/permissions-reference and
@@ -18,7 +18,7 @@ def _all(resource: str, *more: str) -> tuple[str, ...]:
 
 GOOGLE: Mapping[str, tuple[str, ...]] = {
     **deployer.BY_TYPE,
-    # The DNS endpoint of the control plane asks for `connect`.
+    # The DNS endpoint of the control plane requires `connect`.
     "gcp:container/cluster:Cluster": (
         *_all("clusters", "container.clusters.connect", "container.clusters.list"),
         "container.operations.get",
@@ -44,7 +44,7 @@ OBJECTS: Mapping[str, str] = {
     "Secret": "secrets",
     "ServiceAccount": "serviceAccounts",
 }
-"""Kinds of Kubernetes with permissions of their own; every custom resource has those of ``thirdPartyObjects``."""
+"""Kubernetes kinds with permissions of their own; every custom resource needs those of ``thirdPartyObjects``."""
 
 RELEASE: tuple[str, ...] = (
     *(
@@ -67,7 +67,7 @@ RELEASE: tuple[str, ...] = (
         )
         for permission in _all(resource)
     ),
-    # Charts give their controllers rights that the caller need not have.
+    # Charts grant their controllers permissions that the caller itself need not have.
     "container.clusterRoles.bind",
     "container.clusterRoles.escalate",
     "container.roles.bind",

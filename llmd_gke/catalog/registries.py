@@ -1,8 +1,8 @@
-"""Where charts and images come from, and where a mirror has them.
+"""Registries of charts and images, and their mirrors.
 
-A mirror is a table of registries and what takes their place: ``docker.io`` to
-``europe-west4-docker.pkg.dev/PROJECT/docker-hub``. The path below stays, as remote repositories of Artifact Registry
-have it (https://cloud.google.com/artifact-registry/docs/repositories/remote-overview).
+``mirrors`` maps a registry to its replacement: ``docker.io`` to ``europe-west4-docker.pkg.dev/PROJECT/docker-hub``. The
+path below it is unchanged, as in remote repositories of Artifact Registry
+(https://cloud.google.com/artifact-registry/docs/repositories/remote-overview).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from llmd_gke.catalog import versions
 DOCKER_HUB = "docker.io"
 
 OF_CHARTS = ("docker.io/kserve/llmisvc-controller", "docker.io/kserve/storage-initializer", "registry.k8s.io/lws/lws")
-"""Images that charts name, beside cert-manager's (KServe charts/kserve-llmisvc-resources/values.yaml,
+"""Images that charts refer to, besides cert-manager's (KServe charts/kserve-llmisvc-resources/values.yaml,
 LeaderWorkerSet v0.9.0 charts/lws/values.yaml)."""
 
 CERT_MANAGER = "quay.io"

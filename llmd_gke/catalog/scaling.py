@@ -1,4 +1,4 @@
-"""What scales replicas on GKE: Google's managed adapter of metrics, and KEDA below the version that has it.
+"""Autoscaling of replicas on GKE: by Google's managed metrics adapter, or by KEDA on versions without it.
 
 Sources: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/autoscale-using-metrics (2026-09: AutoscalingMetric
 is generally available from ``[gke] autoscaling_metric`` of ``versions.toml``; gauges only, keys of labels without ``.``
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 Source = Literal["gke", "keda"]
-"""Who reads the load: GKE's managed adapter, or KEDA."""
+"""The component that reads the load: GKE's managed adapter, or KEDA."""
 
 METRIC_GROUP = "autoscaling.gke.io"
 METRIC_VERSION = f"{METRIC_GROUP}/v1beta1"
@@ -20,7 +20,7 @@ METRIC_PLURAL = "autoscalingmetrics"
 METRIC_LABEL_KEY = r"[A-Za-z0-9_-]{1,63}"
 """What the managed adapter accepts as a key in a selector of pods: no ``app.kubernetes.io/name``."""
 MODEL_LABEL = "llmd-gke-model"
-"""Our label of a model's pods that such a selector can name."""
+"""The program's label of a model's pods, which such a selector can use."""
 HPA_PROFILE = "PERFORMANCE"
 """``podAutoscaling.hpaProfile`` of a cluster: the managed adapter needs it."""
 
@@ -41,7 +41,7 @@ KEDA_OPERATOR = "keda-operator"
 """Value of the label ``app`` of the operator's pods; the pods that serve metrics append ``-metrics-apiserver``."""
 KEDA_METRICS = "keda-operator-metrics-apiserver"
 KEDA_GRPC_PORT = 9666
-"""Where the operator answers the pods that serve metrics."""
+"""The port on which the operator answers the pods that serve metrics."""
 KEDA_WEBHOOK_PORT = 9443
 KEDA_METRICS_PORT = 6443
 AUTHENTICATION = "google-monitoring"
@@ -50,7 +50,7 @@ READER_ROLE = "roles/monitoring.viewer"
 POLLING_SECONDS = 15
 
 CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
-"""Ends of names of objects that KServe deletes, or fails on, next to a service without ``scaling``
+"""Suffixes of the names of objects that KServe deletes, or fails on, if the service has no ``scaling``
 (``pkg/controller/v1alpha2/llmisvc/scaling.go``)."""
 
 

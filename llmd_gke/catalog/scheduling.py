@@ -1,4 +1,4 @@
-"""Plugins of the endpoint picker, and the weights that upstream ships.
+"""Plugins of the endpoint picker, and their upstream weights.
 
 Sources: kserve ``pkg/controller/v1alpha2/llmisvc/scheduler.go`` (``schedulerConfigText``, which follows llm-d's
 optimized baseline) and v0.19.0 for the older pair; plugin names of llm-d/llm-d-router v0.9.0.

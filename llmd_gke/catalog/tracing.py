@@ -1,4 +1,4 @@
-"""Traces of requests: what KServe, the servers and GKE's managed OpenTelemetry take.
+"""Traces of requests: values that KServe, the servers and GKE's managed OpenTelemetry accept.
 
 Sources: kserve ``pkg/controller/v1alpha2/llmisvc/tracing.go`` and ``config/llmisvcconfig/config-llm-tracing.yaml``
 @v0.20.0; gateway-api-inference-extension ``pkg/common/observability/tracing/telemetry.go`` @v1.5.0;
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 EXPORTER = "otlp"
 SAMPLER = "parentbased_traceidratio"
-"""The one sampler that the endpoint picker knows. A client that sends a sampled ``traceparent`` is always traced."""
+"""The only sampler that the endpoint picker supports. A client that sends a sampled ``traceparent`` is always
+traced."""
 DEFAULT_RATIO = 0.05
 """Share of requests that is traced (0 to 1): KServe's default."""
 

@@ -1,4 +1,4 @@
-"""Links to the source of what ``versions.toml`` pins, at the pinned version."""
+"""Links to the sources of the modules in ``versions.toml``, at their pinned versions."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Chart:
     """A Helm chart: ``home`` is where it is published, an OCI address unless it is an archive, ``version`` the chart's
     version as published.
 
-    ``digest``: of that version, where it was recorded.
+    ``digest``: that of the version, if it was recorded.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Image:
-    """A container image: ``home`` is registry and repository. ``digest``: of that tag, where it was recorded."""
+    """A container image: ``home`` is registry and repository. ``digest``: that of the tag, if it was recorded."""
 
     name: str
     home: str
@@ -36,7 +36,9 @@ class Image:
 
     @property
     def reference(self) -> str:
-        """The reference to pull it by: ``HOME:TAG`` or ``HOME:TAG@DIGEST``. With a digest the tag is only for readers (https://github.com/distribution/reference)."""
+        """The reference to pull it by: ``HOME:TAG`` or ``HOME:TAG@DIGEST``. With a digest, the tag is informative only
+        (https://github.com/distribution/reference).
+        """
         return f"{self.home}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
 
 
@@ -78,7 +80,7 @@ def images() -> tuple[Image, ...]:
 
 
 def image(name: str) -> str:
-    """The pinned container image of that name, with its tag, and its digest where that was recorded."""
+    """The pinned container image of that name, with its tag, and its digest if that was recorded."""
     return pinned_image(name).reference
 
 
@@ -101,7 +103,7 @@ def gke_floor() -> str:
 
 
 def gke_default() -> str:
-    """The GKE version a new cluster asks for: a minor version, so that its newest patch is taken."""
+    """The GKE version of a new cluster: a minor version, so that GKE chooses its newest patch."""
     return str(_table()["gke"]["default"])
 
 

@@ -1,7 +1,7 @@
 """Where GKE offers TPUs, and what they cost. The data is in :mod:`llmd_gke.catalog.accelerators`; here are its dates.
 
-A zone with a price, or with TPU *VMs*, does not necessarily have TPUs on GKE: the three lists differ.
-Unknown zones are therefore a warning for the user, a zone known to lack a family is an error (:mod:`llmd_gke.rules`).
+A zone with a price, or with TPU *VMs*, does not necessarily have TPUs on GKE: the three lists differ. An unknown zone
+is therefore a warning, a zone that is known to lack a family an error (:mod:`llmd_gke.rules`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Spot prices change monthly."""
 PRICING = DEFAULT.pricing
 
 CLUSTER_FEE_USD_PER_HOUR = 0.10
-"""GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing). The first zonal cluster of
-a billing account is free of it."""
+"""GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing). It is waived for the first
+zonal cluster of a billing account."""
 
 FRESH_DAYS = 60
 """Days after which a table counts as old: whatever shows its data adds a warning."""
@@ -40,13 +40,13 @@ FRESH_DAYS = 60
 def stale(as_of: str, today: date) -> str | None:
     """``"of 2026-08, 83 days old"`` for a table older than :data:`FRESH_DAYS`; ``as_of`` is a month or a day."""
     first = date.fromisoformat(as_of if as_of.count("-") == 2 else f"{as_of}-01")
-    # Of a month, its last days count.
+    # A month's age is counted from its end.
     days = (today - first).days - (0 if as_of.count("-") == 2 else 30)
     return f"of {as_of}, {days} days old" if days > FRESH_DAYS else None
 
 
 def old_prices(today: date) -> str | None:
-    """A sentence for whoever is shown prices when :data:`PRICES_AS_OF` is older than :data:`FRESH_DAYS`."""
+    """A warning to print beside prices if :data:`PRICES_AS_OF` is older than :data:`FRESH_DAYS` days; else ``None``."""
     old = stale(PRICES_AS_OF, today)
     return None if old is None else f"The price table is {old}: see {PRICING} for current prices"
 
@@ -69,7 +69,7 @@ def known_zones() -> frozenset[str]:
 
 
 def chip_price(family: str, zone: str, capacity: Capacity) -> float | None:
-    """USD per chip-hour, or ``None`` where no public price is known: callers show "unknown", they never guess.
+    """USD per chip-hour, or ``None`` where no public price is known: callers show "unknown" and never guess.
 
     A reservation is billed at the on-demand rate unless a commitment says otherwise; flex-start prices are not public.
     """

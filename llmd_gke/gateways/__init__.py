@@ -1,7 +1,7 @@
 """The implementations of the Gateway API that the program can put in front of models.
 
-A further one is a module beside :mod:`llmd_gke.gateways.gke` and an entry in :data:`IMPLEMENTATIONS`;
-``CONTRIBUTING.md`` lists the other files that it opens.
+Another one needs a module next to :mod:`llmd_gke.gateways.gke` and an entry in :data:`IMPLEMENTATIONS`;
+``CONTRIBUTING.md`` lists the other files to change.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The facts about an implementation of the Gateway API: classes, address, policies, limits, conditions.
 
-The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else asks
+The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else uses
 :mod:`llmd_gke.gateways`, and names no implementation.
 """
 

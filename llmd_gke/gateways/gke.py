@@ -1,4 +1,4 @@
-"""GKE's Gateway: classes, the networks its data plane comes from, and its policies.
+"""GKE's Gateway: classes, source networks of its data plane, and policies.
 
 Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``conformance/reports`` v1.4 to v1.6
 (gke-gateway), GoogleCloudPlatform/gke-gateway-api CRDs @fc40d606.
@@ -31,7 +31,7 @@ REGIONAL_EXTERNAL = "gke-l7-regional-external-managed"
 REGIONAL_INTERNAL = "gke-l7-rilb"
 
 INFERENCE_POOL_CLASSES = frozenset({REGIONAL_EXTERNAL, REGIONAL_INTERNAL})
-"""Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class answers 503 forever."""
+"""Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class always answers 503."""
 
 CLASS_PREFIX = "gke-l7-"
 
@@ -56,7 +56,7 @@ def named_address(name: str) -> JsonObject:
 
 
 def gateway_policy(name: str, namespace: str, ssl_policy: str | None, global_access: bool) -> JsonObject | None:
-    """The GCPGatewayPolicy with an SSL policy (by name) and global access; ``None`` if neither is asked for.
+    """The GCPGatewayPolicy with an SSL policy (by name) and global access; ``None`` if neither is requested.
 
     Source: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_gcpgatewaypolicies.yaml`` @fc40d606.
     """

@@ -1,8 +1,8 @@
 """Which features of an HTTPRoute GKE's Gateway controller rejects or does not claim to support.
 
 Sources: kubernetes-sigs/gateway-api ``conformance/reports/{v1.4,v1.5,v1.6}/gke-gateway`` (GKE 1.34.4 to 1.36.2, class
-``gke-l7-regional-external-managed``) list what is supported and what is not; user reports where named. A refused
-route affects others: GKE applies no further change to its Gateway until the route is removed or corrected.
+``gke-l7-regional-external-managed``) list what is supported and what is not; user reports where named. A rejected route
+affects others: GKE applies no further change to its Gateway until the route is removed or corrected.
 """
 
 from __future__ import annotations

@@ -34,14 +34,14 @@ def merged(inputs: Mapping[str, object], computed: Mapping[str, object], unknown
 
 
 class Invented(Mocks):
-    """Mocks of the cloud: outputs that only a cloud determines are unknown in a preview, and invented otherwise."""
+    """Mocks of the cloud: outputs that only a cloud determines are unknown in a preview, and made up otherwise."""
 
     def __init__(self, preview: bool) -> None:
         super().__init__()
         self.preview = preview
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
-        """The id (``None`` in a preview), and the inputs with what the cloud would add to them."""
+        """The id (``None`` in a preview), and the inputs with the values that the cloud would add to them."""
         inputs = cast("dict[str, object]", args.inputs)
         email = f"{inputs.get('accountId')}@{inputs.get('project')}.iam.gserviceaccount.com"
         computed: dict[str, dict[str, object]] = {
@@ -57,7 +57,9 @@ class Invented(Mocks):
         return (None if self.preview else f"{args.name}-id"), state
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, object], list[tuple[str, str]]]:
-        """Answers the one function that the program calls, for the project's number. ``LookupError`` for others."""
+        """Answers the only function that the program calls, which returns the project's number. Raises ``LookupError``
+        for others.
+        """
         if args.token == "gcp:organizations/getProject:getProject":  # noqa: S105
             return {"number": PROJECT_NUMBER, "projectId": cast("dict[str, object]", args.args).get("projectId")}, []
         raise LookupError(f"the program calls {args.token}, which the recording does not support")

@@ -92,7 +92,7 @@ class Parts:
 
     @cached_property
     def chain_parts(self) -> tuple[str, ...]:
-        """The components that the chain runs through, in order."""
+        """The components on the chain, in order."""
         names = [self._name_of(node.urn) for node in self.chain]
         return tuple(dict.fromkeys(name for name in names if name))
 
@@ -124,7 +124,7 @@ class Parts:
 
 
 def is_resource(node: ResourceNode) -> bool:
-    """Whether a cloud will hold it: neither a component nor a provider."""
+    """Whether it becomes a resource of a cloud: it is neither a component nor a provider."""
     return node.custom and not node.type.startswith(PROVIDERS)
 
 
@@ -138,7 +138,7 @@ def _last_part(type_: str) -> str:
 
 
 def _rank(chain: tuple[ResourceNode, ...]) -> tuple[int, list[tuple[int, ...]]]:
-    """Longer first; then by name from the end, the first in the alphabet winning."""
+    """The sort key of a chain: longer chains first, then by names, compared from the end."""
     return len(chain), [tuple(-ord(letter) for letter in node.name) for node in reversed(chain)]
 
 

@@ -37,8 +37,7 @@ def record(
 
     ``config`` maps full keys to values as the engine passes them (structured ones as JSON text); ``secrets`` are the
     keys of secret values; ``project`` is the program's name. With ``preview`` outputs are unknown, as before the first
-    ``up``; without, they are invented.
-    Raises ``pulumi.RunError`` for settings that cannot be used.
+    ``up``; without, they are invented. Raises ``pulumi.RunError`` for invalid settings.
     """
     from pulumi.runtime import mocks, rpc, settings
     from pulumi.runtime import test as untyped  # pyright: ignore[reportUnknownVariableType] - Pulumi types it nowhere
@@ -79,8 +78,8 @@ def load(
 ) -> Graph:
     """The graph of a stack file, with ``changes`` to its configuration (by full keys; ``None`` removes a key).
 
-    Secrets count as encrypted, except those that ``plain`` names. Callers of a front door get made-up keys where the
-    stack file has none yet: the graph is the same with any.
+    Secrets are treated as encrypted, except those listed in ``plain``. Callers of a front door get made-up keys where
+    the stack file has none yet: the graph is the same with any.
     """
     from llmd_gke.settings.load import read_config
     from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
@@ -96,7 +95,7 @@ def load(
 
 
 def _made_up_keys(door: object) -> dict[str, str]:
-    """A key for each caller of a front door's settings whose callers have keys."""
+    """A made-up key for each caller in the front door's settings; empty if callers have no keys."""
     if not isinstance(door, dict):
         return {}
     settings = cast("dict[str, object]", door)
@@ -110,7 +109,7 @@ def _made_up_keys(door: object) -> dict[str, str]:
 def _have_event_loop() -> None:
     """Gives the thread an event loop: Pulumi needs one, and ``asyncio.run`` leaves none behind."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns where it makes one
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns if it has to create one
         try:
             closed = asyncio.get_event_loop().is_closed()
         except RuntimeError:

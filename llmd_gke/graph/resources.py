@@ -68,7 +68,7 @@ class Graph:
             yield node.parent
         if node.provider:
             yield node.provider.rsplit("::", 1)[0]
-        # Depending on a component means: on everything inside it.
+        # A dependency on a component is a dependency on everything inside it.
         for dependency in node.depends_on:
             yield from (child.urn for child in self.nodes.values() if child.parent == dependency)
 
@@ -78,5 +78,5 @@ class Graph:
         return [self.nodes[urn] for urn in TopologicalSorter(waits).static_order()]
 
     def comes_before(self, earlier: ResourceNode, later: ResourceNode) -> bool:
-        """Whether ``earlier`` exists before ``later`` is made, and is destroyed after it."""
+        """Whether ``earlier`` is created before ``later``, and destroyed after it."""
         return earlier.urn in self.before(later)

@@ -1,7 +1,7 @@
 """Graphs as JSON: ``python -m llmd_gke.graph.stored STACK…`` records the program of the current folder.
 
-Standard output is one JSON object: for each stack its ``nodes``, or the ``error`` that its recording ended with. So the
-program of another revision can be recorded by a process of its own, with that revision's library.
+Standard output is one JSON object: for each stack its ``nodes``, or the ``error`` that its recording ended with. This
+way, the program of another revision can be recorded by a separate process, with that revision's library.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _moved(value: str, image: str, mirrors: Mirrors) -> JsonObject:
 
 
 def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
-    """cert-manager: KServe's webhooks need it (its chart renders an Issuer whatever the values say)."""
+    """cert-manager: KServe's webhooks need it (KServe's chart always renders an Issuer)."""
     values: JsonObject = {"crds": {"enabled": True, "keep": False}}
     if registries.CERT_MANAGER in mirrors:
         values["imageRegistry"] = mirrors[registries.CERT_MANAGER]
@@ -51,8 +51,8 @@ def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
 
 
 def lws(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
-    """LeaderWorkerSet, for models that span hosts. It issues its own certificates."""
-    # The chart as kept in the module names the moving image tag `main`.
+    """LeaderWorkerSet, for models that span hosts. Its controller issues its own certificates."""
+    # The chart in the Go module refers to the mutable image tag `main`.
     tag = f"v{versions.chart('lws').version}"
     # The chart's default of 1 CPU and 1Gi fills a small system node, and most stacks have no model that spans hosts
     # (kubernetes-sigs/lws charts/lws/values.yaml v0.9.0).
@@ -71,11 +71,12 @@ def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Rel
     values: JsonObject = {
         "kserve": {
             "llmisvc": {
-                # GKE owns the InferencePool CRD from 1.34.0-gke.1626000 on: two owners would fight over it.
+                # GKE owns the InferencePool CRD from 1.34.0-gke.1626000 on: two owners would overwrite each other's
+                # changes.
                 "createGIECRDs": False,
                 "controller": {
                     **_moved("image", "docker.io/kserve/llmisvc-controller", mirrors),
-                    # Otherwise a webhook refuses to delete the presets, and `pulumi destroy` with it.
+                    # Otherwise a webhook rejects the deletion of the presets, and `pulumi destroy` fails.
                     "env": [{"name": "PREVENT_WELL_KNOWN_CONFIG_DELETION", "value": "false"}],
                     # The chart's 300Mi is tight for informers of three kinds with 1-2 MB schemas.
                     "resources": {
@@ -106,7 +107,7 @@ def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Rel
 
 
 def kserve_presets(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
-    """KServe's presets, over which our configuration is merged. The chart installs them only if asked to."""
+    """KServe's presets, over which our configuration is merged. The chart installs them only if it is enabled."""
     return release(
         kserve.PRESETS_CHART,
         kserve.NAMESPACE,

@@ -1,4 +1,4 @@
-"""A request that a client can send to a model, as a command for a shell."""
+"""A request to a model as a shell command."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ QUESTION = "Why is the sky blue?"
 
 
 KEY_VARIABLE = "LLM_API_KEY"
-"""Where clients of the front door have their key, in the commands that the program prints."""
+"""The variable that holds the client's key in the printed commands for the front door."""
 
 
 def curl(url: str, served_name: str, *, with_key: bool = False) -> str:
-    """A ``curl`` call in one line, to be pasted as it is: a chat with ``served_name`` at ``url`` (without ``/v1``).
+    """A ``curl`` command in one line, ready to paste: a chat with ``served_name`` at ``url`` (without ``/v1``).
 
     ``with_key``: the key is taken from the variable :data:`KEY_VARIABLE`.
     """

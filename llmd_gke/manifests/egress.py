@@ -1,8 +1,8 @@
-"""What model pods may reach outside of the cluster: port 443 anywhere, names, or a proxy.
+"""Egress of model pods to destinations outside the cluster: port 443 anywhere, DNS names, or a proxy.
 
-Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (object and its limits);
-kserve ``workload_storage.go`` (``attachStorageInitializer``: what a pod template says about the container
-``storage-initializer`` is merged into the one KServe makes, in the model's pods and in the endpoint picker's).
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (object and its limits); kserve
+``workload_storage.go`` (``attachStorageInitializer``: fields of the container ``storage-initializer`` in a pod template
+are merged into the one that KServe creates, in the model's pods and in the endpoint picker's).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 }
 """Where weights come from, by scheme: Hugging Face's site, its download hosts (``cdn-lfs….hf.co``, and those below
 ``cdn.hf.co``, which ``cdnDomains`` of https://huggingface.co/.well-known/meta.json lists; huggingface/hub-docs#2628),
-its Xet storage (``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. A star is one label."""
+its Xet storage (``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. An asterisk stands for one label."""
 
 DOWNLOADED = ("hf://", "s3://")
 """Schemes that KServe's storage initializer downloads, in the model's pods and (tokenizer) in the endpoint picker's."""
@@ -42,7 +42,7 @@ PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/1
 everything else in the VPC and in networks that are connected to it."""
 
 NOT_OUTSIDE = (*PRIVATE_RANGES, "169.254.0.0/16")
-"""Ranges that "every address" excludes: the VPC and its peers, and link-local addresses such as the metadata
+"""Ranges that are excluded from "every address": the VPC and its peers, and link-local addresses such as the metadata
 server's."""
 
 NEVER_PROXIED = ("localhost", "127.0.0.1", "169.254.169.254", "metadata.google.internal", ".svc", ".cluster.local")
@@ -54,7 +54,7 @@ def _https(*ranges: str) -> JsonObject:
 
 
 def downloads(egress: EgressSettings) -> list[Json]:
-    """Egress rules of a NetworkPolicy for downloads. In mode ``names`` they are those for ``ranges`` only."""
+    """Egress rules of a NetworkPolicy for downloads. In mode ``names``, only those for ``ranges``."""
     inside: list[Json] = [_https(*egress.ranges)] if egress.ranges else []
     if egress.mode == "open":
         outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](NOT_OUTSIDE)}
@@ -75,7 +75,7 @@ def control_plane() -> list[Json]:
 
 
 def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
-    """Names that a model's pods may reach in mode ``names``: those of its sources, and the settings' own."""
+    """Names that a model's pods may reach in mode ``names``: those of its sources, and those in the settings."""
     uris = [model.uri, *([model.compile_cache] if model.compile_cache else [])]
     sources = [name for uri in uris for name in SOURCES.get(uri.split("://")[0], ())]
     return list(dict.fromkeys([*sources, *egress.names]))

@@ -1,7 +1,7 @@
 """NetworkPolicies of a model's namespace: all traffic is denied except what is listed here.
 
-Selectors are the labels that KServe really sets. The load balancer's data plane is not in the cluster: its requests
-come from the proxy-only subnet, its health checks from Google's ranges.
+Selectors use the labels that KServe sets. The load balancer's data plane is not in the cluster: its requests come from
+the proxy-only subnet, its health checks from Google's ranges.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
 
 
 def ports(*numbers: int, protocol: str = "TCP") -> list[Json]:
-    """Ports of a rule."""
+    """Port entries of a rule."""
     return [{"protocol": protocol, "port": number} for number in numbers]
 
 
 def blocks(*ranges: str) -> list[Json]:
-    """Peers by address."""
+    """Peers by IP range."""
     return [{"ipBlock": {"cidr": cidr}} for cidr in ranges]
 
 
 def data_plane(network: NetworkSettings) -> list[Json]:
-    """Where the load balancer's requests and health checks come from."""
+    """Peers: the sources of the load balancer's requests and health checks."""
     return blocks(network.proxies, *gateways.DEFAULT.health_check_ranges)
 
 
@@ -65,7 +65,7 @@ def default_deny(namespace: str) -> JsonObject:
     Allowed are kube-dns and NodeLocal DNSCache by their pods, the cache and Cloud DNS for GKE by link-local address
     (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
     """
-    # Dataplane V2 sends what is meant for kube-dns to the cache's pod on the node, and judges by that pod.
+    # Dataplane V2 redirects traffic for kube-dns to the cache's pod on the node, and applies policies to that pod.
     in_kube_system: list[Json] = [
         {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
@@ -116,11 +116,11 @@ def model_policies(
     spans_hosts: bool = False,
     door: FrontDoorSettings | None = None,
 ) -> dict[str, JsonObject]:
-    """Policies for one model: who may reach its pods and its endpoint picker, and what those may reach.
+    """Policies for one model: ingress and egress of its pods and its endpoint picker.
 
-    ``network`` says the proxy-only subnet's range and what is open to the outside (:mod:`.egress`), ``spans_hosts``
+    ``network`` contains the proxy-only subnet's range and the permitted egress (:mod:`.egress`); ``spans_hosts``:
     whether the model runs on a slice of several hosts. Egress is for weights and, from the picker, the API server.
-    Behind a front door (``door``) requests come from its Envoys, and from nowhere else unless old paths are kept.
+    Behind a front door (``door``) only its Envoys may send requests, unless old paths are kept.
     """
     requests: list[Json] = [] if door is None else [proxies()]
     if door is None or door.keep_paths:

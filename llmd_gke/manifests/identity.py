@@ -50,9 +50,10 @@ def principal(project: str, number: str, namespace: str, name: str) -> str:
 
 
 def grants(model: ModelSettings) -> list[Grant]:
-    """Weights are read; a compile cache is read, and written below its own path.
+    """The roles of a model: weights are readable; a compile cache is readable, and writable below its own path.
 
-    Reading a cache's bucket has no condition: a mount lists it, and no condition on an object's name covers that.
+    The role for reading a cache's bucket has no condition: a mount lists the bucket, which no condition on an object's
+    name covers.
     """
     by_bucket: dict[str, Grant] = {}
     for bucket in (model.weights_bucket, model.cache_bucket):

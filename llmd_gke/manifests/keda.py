@@ -1,4 +1,5 @@
-"""KEDA, for stacks whose replicas follow a load that GKE's managed adapter cannot read: its chart and its network.
+"""KEDA, for stacks whose replicas follow a load that GKE's managed adapter cannot read: its chart and its
+NetworkPolicies.
 
 Value names: ``keda/values.yaml`` of the chart (kedacore/charts @801208a, 2.18.3); ports: its templates.
 """
@@ -13,7 +14,7 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import NetworkSettings
 
 REGISTRY = "ghcr.io"
-"""Where the chart's images are."""
+"""The registry of the chart's images."""
 
 _REQUESTS: JsonObject = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
 
@@ -26,8 +27,8 @@ def account(cluster: str) -> str:
 def release(cluster: str, folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """The chart: operator, metrics server and webhooks, one replica each, without telemetry of its own.
 
-    ``folder`` has a folder for each chart. Without one the chart comes from its Helm repository, also with mirrors,
-    which are for registries; the images follow ``mirrors``.
+    ``folder`` has a folder for each chart. Without it the chart comes from its Helm repository, even if there are
+    mirrors, which are for OCI registries; the images come from ``mirrors``.
     """
     pinned = versions.archive(scaling.KEDA_CHART)
     registry, _, path = registries.at(f"{REGISTRY}/x", mirrors).removesuffix("/x").partition("/")
@@ -53,8 +54,8 @@ def release(cluster: str, folder: str | None = None, mirrors: Mirrors = NONE) ->
 def network_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
     """Closes KEDA's namespace except for what it needs.
 
-    Requests of the API server to the webhooks and to the metrics; from the metrics server to the operator; from all to
-    the API server; from the operator to Google's metadata server and APIs.
+    Admitted are requests from the API server to the webhooks and to the metrics server, from the metrics server to the
+    operator, from all pods to the API server, and from the operator to Google's metadata server and APIs.
     """
     space = scaling.KEDA_NAMESPACE
     operator: JsonObject = {"matchLabels": {"app": scaling.KEDA_OPERATOR}}

@@ -1,8 +1,8 @@
 """The questions that logs answer, as queries in the Logging query language.
 
 Language: https://cloud.google.com/logging/docs/view/logging-query-language. Cloud Logging can keep queries
-(``savedQueries``, ``gcp.logging.SavedQuery``); the program makes none, since they would need one more Google resource
-in both local clouds, and a link does the same.
+(``savedQueries``, ``gcp.logging.SavedQuery``); the program creates none, since they would need one more Google resource
+in both local clouds, and a link serves the same purpose.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AUDIT = "https://cloud.google.com/kubernetes-engine/docs/how-to/audit-logging"
 
 @dataclass(frozen=True)
 class LogQuery:
-    """A query: ``filter`` answers ``question``; ``reading`` says what to look at in the entries."""
+    """A query: ``filter`` answers ``question``; ``reading`` explains how to read the entries."""
 
     key: str
     question: str
@@ -46,7 +46,7 @@ def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
             "Why did a server end, or start again?",
             _lines(
                 *_containers(settings, "main"),
-                # What a container writes to standard error has severity ERROR, and vLLM writes everything there.
+                # Output of a container to standard error has severity ERROR, and vLLM writes everything there.
                 'textPayload=~"(?i)(error|traceback|unrecognized arguments|out of memory|resource_exhausted)"',
             ),
             "The first line of a burst is the cause, the last the consequence. docs/troubleshooting.md lists the "

@@ -1,9 +1,9 @@
-"""Models that span the hosts of one slice: a leader that serves, workers beside it, and the preset KServe lacks.
+"""Models that span the hosts of one slice: a leader that serves, its workers, and the preset that KServe lacks.
 
-KServe makes a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve ``workload_multi_node.go``), one a host.
+KServe creates a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve ``workload_multi_node.go``), one per host.
 LeaderWorkerSet's webhook tells each pod its place in the slice (``TPU_WORKER_ID``, ``TPU_WORKER_HOSTNAMES`` …:
-kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): nothing of that is written here. Within the group the
-server spreads itself by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
+kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): none of these variables is set here. Within the group the
+server is distributed by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
 ``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see ``docs/models.md``.
 """
 
@@ -27,7 +27,7 @@ def environment(pool: AcceleratorPool) -> list[JsonObject]:
     """Variables that only servers of a group need."""
     return [
         *({"name": name, "value": value} for name, value in pool.accelerator.group_environment.items()),
-        # Ray and the server would else choose among the pod's addresses.
+        # Otherwise Ray and the server would choose one of the pod's addresses.
         {"name": "VLLM_HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
     ]
 
@@ -35,8 +35,8 @@ def environment(pool: AcceleratorPool) -> list[JsonObject]:
 def parallelism(pool: AcceleratorPool) -> JsonObject:
     """The group: as many pods as the slice has hosts, each with a host's chips.
 
-    KServe reads the number of pods from ``pipeline``. How the server splits the model over all these chips is its own
-    business (``--tensor-parallel-size``, ``--pipeline-parallel-size``).
+    KServe reads the number of pods from ``pipeline``. The server's arguments determine how the model is split over all
+    these chips (``--tensor-parallel-size``, ``--pipeline-parallel-size``).
     """
     return {"tensor": pool.slice.machine.chips, "pipeline": pool.slice.hosts}
 
@@ -47,9 +47,9 @@ def command(role: str, *then: str) -> list[Json]:
 
 
 def worker(leader: JsonObject, server: JsonObject) -> JsonObject:
-    """The pod template of the other hosts: the leader's without probes and warm-up, since it serves no requests.
+    """The pod template of the other hosts: that of the leader without probes and warm-up, since it serves no requests.
 
-    When Ray in it ends, its container ends, and LeaderWorkerSet starts the whole group again.
+    When its Ray process exits, the container exits, and LeaderWorkerSet restarts the whole group.
     """
     kept = {key: value for key, value in server.items() if key != "args" and not key.endswith("Probe")}
     return {**leader, "containers": [{**kept, "command": command("worker")}]}
@@ -59,9 +59,9 @@ def preset(namespace: str) -> JsonObject:
     """``kserve-config-llm-worker-pipeline-parallel`` for the services of one namespace.
 
     KServe merges it into every service whose workers are pipeline-parallel, refers to it in ``config_merge.go``, and
-    ships none (kserve/kserve#5047). Here is what its single-host preset (``config-llm-template.yaml``) has and a TPU
-    pod needs; image, arguments and hosts come from the model's own configuration. A namespace's configuration is found
-    before KServe's own.
+    ships none (kserve/kserve#5047). This preset has the parts of KServe's single-host preset
+    (``config-llm-template.yaml``) that a TPU pod needs; image, arguments and hosts come from the model's own
+    configuration. A namespace's configuration is found before KServe's own.
     """
     names = {"home": "/home", "tmp-dir": "/tmp", "dshm": "/dev/shm", "model-cache": "/models"}  # noqa: S108
     container: JsonObject = {

@@ -1,7 +1,7 @@
 """Names of objects: ours, and those that KServe will make (kserve ``workload.go``, ``scheduler.go``).
 
-KServe concatenates plainly while a name has at most 63 characters, which :data:`llmd_gke.rules.names.MODEL_NAME_LIMIT`
-guarantees. So policies can aim at objects that do not exist yet.
+KServe concatenates names as long as the result has at most 63 characters, which
+:data:`llmd_gke.rules.names.MODEL_NAME_LIMIT` guarantees. So policies can aim at objects that do not exist yet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from llmd_gke.manifests.types import Json, JsonObject
 GATEWAY_NAMESPACE = "inference-gateway"
 GATEWAY_NAME = "inference-gateway"
 GATEWAY_ACCESS_LABEL = "llmd-gke/gateway-access"
-"""Label of the namespaces whose routes the Gateway admits, for people to find them; the Gateway goes by their names."""
+"""Label of the namespaces whose routes the Gateway admits, for people to find them; the Gateway selects them by
+name."""
 
 TLS_SECRET = "gateway-certificate"  # noqa: S105 - the name of an object
 
@@ -40,17 +41,17 @@ def route(model: str) -> str:
 
 
 def door_route(model: str) -> str:
-    """The model's route at the front door: an AIGatewayRoute, and the HTTPRoute that AI Gateway makes of it."""
+    """The model's route at the front door: an AIGatewayRoute, and the HTTPRoute that AI Gateway creates from it."""
     return f"{model}-door"
 
 
 def autoscaler(model: str) -> str:
-    """Name of what scales the model's replicas. Not ``-kserve-hpa`` or ``-kserve-keda``: KServe deletes those."""
+    """Name of the model's autoscaler. Not ``-kserve-hpa`` or ``-kserve-keda``: KServe deletes those."""
     return f"{model}-replicas"
 
 
 def load(model: str) -> str:
-    """Name of the object that says which metrics of the model's servers are its load."""
+    """Name of the object that defines which metrics of the model's servers are its load."""
     return f"{model}-load"
 
 
@@ -60,7 +61,9 @@ def service_labels(model: str) -> JsonObject:
 
 
 def workload_labels(model: str) -> JsonObject:
-    """Labels KServe sets on model pods. ``app.kubernetes.io/component: workload``, often seen, matches nothing."""
+    """Labels KServe sets on model pods. ``app.kubernetes.io/component: workload``, which is often used, matches
+    nothing.
+    """
     return {**service_labels(model), kserve.OWN_COMPONENT: kserve.WORKLOAD}
 
 

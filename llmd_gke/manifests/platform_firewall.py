@@ -1,8 +1,9 @@
-"""NetworkPolicies of the controllers' namespaces: API server to webhooks, controllers to API server, names, no more.
+"""NetworkPolicies of the controllers' namespaces: the API server may call webhooks; controllers may call the API server
+and resolve names.
 
 How GKE's control plane reaches a webhook depends on the cluster: from a private address of the VPC, or through
 ``konnectivity-agent`` in ``kube-system``. Both are admitted, other pods are not. Probes come from the pod's own node,
-which no NetworkPolicy keeps out (https://kubernetes.io/docs/concepts/services-networking/network-policies/).
+which NetworkPolicies do not restrict (https://kubernetes.io/docs/concepts/services-networking/network-policies/).
 """
 
 from __future__ import annotations

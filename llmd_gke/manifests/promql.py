@@ -11,17 +11,20 @@ SCRAPES_IN_WINDOW = 4
 """Scrapes in the window of a rate, which needs two samples: four tolerate failed scrapes."""
 
 BY_MODEL = "by (namespace, model)"
-"""Grouping by model. ``model`` is its name in the settings (:mod:`.scraping`), ``model_name`` what clients send."""
+"""Grouping by model. ``model`` is its name in the settings (:mod:`.scraping`), ``model_name`` the name that clients
+send."""
 
 
 def rate_window(interval_seconds: int) -> str:
-    """The range of a ``rate``, such as ``5m``: 5 minutes, or more where metrics are read rarely."""
+    """The range of a ``rate``, such as ``5m``: 5 minutes, or more if the scrape interval is long."""
     seconds = max(SHORTEST_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval_seconds)
     return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
 
 
 def one_of(label: str, values: Iterable[str]) -> str:
-    """A matcher for a label that has one of these values, none of which has characters of regular expressions."""
+    """A matcher for a label that has one of these values, none of which may contain special characters of regular
+    expressions.
+    """
     listed = sorted(set(values))
     return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{"|".join(listed)}"'
 
@@ -29,7 +32,7 @@ def one_of(label: str, values: Iterable[str]) -> str:
 def pods(settings: StackSettings, *more: str) -> str:
     """The selector of metrics scraped from pods, and of kube state metrics, in this cluster's model namespaces.
 
-    A project has one store for all its clusters, so that ``cluster`` must be in every selector.
+    All clusters of a project share one store, so that ``cluster`` must be in every selector.
     """
     return _selector(f'cluster="{settings.cluster.name}"', one_of("namespace", settings.namespaces), *more)
 

@@ -17,7 +17,7 @@ from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
-"""Set on every namespace by the API server, and by nobody else
+"""Label that the API server, and nothing else, sets on every namespace
 (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/#automatic-labelling)."""
 
 
@@ -29,8 +29,9 @@ def gateway_class(settings: GatewaySettings) -> str:
 def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[str]) -> JsonObject:
     """The Gateway at a reserved address (by the address resource's name), open to routes of ``namespaces`` only.
 
-    They are named, not labelled: the API server sets ``kubernetes.io/metadata.name`` itself, while whoever may label a
-    namespace could admit it, and take over a path. One that is meant to be open to everyone says so to the policies.
+    Namespaces are selected by name, not by a label of their own: the API server sets ``kubernetes.io/metadata.name``,
+    whereas anyone who may label a namespace could admit it and take over a path. A Gateway that is meant to be open to
+    everyone has an annotation for the policies.
     """
     annotations: JsonObject = {"pulumi.com/waitFor": "condition=Programmed"}
     if settings.open:
@@ -60,7 +61,7 @@ def _listeners(settings: GatewaySettings, namespaces: Sequence[str]) -> list[Jso
     https: JsonObject = {**_listener(settings, "https", 443, for_models), "tls": _termination(settings.tls)}
     if not settings.redirect_http:
         return [https]
-    # Port 80 takes our redirect and nothing else: a model's route there would be served in plain text.
+    # Port 80 admits only our redirect: a model's route there would be served in plain text.
     return [https, _listener(settings, "http", 80, {"from": "Same"})]
 
 
@@ -92,7 +93,7 @@ def _termination(tls: TlsSettings) -> JsonObject:
 
 def parent(listener: str) -> JsonObject:
     """A ``parentRef`` to a listener of the Gateway."""
-    # The port of a parent is a feature that GKE does not claim; a listener's name is part of the core.
+    # GKE does not claim to support ``port`` of a parent; a listener's name is a core feature.
     return {
         "group": "gateway.networking.k8s.io",
         "kind": "Gateway",
@@ -103,9 +104,9 @@ def parent(listener: str) -> JsonObject:
 
 
 def redirect(settings: GatewaySettings) -> JsonObject | None:
-    """The HTTPRoute that redirects plain HTTP to HTTPS; ``None`` if the settings do not ask for it.
+    """The HTTPRoute that redirects plain HTTP to HTTPS; ``None`` if the settings do not enable it.
 
-    The redirect has no port: GKE claims to support redirects of the scheme, not of the port.
+    The redirect has no port: GKE claims to support redirects to another scheme, not to another port.
     """
     if settings.tls is None or not settings.redirect_http:
         return None
@@ -129,7 +130,7 @@ def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObj
 
 
 def _pool(model: ModelSettings) -> JsonObject:
-    # The group must be the v1 one: KServe's own routes name the v1alpha2 pool first, which GKE does not have.
+    # The group must be that of v1: KServe's own routes list the v1alpha2 pool first, which GKE does not have.
     return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
@@ -158,9 +159,9 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
     An allow-list: inference (and the setting ``paths``) goes to the InferencePool, listing and health to the Service,
-    and every other path of the server is answered 404 by the gateway. ``kept``: the route stays beside a front door for
-    a transition, and is marked for the policies. No ``waitFor``: its references resolve only once
-    KServe has made both, and KServe makes them only once the route exists.
+    and the gateway answers every other path of the server with 404. ``kept``: the route stays beside a front door for a
+    transition, and is marked for the policies. It has no ``waitFor``: its references resolve only once KServe has
+    created both backends, which it does only once the route exists.
     """
     inference = (*endpoints.INFERENCE, *model.paths)
     rules: list[Json] = [_below(model, path, _workload(model)) for path in endpoints.LISTING]
@@ -178,7 +179,7 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
 
 
 def policies(serving: gateways.Serving) -> dict[str, JsonObject]:
-    """The implementation's policies for what it sends requests to, by the last part of their resources' names."""
+    """The implementation's policies for the targets of its requests, by the last part of their resources' names."""
     return gateways.DEFAULT.model_policies(serving)
 
 
@@ -193,7 +194,7 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
             namespace=model.namespace,
             targets=(
                 gateways.PolicyTarget("pool", _pool(model)),
-                # `group` is required, also where it is empty.
+                # `group` is required even if it is empty.
                 gateways.PolicyTarget("service", {"group": "", "kind": "Service", "name": workload}),
             ),
             port=kserve.WORKLOAD_PORT,

@@ -1,9 +1,9 @@
-"""Objects by which the number of a model's replicas follows its load.
+"""Objects that scale a model's replicas with its load.
 
-Of GKE's managed adapter these are an AutoscalingMetric and a HorizontalPodAutoscaler, of KEDA a ScaledObject, which
-makes the same HorizontalPodAutoscaler. Both scale KServe's Deployment: an LLMInferenceService has no ``scale``
-subresource, and KServe leaves the Deployment's number alone where ``spec.replicas`` is not set (kserve ``workload.go``,
-``PreserveDeploymentReplicas``). Sources of the objects: :mod:`llmd_gke.catalog.scaling`.
+With GKE's managed adapter these are an AutoscalingMetric and a HorizontalPodAutoscaler; with KEDA a ScaledObject, from
+which KEDA creates the same HorizontalPodAutoscaler. Both scale KServe's Deployment: an LLMInferenceService has no
+``scale`` subresource, and KServe does not change the Deployment's replicas if ``spec.replicas`` is not set (kserve
+``workload.go``, ``PreserveDeploymentReplicas``). Sources of the objects: :mod:`llmd_gke.catalog.scaling`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings
 
 RUNNING_SHARE = 0.8
-"""Part of ``maxNumSeqs`` that may run in each replica before one is added."""
+"""Fraction of ``maxNumSeqs`` that may run in each replica before another is added."""
 SCALE_UP_WINDOW_SECONDS = 60
 SCALE_DOWN_EVERY_SECONDS = 600
 """Shortest time between two removed replicas."""
 WAIT_FOR: Mapping[scaling.Source, str] = {"gke": "condition=ScalingActive", "keda": "condition=Active"}
-"""The sign that servers answer. A HorizontalPodAutoscaler is active once it can read the load of a pod, and a
-ScaledObject (``activationThreshold`` -1) once its query has a value. Both stay so while further replicas start; the
-LLMInferenceService is not ``Ready`` then, for as long as a TPU host takes to start."""
+"""The condition that shows that servers answer. A HorizontalPodAutoscaler is active once it can read the load of a pod,
+and a ScaledObject (``activationThreshold`` -1) once its query has a value. Both remain true while further replicas
+start; the LLMInferenceService is not ``Ready`` then, for as long as a TPU host takes to start."""
 ALWAYS_ACTIVE = "-1"
-"""Every number of requests is above it: only a missing one makes a trigger inactive."""
+"""Every number of requests is above this threshold: a trigger becomes inactive only if there is no value."""
 
 
 def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
-    """The objects of one model, by a key that is unique in it, in the order in which they are made.
+    """The objects of one model, by a key that is unique in it, in the order in which they are created.
 
-    ``cluster`` and ``project`` say where KEDA finds the model's metrics. Empty for a model with a fixed number of
+    ``cluster`` and ``project`` determine where KEDA reads the model's metrics. Empty for a model with a fixed number of
     replicas, and for a stopped one, whose Deployment KServe deletes.
     """
     if not model.autoscaled or model.stopped:
@@ -43,7 +43,7 @@ def objects(model: ModelSettings, source: scaling.Source, cluster: str, project:
 
 
 def thresholds(model: ModelSettings) -> dict[Server, int]:
-    """Requests per replica from which on a replica is added, by metric."""
+    """Requests per replica above which a replica is added, by metric."""
     pace = model.pace
     running = pace.running_per_replica
     if running is None and model.max_num_seqs is not None:
@@ -72,7 +72,7 @@ def _target(model: ModelSettings) -> JsonObject:
 def behaviour(model: ModelSettings) -> JsonObject:
     """One replica at a time, no faster than a TPU host starts.
 
-    Without the limit a queue of 40 over a threshold of 5 would order eight hosts at once: pods that are not ready yet
+    Without the limit a queue of 40 with a threshold of 5 would add eight hosts at once: pods that are not ready yet
     count as 0 in the mean.
     """
     up: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": model.pace.scale_up_every_seconds}
@@ -123,8 +123,8 @@ def _autoscaler(model: ModelSettings) -> JsonObject:
 
 
 def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObject:
-    """The ScaledObject. It has no ``fallback``: with one, KEDA would hand the autoscaler made-up numbers where the load
-    cannot be read. Without numbers the autoscaler keeps the replicas that there are, and says so (``ScalingActive``).
+    """The ScaledObject. It has no ``fallback``: with one, KEDA would report made-up values to the autoscaler when the
+    load cannot be read. Without values the autoscaler keeps the current replicas, and reports that (``ScalingActive``).
     """
     selector = f'cluster="{cluster}",namespace="{model.namespace}",model="{model.name}"'
     triggers: list[Json] = [
@@ -137,7 +137,7 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
                 "query": f"sum({metric}{{{selector}}})",
                 "threshold": str(limit),
                 "activationThreshold": ALWAYS_ACTIVE,
-                # The default reads "no data" as 0, and removes replicas under load.
+                # The default treats "no data" as 0, and would remove replicas under load.
                 "ignoreNullValues": "false",
             },
         }

@@ -31,8 +31,8 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     """The endpoint picker's plugins and weights: one of upstream's profiles, or the list in the settings.
 
     If it were omitted, KServe would keep the flags of the running Deployment, also across upgrades (kserve
-    ``scheduler.go``). Scorers of prefixes are left out if the server caches no prefixes. With ``flow_control`` requests
-    wait in the picker while all replicas are saturated, by priority, and callers of one priority take turns
+    ``scheduler.go``). Prefix scorers are omitted if the server caches no prefixes. With ``flow_control`` requests wait
+    in the picker while all replicas are saturated, by priority, and callers of one priority take turns
     (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``).
     """
     entries = _plugins(model)
@@ -48,8 +48,8 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     detector: JsonObject = {}
     if (limits := _limits(model)) is not None:
         declared.append({"type": scheduling.SATURATION_DETECTOR, "parameters": limits})
-        # The older place of the two that llm-d-router 0.9 reads, and the only one of a picker of the inference
-        # extension 1.5.
+        # llm-d-router 0.9 reads this older field and a newer one; an endpoint picker of the inference extension 1.5
+        # only this one.
         detector["saturationDetector"] = {"pluginRef": scheduling.SATURATION_DETECTOR}
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",

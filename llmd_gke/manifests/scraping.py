@@ -1,8 +1,8 @@
 """Objects that let Google's collectors read the metrics of model servers and endpoint pickers of a namespace.
 
-The picker answers on ``/metrics`` only to callers that the API server knows and that may ``get`` it
+The picker serves ``/metrics`` only to callers that the API server authenticates and that may ``get`` it
 (``--metrics-endpoint-auth``, on by default: kubernetes-sigs/gateway-api-inference-extension
-``pkg/epp/server/options.go`` @v1.5.0), so the collector sends the token of an account that may do nothing else.
+``pkg/epp/server/options.go`` @v1.5.0), so the collector sends the token of an account without other permissions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from llmd_gke.manifests.types import Json, JsonObject
 RBAC = "rbac.authorization.k8s.io/v1"
 
 READER = "metrics-reader"
-"""The account whose token collectors show to endpoint pickers. Its ClusterRole has the same name."""
+"""The account whose token collectors send to endpoint pickers. Its ClusterRole has the same name."""
 TOKEN = "metrics-reader-token"  # noqa: S105 - the name of an object
 TOKEN_KEY = "token"  # noqa: S105 - the key that Kubernetes writes
 READ_TOKEN = "read-metrics-reader-token"  # noqa: S105 - the name of an object
@@ -51,8 +51,8 @@ def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
 
 
 def read_token(namespace: str) -> JsonObject:
-    """The Role that permits reading the Secret with the token, with ``list`` and ``watch``, by which collectors follow
-    it.
+    """The Role that permits reading the Secret with the token, with ``list`` and ``watch``, with which collectors
+    follow changes.
     """
     return {
         "apiVersion": RBAC,
@@ -101,7 +101,7 @@ def network_policy(namespace: str) -> JsonObject:
 
 
 def servers(namespace: str, interval_seconds: int) -> JsonObject:
-    """Scrapes every server of the namespace: of a model that spans hosts, the leader."""
+    """Scrapes every server of the namespace: for a model that spans hosts, the leader."""
     endpoint: JsonObject = {"port": kserve.WORKLOAD_PORT, "path": "/metrics"}
     labels = {**_OF_MODELS, kserve.OWN_COMPONENT: kserve.WORKLOAD}
     return _pod_monitoring(SERVERS, namespace, labels, endpoint, interval_seconds)
@@ -132,7 +132,8 @@ def _pod_monitoring(
             "targetLabels": {
                 # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
                 "metadata": ["node", "pod"],
-                # `model` is the model's name in the settings; what clients send is vLLM's own label `model_name`.
+                # `model` is the model's name in the settings; the name that clients send is in vLLM's own label
+                # `model_name`.
                 "fromPod": [{"from": kserve.NAME, "to": "model"}],
             },
         },

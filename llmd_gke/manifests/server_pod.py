@@ -26,8 +26,8 @@ NUMBERED_AS_VLLM = (
     "vllm/vllm-openai",
     *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
 )
-"""Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
-``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
+"""Suffixes of the names of images whose tags are vLLM's versions, also in mirrors. Others have a numbering of their
+own: ``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -36,15 +36,17 @@ NOBODY = 65534
 
 
 def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
-    """Chips that share each layer: those of the slice, over its pipeline stages, unless settings say otherwise."""
+    """Chips that share each layer: those of the slice, divided by its pipeline stages, unless the settings specify
+    another number.
+    """
     return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
 
 
 def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
-    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. Where the
-    front door counts tokens, every stream reports them.
+    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
+    door counts tokens, every stream reports them.
     """
     arguments = [
         "--served-model-name",
@@ -74,8 +76,8 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
 
 
 def _drains(image: str) -> bool:
-    """Whether the server knows ``--shutdown-timeout``; an image that does not say so by name and tag is not given
-    it.
+    """Whether the server supports ``--shutdown-timeout``, by the image's name and tag; an image of unknown version does
+    not get it.
     """
     name, _, tag = image.split("@")[0].rpartition(":")
     if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
@@ -138,7 +140,7 @@ def warm_up(model: ModelSettings) -> JsonObject:
     """
     return {
         "name": "warm-up",
-        # The server's own image: it has Python, and it is on the node already.
+        # The server's own image: it contains Python, and is already on the node.
         "image": model.image,
         "command": ["python3", "-c", WARM_UP.read_text(encoding="utf-8")],
         "args": [str(kserve.WORKLOAD_PORT), model.served_name, WARM_MARK],
@@ -148,7 +150,7 @@ def warm_up(model: ModelSettings) -> JsonObject:
             "limits": {"memory": "256Mi"},
         },
         "volumeMounts": [{"name": "warm-up", "mountPath": WARM_FOLDER}],
-        # The image's user is root, and this container needs nothing of that.
+        # The image's user is root, and this container needs no privileges.
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": NOBODY,

@@ -1,6 +1,6 @@
 """LLMInferenceService and the LLMInferenceServiceConfig with the runtime for the pool's accelerator.
 
-Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset that ours is merged over:
+Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset over which ours is merged:
 ``config/llmisvcconfig/config-llm-template.yaml``. Lists are replaced whole, named list entries are merged.
 """
 
@@ -33,8 +33,8 @@ from llmd_gke.settings import (
 )
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
-"""KServe's ``Ready`` also needs route and pool, whose statuses GKE writes and KServe compares field by field (kserve
-``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` is about pods alone."""
+"""KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
+``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` depends on pods only."""
 
 ROUTER_READY = "condition=RouterReady"
 """The part of ``Ready`` that is about Gateway, route, pool and endpoint picker."""
@@ -77,7 +77,8 @@ def runtime_config(
         "env": environment,
         "resources": {
             "limits": chips,
-            # Part of the host: the rest is for the node, the page cache and the pod's memory-backed /dev/shm.
+            # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed
+            # /dev/shm.
             "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
         },
         "securityContext": security(model),
@@ -129,8 +130,9 @@ def runtime_config(
 
 
 def _waiting(model: ModelSettings) -> JsonObject:
-    """What an update waits for. A service is not ``Ready`` while an autoscaler adds a replica, which takes as long as a
-    TPU host needs to start, or does not end without stock: its pods are waited for by what scales them.
+    """The annotations for what an update waits for. A service is not ``Ready`` while an autoscaler adds a replica,
+    which takes as long as the start of a TPU host, or forever during a stock-out: the autoscaler's resource waits for
+    these pods.
     """
     if not model.autoscaled:
         return {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
@@ -150,8 +152,9 @@ def service(
 
     It refers to our route and Gateway: a route that KServe manages has timeouts on every rule, which GKE rejects
     (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``egress_settings`` as in
-    :func:`runtime_config`; ``traces``: where traces go (default: nowhere). Of an autoscaled model the service has no
-    number of replicas, so that KServe leaves that of the Deployment alone; ``source``: who reads its load.
+    :func:`runtime_config`; ``traces``: where traces go (default: nowhere). For an autoscaled model the service has no
+    number of replicas, so that KServe does not change that of the Deployment; ``source``: the component that reads its
+    load.
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
     route = naming.route(model.name)
@@ -174,7 +177,7 @@ def service(
     if labels := scaling.pod_labels(model, source):
         spec["labels"] = labels
     if spans_hosts:
-        # Its presence makes the service a LeaderWorkerSet; the rest of it is in the configuration.
+        # Its presence makes KServe create a LeaderWorkerSet; its other fields are in the configuration.
         spec["worker"] = {"containers": [{"name": "main"}]}
     if traces is not None:
         spec["tracing"] = tracing.spec(traces)
@@ -192,7 +195,7 @@ def service(
                 },
                 "template": {
                     "containers": scheduler.containers(model.scheduler, door),
-                    # It must outlive the last request of the pods it spreads requests over.
+                    # It must outlive the last request of the pods among which it distributes requests.
                     "terminationGracePeriodSeconds": grace_seconds(model),
                     **({"initContainers": downloader} if downloader else {}),
                 },

@@ -1,4 +1,4 @@
-"""Traces: the field of the LLMInferenceService, and the NetworkPolicy that lets traces out."""
+"""Traces: the field of the LLMInferenceService, and the NetworkPolicy that permits sending them."""
 
 from __future__ import annotations
 

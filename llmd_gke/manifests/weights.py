@@ -27,7 +27,7 @@ class Attached:
 
 
 def brings_own_weights(model: ModelSettings) -> bool:
-    """Whether we mount the weights instead of KServe: for ``gs://``, which KServe rejects, and ``pvc://``.
+    """Whether the program mounts the weights instead of KServe: for ``gs://``, which KServe rejects, and ``pvc://``.
 
     KServe would also mount the claim in the endpoint picker's pod on a CPU node, which can keep a ReadWriteOnce disk
     from being attached to the TPU node.

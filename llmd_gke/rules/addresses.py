@@ -9,7 +9,7 @@ NARROWEST_V4 = 8
 """The largest private range is a /8: a shorter prefix includes public addresses."""
 
 NARROWEST_V6 = 16
-"""Providers get /19 and longer."""
+"""The widest range of a single organisation: providers get /19 and longer prefixes."""
 
 MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")
 """IPv4 inside IPv6."""
@@ -43,9 +43,10 @@ def unreadable(ranges: Iterable[str]) -> list[str]:
 
 
 def everybody(ranges: Iterable[str]) -> list[str]:
-    """What of these ranges, taken together, is too wide to name anybody: shorter than /8, or /16 for IPv6.
+    """The parts of these ranges, taken together, that are too wide to limit access: prefixes shorter than /8, or /16
+    for IPv6.
 
-    Neighbours are joined first: ``0.0.0.0/1`` and ``128.0.0.0/1`` are everybody, and so are 256 ranges of /8.
+    Neighbours are joined first: ``0.0.0.0/1`` and ``128.0.0.0/1`` cover every address, and so do 256 ranges of /8.
     """
     networks = [network for text in ranges if (network := parse(text)) is not None]
     joined = [

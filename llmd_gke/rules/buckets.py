@@ -1,4 +1,4 @@
-"""Rules about buckets of Cloud Storage: names, addresses, and who shares a compile cache."""
+"""Rules about buckets of Cloud Storage: names, addresses, and sharing of compile caches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from llmd_gke.rules.finding import Finding
 
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
-"""Without the longer names with dots that domain owners may have (https://cloud.google.com/storage/docs/buckets)."""
+"""It excludes the longer names with dots that owners of a domain may use
+(https://cloud.google.com/storage/docs/buckets)."""
 
 
 def bucket(name: str) -> Iterator[Finding]:
@@ -43,7 +44,7 @@ def bucket_uri(value: str) -> Iterator[Finding]:
 def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:
     """No model of another namespace writes the same compile cache, or one inside the other.
 
-    ``others`` maps ``NAMESPACE/NAME`` of models that were named before to their caches.
+    ``others`` maps ``NAMESPACE/NAME`` of the models before it to their caches.
     """
     folder = f"{value.rstrip('/')}/"
     for other, used in others.items():

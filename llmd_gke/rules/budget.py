@@ -1,4 +1,4 @@
-"""Rules about what a stack may cost."""
+"""Rules about the cost of a stack."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PricedPool:
 
     @property
     def usd_per_hour(self) -> float | None:
-        """List price of all its hosts; ``None`` where none is public."""
+        """List price of all its hosts in USD per hour; ``None`` if no price is public."""
         family = family_of(self.machine_type)
         price = None if family is None else chip_price(family.name, self.zone, self.capacity)
         return 0.0 if not self.nodes else None if price is None else price * self.chips * self.nodes
@@ -43,8 +43,8 @@ def cents(usd_per_hour: float | None, usd_per_month: float | None) -> int | None
 def fits(limit_cents: int, pools: Sequence[PricedPool], overhead: float, floor: float | None) -> Iterator[Finding]:
     """All hosts that may run at one time cost no more than the limit, by list prices.
 
-    ``overhead``: USD per hour of what is there besides chips and fee. ``floor``: USD per hour with nothing but the
-    fewest replicas; a limit below that cannot be kept at all (``None``: not judged).
+    ``overhead``: USD per hour of everything besides chips and GKE's fee. ``floor``: USD per hour with the fewest
+    replicas only; a limit below that can never be kept (``None``: not checked).
     """
     unpriced = [pool.name for pool in pools if pool.usd_per_hour is None]
     most = sum(pool.usd_per_hour or 0.0 for pool in pools) + CLUSTER_FEE_USD_PER_HOUR + overhead

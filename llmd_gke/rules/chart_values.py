@@ -14,9 +14,9 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, SecretText, Value
 
 FIREWALLS = ("networkpolic", "firewall")
-"""Parts of the names, in small letters, of tables whose ``ingress`` has rules about traffic."""
+"""Parts of the names, in lower case, of tables whose ``ingress`` contains traffic rules."""
 OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "tls", "annotations")
-"""Fields that charts give an Ingress, and no NetworkPolicy."""
+"""Fields that charts have for an Ingress, but not for a NetworkPolicy."""
 
 
 def services(values: Input) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from llmd_gke.rules.inputs import Input
 
 SMALLEST_PROXY_PREFIX = 26
 WIDEST_PROXY_PREFIX = 16
-"""NetworkPolicies admit the range to the port of the model servers: what is wider holds others, too."""
+"""NetworkPolicies admit the range to the port of the model servers: a wider range would contain other clients, too."""
 WORKLOAD_POOL = re.compile(r"[a-z0-9][-a-z0-9.:]*\.(?:svc|hub)\.id\.goog")
 HYPERDISK_ONLY = frozenset({"n4", "c4"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
@@ -239,7 +239,8 @@ def ordinary_machine(machine_type: str) -> Iterator[Finding]:
 def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     """The system pool's boot disk attaches to its machines (hashicorp/terraform-provider-google#19890).
 
-    https://cloud.google.com/compute/docs/disks/hyperdisks: n4 and c4 take Hyperdisk only, e2 and n1 none.
+    https://cloud.google.com/compute/docs/disks/hyperdisks: n4 and c4 support only Hyperdisk, e2 and n1 do not support
+    it.
     """
     series = machine_type.split("-")[0]
     hyperdisk = disk_type.startswith("hyperdisk")

@@ -61,7 +61,7 @@ def _address(host: str | None) -> bool:
 
 
 def combination(mode: str, names: Sequence[str], proxy: bool, exceptions: Sequence[str]) -> Iterator[Finding]:
-    """Names go with mode ``names``, a proxy with mode ``proxy``, and with nothing else."""
+    """Names are set only in mode ``names``, a proxy only in mode ``proxy``."""
     if names and mode != "names":
         yield _unfit(f"names with mode {mode}: they would have no effect", "mode: names", "remove names")
     if mode == "proxy" and not proxy:
@@ -73,7 +73,8 @@ def combination(mode: str, names: Sequence[str], proxy: bool, exceptions: Sequen
 
 
 def control_plane(mode: str, private_nodes: bool) -> Iterator[Finding]:
-    """The endpoint picker watches its pods by the API server, whose address may be public where nodes are.
+    """The endpoint picker watches its pods through the API server, whose address may be public if nodes have public
+    addresses.
 
     Mode ``open`` covers every address; the other modes open private ranges only.
     """
@@ -90,7 +91,9 @@ def _unfit(problem: str, allowed: str, fix: str) -> Finding:
 
 
 def bucket(uri: str, mode: str) -> Iterator[Finding]:
-    """Cloud Storage FUSE runs in a container that GKE adds to the pod, and which no proxy can be given to."""
+    """No bucket is mounted in mode ``proxy``: Cloud Storage FUSE runs in a container that GKE adds to the pod, and that
+    cannot be given a proxy.
+    """
     if mode == "proxy" and uri.startswith("gs://"):
         yield Finding(
             "egress-bucket",

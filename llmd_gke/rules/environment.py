@@ -16,7 +16,8 @@ RULE = "server-environment"
 
 MAX_N = "VLLM_MAX_N_SEQUENCES"
 MAX_N_DEFAULT = 64
-"""Most answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the server."""
+"""Maximum number of answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the
+server."""
 
 REFUSED: Mapping[str, str] = {
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "any client could then load weights of its choice into the server",

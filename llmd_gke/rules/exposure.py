@@ -48,13 +48,13 @@ def service(node: Input, *, partial: bool = False) -> Iterator[Finding]:
     spec = node.get("spec")
     kind = spec.get("type").text()
     annotations = node.get("metadata", "annotations")
-    # GKE goes by the class, else by the first annotation that is there, and knows these two spellings only.
+    # GKE uses the class, otherwise the first of the annotations; it accepts only these two spellings.
     written = next((text for key in INTERNAL_ANNOTATIONS if (text := annotations.get(key).text()) is not None), "")
     by_class = spec.get("loadBalancerClass").text()
     internal = by_class == INTERNAL_CLASS if by_class else written in ("Internal", "internal")
     ranges = [text for entry in spec.get("loadBalancerSourceRanges").each() if (text := entry.text())]
     limited = bool(ranges) and not addresses.not_naming(ranges)
-    # A patch may hold nothing but what opens the Service that is there.
+    # A patch may contain only the field that exposes the existing Service.
     unchanged = partial and spec.get("type").value is None
     opened = unchanged and ((ranges and not limited) or ((by_class or written) and not internal))
     if opened or (kind == "LoadBalancer" and not internal and not limited):
@@ -83,7 +83,7 @@ def service(node: Input, *, partial: bool = False) -> Iterator[Finding]:
 def ingress(node: Input) -> Iterator[Finding]:
     """No Ingress: it creates its own load balancer, which the rules about Gateways do not cover."""
     annotation = node.get("metadata", "annotations", INGRESS_ANNOTATION)
-    name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # GKE's order
+    name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # in GKE's order
     if name.text() != INTERNAL_INGRESS and not isinstance(name.value, Unknown):
         yield _exposed(
             "ingress",
@@ -167,7 +167,7 @@ def _at(node: Input) -> str:
 
 
 def _is_on(switch: Input) -> bool:
-    """Whether a switch is on. Templates of charts take the text ``true``, too."""
+    """Whether a switch is on. Templates of charts accept the text ``true``, too."""
     return switch.value == "true" or switch.boolean() is True
 
 

@@ -1,7 +1,7 @@
-"""Rules about the front door: callers, their keys and limits, and ways around it.
+"""Rules about the front door: callers, their keys and limits, and ways to bypass it.
 
-Those about objects are used by the policies, the others by the settings. Facts:
-:mod:`llmd_gke.catalog.front_door`. No message ever contains a key.
+Policies use those about objects, the settings' validation the others. Facts: :mod:`llmd_gke.catalog.front_door`. No
+message ever contains a key.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
 CALLER = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
-"""No dot: it separates a caller from the name of one of its keys. Objects in Kubernetes are named after callers."""
+"""It contains no dot, which separates a caller from the name of one of its keys. Kubernetes objects are named after
+callers."""
 KEY_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?")
 KEYS = "llmd-gke:callerKeys"
 
@@ -44,7 +45,7 @@ def caller_of(key_name: str) -> str:
 
 
 def caller_keys(callers: Collection[str], keys: Mapping[str, str | None]) -> Iterator[tuple[str, Finding]]:
-    """Findings about keys, each with the key's name. A value is ``None`` where it cannot be read."""
+    """Findings about keys, each with the key's name. A value is ``None`` if it cannot be read."""
     for caller in callers:
         if not any(caller_of(name) == caller for name in keys):
             yield caller, Finding("caller-key", f"the caller {caller} has no key", fix=set_key(caller))
@@ -92,7 +93,7 @@ def _equal_keys(keys: Mapping[str, str | None]) -> Iterator[tuple[str, Finding]]
 
 
 def redis(address: str) -> Iterator[Finding]:
-    """A word, or an address that Envoy Gateway's limiter can connect to."""
+    """``in-cluster``, or an address that Envoy Gateway's rate limiter can connect to."""
     if address != "in-cluster" and re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{2,5}", address) is None:
         yield Finding(
             "limiter-redis",
@@ -103,7 +104,9 @@ def redis(address: str) -> Iterator[Finding]:
 
 
 def one_pool(namespace: str, others: Collection[str]) -> Iterator[Finding]:
-    """An InferenceObjective is for one pool, and has the caller's name, which a namespace has once."""
+    """A namespace has only one model with callers' priorities: an InferenceObjective is for one pool, and its name, the
+    caller's, is unique in a namespace.
+    """
     if namespace in others:
         yield Finding(
             "caller-priority",
@@ -155,7 +158,9 @@ def _adapter(entry: str) -> Iterator[str]:
 
 
 def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Finding]]:
-    """``names`` maps each model to what it answers to. Findings come with the model whose name is taken already."""
+    """``names`` maps each model to the names that it answers to. Each finding comes with the model whose name is
+    already used.
+    """
     owner: dict[str, str] = {}
     for model, served in names.items():
         for name in served:
@@ -189,7 +194,7 @@ LOSSES = {
     "BackendTrafficPolicy": "its requests and tokens are not counted for any limit",
     "EnvoyExtensionPolicy": "the endpoint picker does not learn who calls, and priorities have no effect",
 }
-"""What a policy of Envoy Gateway loses where one of its kind replaces it."""
+"""What a Gateway loses if another policy of the kind replaces its own."""
 MERGED = frozenset({"SecurityPolicy", "BackendTrafficPolicy"})
 """Kinds that have a ``mergeType`` (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
 
@@ -232,7 +237,7 @@ def merges(kind: str, spec: Input) -> Iterator[Finding]:
 
 
 def shared_limits(spec: Input) -> Iterator[Finding]:
-    """A global limit counts over all routes and Envoys, not for each route by itself."""
+    """A global limit is shared by all routes and Envoys instead of being counted for each route."""
     for rule in spec.get("rateLimit", "global", "rules").each():
         shared = rule.get("shared")
         if shared.boolean() is not True and not isinstance(shared.value, Unknown):
@@ -279,7 +284,7 @@ def is_kept(route: Input) -> bool:
 
 
 def beside(route: Input) -> Iterator[Finding]:
-    """A route that leads past the front door to an InferencePool, unless it is marked as kept for a transition."""
+    """No route bypasses the front door to reach an InferencePool, unless it is marked as kept for a transition."""
     if is_kept(route):
         return
     for rule in route.get("spec", "rules").each():

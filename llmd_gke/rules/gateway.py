@@ -12,12 +12,13 @@ from llmd_gke.rules.inputs import Input, Unknown
 
 GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{6,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
 """Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` for an InferencePool
-and ``gkegw1-…``; KServe's, where a name is so long that it is cut (knative ``kmeta.ChildName``: 32 hexadecimal digits).
+and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative ``kmeta.ChildName``: 32 hexadecimal
+digits).
 """
 
 
 ENCRYPTED_PROTOCOLS = frozenset({"HTTPS", "TLS"})
-"""All others may be plain: HTTP, TCP, UDP, and what vendors add by names of their own."""
+"""All others may be plain: HTTP, TCP, UDP, and vendors' own protocols."""
 DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -98,8 +99,8 @@ def may_face_the_internet(name: Input, *, partial: bool) -> bool:
 def plain_http(spec: Input, *, partial: bool = False) -> Iterator[Finding]:
     """No HTTP listener serves models: in addition to HTTPS one may exist for redirects, closed to other namespaces.
 
-    The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so left out it is closed, too. In a
-    patch (``partial``) only what is written counts.
+    The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so a listener without it is closed,
+    too. In a patch (``partial``) only fields that are present count.
     """
     listeners = list(spec.get("listeners").each())
     protocols = [listener.get("protocol") for listener in listeners]
@@ -125,7 +126,7 @@ def plain_http(spec: Input, *, partial: bool = False) -> Iterator[Finding]:
 
 
 def unclaimed_gateway_features(spec: Input) -> Iterator[Finding]:
-    """Nothing in a Gateway that GKE's conformance reports list as unsupported."""
+    """A Gateway uses nothing that GKE's conformance reports list as unsupported."""
     if spec.get("infrastructure").present():
         yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "remove it")
     for address in spec.get("addresses").each():
@@ -144,12 +145,14 @@ def _unclaimed(path: str, feature: str, fix: str) -> Finding:
 
 
 def targets(node: Input) -> Iterator[Input]:
-    """What an object refers to in the Gateway API's way, recognized by its shape: targets of policies, backends."""
+    """The references of an object in the Gateway API's form, recognized by their shape: targets of policies,
+    backends.
+    """
     yield from targets_in(node.get("spec"))
 
 
 def targets_in(spec: Input) -> Iterator[Input]:
-    """References in a ``spec`` alone, such as that of a service's inline route: as :func:`targets`."""
+    """As :func:`targets`, for a ``spec`` alone, such as that of a service's inline route."""
     if not isinstance(spec.value, Mapping):
         return
     if isinstance(spec.value.get("targetRef"), Mapping):

@@ -31,7 +31,7 @@ HIGHEST_RATE = 1_000_000_000
 
 
 def target(reference: Input) -> Iterator[Finding]:
-    """``targetRef`` says group (also the empty one), kind and name, and the group fits the kind."""
+    """``targetRef`` contains group (even if empty), kind and name, and the group matches the kind."""
     group, kind = reference.get("group"), reference.get("kind").text()
     if reference.value is None or (group.value is None and isinstance(reference.value, Mapping)):
         yield Finding(
@@ -151,8 +151,8 @@ def _block(block: Input) -> Iterator[Finding]:
 
 
 def model_server(spec: Input, protocols: Collection[str]) -> Iterator[Finding]:
-    """A health check of a model server requests ``/health`` with a protocol that the server supports. ``/`` returns
-    404: never healthy.
+    """A health check of a model server requests ``/health`` with a protocol that the server supports. With ``/``, which
+    returns 404, it is never healthy.
     """
     reference = spec.get("targetRef")
     name, kind = reference.get("name").text() or "", reference.get("kind").text()
@@ -180,7 +180,7 @@ def model_server(spec: Input, protocols: Collection[str]) -> Iterator[Finding]:
 
 
 def backend_policy(spec: Input) -> Iterator[Finding]:
-    """A GCPBackendPolicy that attaches, with its numbers in range: seconds, parts of a million, requests a second."""
+    """A GCPBackendPolicy has a valid target and numbers in range: seconds, parts per million, requests per second."""
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
     yield from _within(

@@ -1,4 +1,4 @@
-"""Rules about who is granted what on Google Cloud, recognized by the names of fields, whatever the resource.
+"""Rules about grants on Google Cloud, recognized by the names of fields in any resource.
 
 Sources: https://cloud.google.com/iam/docs/overview (allUsers, allAuthenticatedUsers, basic roles),
 https://cloud.google.com/run/docs/securing/managing-access (services without the invoker check).
@@ -24,13 +24,13 @@ BASIC_ROLE = re.compile(
     r"|resourcemanager\.(?:organization|folder)Admin|iam\.securityAdmin)(?![\w.])",
     re.IGNORECASE,
 )
-"""Basic roles, and those that can grant them to whoever holds them."""
+"""Basic roles, and roles whose holders can grant themselves basic roles."""
 ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
 OPEN_SWITCHES = ("invokerIamDisabled", "run.googleapis.com/invoker-iam-disabled")
 
 
 def _texts(node: Input, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Input]:
-    """The texts below keys that a pattern finds."""
+    """The texts below keys that match a pattern."""
     if isinstance(node.value, Mapping):
         for key, item in node.entries():
             yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)
@@ -50,7 +50,7 @@ def _decoded(text: str) -> str:
 
 
 def _switches(node: Input) -> Iterator[Input]:
-    """Options that admit everyone without any member, as a field or as an annotation."""
+    """Options, as a field or an annotation, that admit everyone without listing a member."""
     if isinstance(node.value, Mapping):
         for key, item in node.entries():
             if key in OPEN_SWITCHES and str(item.value).lower() == "true":
@@ -64,7 +64,7 @@ def _switches(node: Input) -> Iterator[Input]:
 def members(node: Input) -> Iterator[Finding]:
     """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
 
-    A member that is not known yet comes from another resource, so it is an account, and not everybody.
+    A member that is not known yet comes from another resource: it is an account, and never everybody.
     """
     for switch in _switches(node):
         yield Finding(

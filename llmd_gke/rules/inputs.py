@@ -41,12 +41,12 @@ class Notes:
     malformed: list[str] = field(default_factory=list[str])
 
     def note_unknown(self, path: str) -> None:
-        """Remembers a path, once."""
+        """Records the path of an unknown value, once."""
         if path not in self.unknown:
             self.unknown.append(path)
 
     def note_malformed(self, path: str, value: Value, expected: str) -> None:
-        """Remembers a wrong shape, once. The value itself may be a secret: only its type is kept."""
+        """Records a wrong type, once. The value itself may be a secret: only its type is kept."""
         type_name = "a string" if isinstance(value, str) else type(value).__name__
         type_name = {
             "int": "a number",
@@ -63,7 +63,7 @@ class Notes:
 LARGEST_NUMBER = 2**63
 """APIs use 64 bits for integers; sums and products of smaller ones fit into a float."""
 LONGEST_NUMBER = 19
-"""Digits of such a number."""
+"""Maximum number of digits of such a number."""
 
 
 class Input:
@@ -77,7 +77,9 @@ class Input:
         self.notes = Notes() if notes is None else notes
 
     def get(self, *keys: str) -> Input:
-        """The value behind a chain of keys: missing where a link is missing or malformed, unknown below an unknown."""
+        """The value behind a chain of keys: missing if a key on the way is missing or malformed, unknown below an
+        unknown value.
+        """
         node = self
         for key in keys:
             if isinstance(node.value, Unknown):
@@ -87,7 +89,7 @@ class Input:
         return node
 
     def mapping(self) -> Mapping[str, Value]:
-        """The value as a map; empty where it is not one."""
+        """The value as a map; empty for any other value."""
         if isinstance(self.value, Mapping):
             return self.value
         self._wrong_type("a map")
@@ -99,7 +101,7 @@ class Input:
             yield key, self.get(key)
 
     def each(self) -> Iterator[Input]:
-        """The items of a list; none where it is not one."""
+        """The items of a list; none for any other value."""
         if isinstance(self.value, Sequence) and not isinstance(self.value, str):
             for position, item in enumerate(self.value):
                 yield Input(item, f"{self.path}[{position}]", self.notes)
@@ -111,7 +113,7 @@ class Input:
         return self.value if isinstance(self.value, str) else self._wrong_type("a string")
 
     def integer(self) -> int | None:
-        """The value as a whole number, also where it is written as text (``"4"``), or ``None``."""
+        """The value as an integer, also if it is written as text (``"4"``), or ``None``."""
         value = self.value
         if isinstance(value, bool):
             return self._wrong_type("a number")

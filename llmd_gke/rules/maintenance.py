@@ -13,11 +13,11 @@ from llmd_gke.rules.finding import Finding
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LEAST_HOURS = 48
-"""Hours of availability for maintenance that GKE demands in any 32 days; 32 days have four whole weeks."""
+"""Hours of maintenance availability that GKE requires in any 32 days, which contain four whole weeks."""
 
 MOST_EXCLUSIONS = 20
 LONGEST_WITHOUT_UPGRADES = timedelta(days=30)
-"""What remains of 32 days when 48 hours are maintenance."""
+"""The rest of 32 days after 48 hours of maintenance."""
 
 
 def window(days: Sequence[str], hours: int) -> Iterator[Finding]:
@@ -34,9 +34,10 @@ def window(days: Sequence[str], hours: int) -> Iterator[Finding]:
 
 
 def exclusion(start: str, end: str | None, scope: str) -> Iterator[Finding]:
-    """A time without upgrades ends after it starts, and one without any upgrades does not last forever.
+    """An exclusion ends after it starts; one that excludes all upgrades has an end and is at most
+    :data:`LONGEST_WITHOUT_UPGRADES` long.
 
-    ``start`` and ``end`` are days, ``YYYY-MM-DD``; no end means: until the version's end of support.
+    ``start`` and ``end`` are days, ``YYYY-MM-DD``; without an end it lasts until the version's end of support.
     """
     times = [_day(text) for text in (start, end) if text is not None]
     for text, day in zip((start, end), times, strict=False):
@@ -73,7 +74,7 @@ def exclusion(start: str, end: str | None, scope: str) -> Iterator[Finding]:
 
 def _day(text: str) -> date | None:
     try:
-        # Python reads other ISO forms too; Google's times are made from this one.
+        # Python accepts other ISO forms, too; Google's timestamps are built from this one.
         return date.fromisoformat(text) if DAY.fullmatch(text) else None
     except ValueError:
         return None

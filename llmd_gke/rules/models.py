@@ -87,7 +87,7 @@ def image(value: str) -> Iterator[Finding]:
     if not name or "/" in tag:
         tag = ""
     if not PINNED_TAG.fullmatch(tag.lower()) or MOVING_TAG.search(tag.lower()):
-        # The tag is not repeated by itself: it may be the password of a URL, which is known as one only within the URL.
+        # The tag alone is not repeated: it may be the password of a URL, which is recognizable only within the URL.
         why = "its tag can change, and nightly tags are deleted after a while" if tag else "it has no tag"
         yield Finding(
             "image-tag",
@@ -110,7 +110,7 @@ def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Fi
 
 
 def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Finding]:
-    """The weights leave room for the KV cache: more than 90 % of the slice's HBM cannot work, 70 % is tight.
+    """The weights leave room for the KV cache: more than 90 % of the slice's HBM is an error, more than 70 % a warning.
 
     A size that is only estimated from the model's name causes only a warning.
     """
@@ -138,7 +138,7 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
 
 
 def known_to_run(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
-    """Whether upstream tests the model on the accelerator; an untested one may well work."""
+    """Upstream tests the model on the accelerator; an untested one may work, so this is a warning."""
     repository = models.repository_of(model_uri)
     model = models.lookup(model_uri)
     if repository is not None and (model is None or not model.tested):
@@ -173,7 +173,7 @@ def revision(model_uri: str) -> Iterator[Finding]:
 
 
 def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Finding]:
-    """VLLM refuses a ``--max-model-len`` above the model's own limit, unless an argument changes that limit.
+    """VLLM rejects a ``--max-model-len`` above the model's own limit, unless an argument changes that limit.
 
     Source: vllm-project/vllm ``vllm/config/model.py``, ``_get_and_verify_max_len``.
     """
@@ -191,6 +191,6 @@ def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Fi
 
 
 LONGEST_CONTEXT = 10_485_760
-"""Tokens: the longest that a published model has (Llama 4 Scout)."""
+"""The longest context of a published model, in tokens (Llama 4 Scout)."""
 
 CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_scaling")

@@ -1,7 +1,7 @@
 """Rules about models on slices of several hosts.
 
-Sources: kserve ``workload_multi_node.go`` (a LeaderWorkerSet, one pod a host); kubernetes-sigs/lws v0.9.0
-``pkg/webhooks/leaderworkerset_webhook.go`` (updates: one group goes before its successor comes);
+Sources: kserve ``workload_multi_node.go`` (a LeaderWorkerSet, one pod per host); kubernetes-sigs/lws v0.9.0
+``pkg/webhooks/leaderworkerset_webhook.go`` (an update deletes a group before it creates its successor);
 vllm-project/tpu-inference ``tpu_inference/envs.py`` @b8692ff01 (``VLLM_XLA_CACHE_PATH``).
 """
 
@@ -15,8 +15,8 @@ from llmd_gke.rules.inputs import Input
 
 
 def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
-    """A model on several hosts must be enabled explicitly, because it has not been shown to work on v6e. On one host
-    the setting has no meaning.
+    """A model on several hosts must be enabled explicitly, because nobody has published that it works on v6e. On one
+    host the setting has no meaning.
     """
     if shape.multi_host and not opted:
         yield Finding(
@@ -36,7 +36,7 @@ def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
 
 
 def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Finding]:
-    """Tensor times pipeline parallelism is the chips of the slice, and stages are for several hosts only."""
+    """Tensor times pipeline parallelism equals the slice's number of chips, and several stages need several hosts."""
     if not shape.multi_host:
         if pipeline is not None:
             yield Finding(
@@ -82,8 +82,8 @@ def slices_for_replicas(
 ) -> Iterator[Finding]:
     """Each replica has a slice to itself.
 
-    No spare one is needed: LeaderWorkerSet's default takes a group away before its successor comes (``maxUnavailable``
-    1, ``maxSurge`` 0), and KServe sets nothing else.
+    No spare one is needed: by default LeaderWorkerSet deletes a group before it creates its successor
+    (``maxUnavailable`` 1, ``maxSurge`` 0), and KServe sets nothing else.
     """
     counts = list(replicas)
     needed, slices = sum(counts), maximum // shape.hosts

@@ -17,8 +17,8 @@ KMS_KEY = re.compile(r"projects/[^\s/]+/locations/([^\s/]+)/keyRings/[\w-]+/cryp
 PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 
 MODEL_NAME_LIMIT = 38
-"""KServe appends ``-kserve-self-signed-certs``: up to 38 characters every generated name stays predictable, beyond
-it is cut and hashed (knative ``kmeta.ChildName``, used by kserve ``workload.go``)."""
+"""KServe appends ``-kserve-self-signed-certs``: with up to 38 characters every generated name is predictable, a longer
+one is truncated and hashed (knative ``kmeta.ChildName``, used by kserve ``workload.go``)."""
 
 CLUSTER_NAME_LIMIT = 24
 """The node service account is called ``NAME-nodes``, and Google allows 30 characters there."""
@@ -78,7 +78,7 @@ def namespace(value: str) -> Iterator[Finding]:
 
 
 SMALLEST_PODS = 21
-"""GKE gives each node a /24 for its 110 pods, and asks for room for eight nodes at least
+"""GKE gives each node a /24 for its 110 pods, and requires room for at least eight nodes
 (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#defaults_limits)."""
 
 
@@ -103,7 +103,7 @@ SMALLEST_SUBNET = 29
 
 
 def node_range(value: str) -> Iterator[Finding]:
-    """The nodes' range is one that a subnet can have."""
+    """The nodes' range is large enough for a subnet."""
     try:
         network = IPv4Network(value)
     except ValueError:
@@ -166,7 +166,7 @@ def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
 def cidr(value: str) -> Iterator[Finding]:
     """An IPv4 range in CIDR notation, written with its first address."""
     try:
-        # Without the slash a lone address would pass as a range of one.
+        # Without this check, an address without a slash would pass as a range of one address.
         valid = "/" in value and bool(IPv4Network(value))
     except ValueError:
         valid = False

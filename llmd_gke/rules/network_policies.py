@@ -1,4 +1,4 @@
-"""Rules about NetworkPolicies, and about policies by names, of the cluster's administrator, and of Cilium."""
+"""Rules about NetworkPolicies, FQDNNetworkPolicies, the cluster administrator's policies, and Cilium's."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def open_policy(spec: Input) -> Iterator[Finding]:
 
 
 def _every_port(ports: Input) -> bool:
-    """Whether a rule is about all ports: it names none, or one that stands for all of a protocol."""
+    """Whether a rule covers all ports: it lists none, or an entry for all ports of a protocol."""
     entries = list(ports.each())
     if not entries:
         return not isinstance(ports.value, Unknown)
@@ -74,7 +74,9 @@ def _every_port(ports: Input) -> bool:
 
 
 def _every_pod(peer: Input) -> bool:
-    """Whether a peer selects every pod: a selector for namespaces that excludes little, and none for pods."""
+    """Whether a peer selects every pod: its namespace selector hardly excludes any namespace, and it has no pod
+    selector.
+    """
     return _selects_all(peer.get("namespaceSelector")) and (
         peer.get("podSelector").value is None or _selects_all(peer.get("podSelector"))
     )
@@ -94,7 +96,7 @@ def _selects_all(selector: Input) -> bool:
 
 
 def open_names(spec: Input) -> Iterator[Finding]:
-    """A policy by names does not allow every name, or every name of a top-level domain."""
+    """An FQDNNetworkPolicy does not allow every name, or every name of a top-level domain."""
     for rule in spec.get("egress").each():
         for match in rule.get("matches").each():
             text = match.get("pattern").text() or ""
@@ -122,7 +124,7 @@ def open_admin_policy(spec: Input) -> Iterator[Finding]:
 
 
 def open_cluster_policy(spec: Input) -> Iterator[Finding]:
-    """A policy of Cilium's kind admits neither the world nor everything, and denies what it does not admit."""
+    """A Cilium policy admits neither the world nor everything, and denies everything else."""
     for key in ("ingress", "egress"):
         default = spec.get("enableDefaultDeny", key)
         if default.boolean() is False and list(spec.get(key).each()):
@@ -147,7 +149,7 @@ def open_cluster_policy(spec: Input) -> Iterator[Finding]:
 
 
 def _any_namespace(endpoint: Input) -> bool:
-    """Whether a selector of Cilium's reaches beyond the policy's namespace, to all pods of all others."""
+    """Whether a Cilium selector selects all pods of all namespaces."""
     if not isinstance(endpoint.value, Mapping) or endpoint.get("matchLabels").value:
         return False
     expressions = list(endpoint.get("matchExpressions").each())

@@ -14,7 +14,7 @@ from llmd_gke.rules.inputs import Input
 
 
 def accelerator(pool: Input) -> Accelerator | None:
-    """What a node pool's machines have, by the machine type's name; ``None`` for ordinary machines."""
+    """The accelerator of a node pool's machines, by the machine type's name; ``None`` for ordinary machines."""
     return accelerator_of(pool.get("nodeConfig", "machineType").text() or "")
 
 
@@ -78,7 +78,7 @@ def _hard(problem: str, allowed: str, fix: str) -> Finding:
 
 
 def pool_zones(pool: Input) -> list[str]:
-    """The zones of a pool's nodes; none where a region says nothing about them."""
+    """The zones of a pool's nodes; none if only the region is given."""
     listed = [zone for node in pool.get("nodeLocations").each() if (zone := node.text())]
     location = pool.get("location").text() or ""
     return listed or ([location] if location.count("-") > 1 else [])

@@ -28,14 +28,14 @@ SECRET_OF = {
     "webhook.urlSecretName": WEBHOOK_URL,
     "webhook.secretName": WEBHOOK_PASSWORD,
 }
-"""Which of them a setting of a channel names."""
+"""The secret that each setting of a channel refers to."""
 PASTE = {
     SLACK_TOKEN: "the OAuth token of the Slack app",
     PAGER_DUTY_KEY: "the integration key of the PagerDuty service",
     WEBHOOK_URL: "the address of the webhook",
     WEBHOOK_PASSWORD: "the password of the webhook's user",
 }
-"""What each of them is."""
+"""A description of each secret's value, for the message that asks for it."""
 SUFFIX = r"(?:[A-Z0-9][A-Za-z0-9]{0,30})?"
 
 EMAIL = re.compile(
@@ -74,7 +74,9 @@ def secret_name(setting: str, name: str) -> Iterator[Finding]:
 
 
 def email(address: str) -> Iterator[Finding]:
-    """The address has the form of one. Cloud Monitoring rejects others, but does not notice a mistyped domain."""
+    """The address has the form of an e-mail address. Cloud Monitoring rejects others, but does not notice a mistyped
+    domain.
+    """
     if EMAIL.fullmatch(address) is None:
         yield Finding("notify-email", "this is not an e-mail address", "NAME@DOMAIN", "such as oncall@example.com")
 
@@ -104,8 +106,8 @@ def topic(name: str) -> Iterator[Finding]:
 def webhook(
     url: str | None, url_secret: str | None, user: str | None, password_secret: str | None
 ) -> Iterator[Finding]:
-    """A webhook has exactly one address. It has a user and a password, or neither, and only if the address is no
-    secret.
+    """A webhook has exactly one address. It has a user and a password, or neither; it has them only if the address is
+    not secret.
 
     Findings repeat no value, because an address may contain a token.
     """
@@ -146,7 +148,7 @@ def _address(url: str) -> Iterator[Finding]:
 def notifies(policies: Sequence[Input]) -> Iterator[Finding]:
     """At least one of a stack's alert policies has a notification channel."""
     listed = [policy.get("notificationChannels") for policy in policies]
-    # What is unknown is noted, and may be a channel.
+    # An unknown value is noted, and may be a channel.
     has_channel = [any(True for _ in channels.each()) for channels in listed]
     if policies and not any(has_channel) and not any(channels.notes.unknown for channels in listed):
         yield Finding(

@@ -1,7 +1,7 @@
 """Rules about gateways on the Internet that do not authenticate callers.
 
-A guard is what keeps strangers from the models: callers' keys or tokens (the front door), IAP, or a policy of Cloud
-Armor with address ranges. HTTPS is not a guard: it encrypts requests, but admits everyone.
+A guard protects the models from strangers: callers' keys or tokens (the front door), IAP, or a policy of Cloud Armor
+with address ranges. HTTPS is not a guard: it encrypts requests, but admits everyone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
 OPEN_ANNOTATION = "llmd-gke/open"
-"""On a Gateway that is meant to be open to everyone: what the setting ``gateway.open`` says."""
+"""Annotation of a Gateway that is meant to be open to everyone, by the setting ``gateway.open``."""
 
 IDENTITIES = ("apiKeyAuth", "basicAuth", "extAuth", "jwt", "oidc")
-"""Parts of a SecurityPolicy of Envoy Gateway that ask who calls (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+"""Fields of Envoy Gateway's SecurityPolicy that identify callers (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
 
 
 def open_gateway(*, external: bool, guarded: bool, meant: bool, fix: str) -> Iterator[Finding]:
@@ -32,25 +32,25 @@ def open_gateway(*, external: bool, guarded: bool, meant: bool, fix: str) -> Ite
 
 
 def faces_the_internet(gateway: Input) -> bool:
-    """Whether GKE gives the Gateway a public address. Classes of others are not judged."""
+    """Whether GKE gives the Gateway a public address. Other implementations' classes are not checked."""
     name = gateway.get("spec", "gatewayClassName").text() or ""
     return name.startswith(gke.CLASS_PREFIX) and "rilb" not in name.split("-")
 
 
 def is_meant(gateway: Input) -> bool:
-    """Whether the Gateway says that it is open."""
+    """Whether the Gateway is marked as open."""
     return gateway.get("metadata", "annotations", OPEN_ANNOTATION).text() == "true"
 
 
 def guards_backend(policy_spec: Input) -> bool:
-    """Whether a GCPBackendPolicy has IAP or a policy of Cloud Armor. What is not known yet counts, and is noted."""
+    """Whether a GCPBackendPolicy has IAP or a policy of Cloud Armor. An unknown value counts, and is noted."""
     default = policy_spec.get("default")
     enabled, armor = default.get("iap", "enabled"), default.get("securityPolicy")
     return enabled.boolean() is True or bool(armor.text()) or _later(enabled) or _later(armor)
 
 
 def asks_who_calls(policy_spec: Input) -> bool:
-    """Whether a SecurityPolicy of Envoy Gateway asks who calls."""
+    """Whether a SecurityPolicy of Envoy Gateway identifies callers."""
     return any(policy_spec.get(part).present() for part in IDENTITIES)
 
 

@@ -44,7 +44,7 @@ def path(value: str) -> Iterator[Finding]:
 
 
 def paths(values: Sequence[str], *, at_root: bool) -> Iterator[Finding]:
-    """All of them together: each once, and no more than one HTTPRoute holds."""
+    """All entries of ``paths``: each occurs once, and they fit into one HTTPRoute."""
     for index, value in enumerate(values):
         if (outer := _below(value, values[:index])) is not None:
             yield Finding("route-path", f"{value} is already covered by {outer}", fix=f"keep {outer}")
@@ -61,7 +61,7 @@ def paths(values: Sequence[str], *, at_root: bool) -> Iterator[Finding]:
 
 
 def _covers(prefix: str, value: str) -> bool:
-    """As PathPrefix matches: whole segments."""
+    """Whether a path prefix covers ``value``, as PathPrefix does: by whole segments."""
     return value == prefix or value.startswith(f"{prefix}/")
 
 

@@ -37,12 +37,12 @@ def chart_name(chart: str) -> str:
 
 
 def is_folder(chart: str) -> bool:
-    """Whether a chart lies beside the program: its version is in its Chart.yaml, which does not move."""
+    """Whether a chart is a folder beside the program: its version is fixed in its Chart.yaml."""
     return chart.startswith((".", "/", "file:"))
 
 
 def kserve_namespace(chart: str, namespace: Input) -> Iterator[Finding]:
-    """KServe's charts go to the namespace that their CRDs' conversion webhook names."""
+    """KServe's charts are installed in the namespace that is hard-coded in their CRDs' conversion webhook."""
     value = namespace.text()
     if chart in kserve.CHARTS and (namespace.value is None or value not in (None, kserve.NAMESPACE)):
         yield Finding(
@@ -69,7 +69,7 @@ def bundled_crds(chart: str, values: Input) -> Iterator[Finding]:
 
 
 def owned_crd(name: Input) -> Iterator[Finding]:
-    """No CRD that GKE installs itself once its Gateway API channel is on."""
+    """The program does not create a CRD that GKE installs itself once its Gateway API channel is enabled."""
     value = name.text()
     if value is not None and GKE_OWNED.fullmatch(value):
         yield Finding(
@@ -98,9 +98,10 @@ def preset_deletion(chart: str, values: Input) -> Iterator[Finding]:
 
 
 def chart_version(release: Input, floors: Mapping[str, str], why: Mapping[str, str]) -> Iterator[Finding]:
-    """The chart has one version, which is not older than its floor. ``floors`` by the start of the chart's name.
+    """The chart has one version, which is not older than its floor. ``floors`` maps prefixes of charts' names to
+    versions.
 
-    A version can stand beside the chart, in its address, or among the options for fetching it.
+    A version can be a field of the release, part of the chart's address, or an option for fetching it.
     """
     reference = release.get("chart").text() or release.get("path").text() or ""
     chart, inside = chart_reference(reference)
@@ -128,13 +129,13 @@ def _chart_version(problem: str, floor: str) -> Finding:
 
 
 def kserve_tls(data: Input) -> Iterator[Finding]:
-    """KServe serves plain HTTP: GKE's Gateway cannot be told another protocol than the Service's."""
+    """KServe serves plain HTTP: GKE's Gateway always uses the Service's protocol."""
     text = data.get("ingress").text()
     try:
         ingress = cast("Value", json.loads(text)) if text else None
     except json.JSONDecodeError:
         return
-    # Go reads the keys of JSON in any letters.
+    # Go ignores the case of JSON keys.
     switches = ingress.items() if isinstance(ingress, Mapping) else ()
     if any(key.lower() == "enablellminferenceservicetls" and value is True for key, value in switches):
         yield Finding(

@@ -1,7 +1,8 @@
-"""Pods and containers, recognized by their shape: whatever kind holds them, and whatever an operator calls them.
+"""Pods and containers, recognized by their shape, regardless of the kind that contains them and of an operator's names
+for them.
 
-A pod is what has lists of containers, host namespaces or folders of the node. A container is an entry of such a list,
-or a map with what only containers have (Argo's ``script``, Tekton's ``steps``, ``predictor.model`` of an
+A map with lists of containers, host namespaces or folders of the node is a pod. A container is an entry of such a list,
+or a map with fields that only containers have (Argo's ``script``, Tekton's ``steps``, ``predictor.model`` of an
 InferenceService, values of charts). A shape is a guess: a wrong type in such a container, or a field that is missing in
 such a pod, proves nothing. Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/.
 """
@@ -16,9 +17,10 @@ from llmd_gke.rules.inputs import Input, Notes, Unknown, Value
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 SECURITY_CONTEXT = "securitycontext"
-"""End of the names of security contexts, in small letters: charts have ``containerSecurityContext`` and alike."""
+"""Suffix of the names of security contexts, in lower case: charts have ``containerSecurityContext`` and similar
+names."""
 OF_CONTAINERS = ("privileged", "capabilities", "procMount")
-"""Fields that the security context of a container has, and that of a pod has not."""
+"""Fields that only the security context of a container has, not that of a pod."""
 NOT_ASKED_FOR = ("metadata", "status")
 
 
@@ -26,8 +28,8 @@ def pods_within(node: Input) -> Iterator[Input]:
     """Every pod template inside an object of any kind: lists of containers or single ones, host namespaces, folders of
     the node, a profile of a whole pod.
 
-    A patch may hold no more than one of them. Only what the object asks for counts, not ``metadata`` and ``status``.
-    The search goes on below a pod: an empty list of containers further up must not hide the real ones.
+    A patch may contain just one of them. ``metadata`` and ``status`` are ignored. The search continues below a pod: an
+    empty list of containers further up must not hide the real ones.
     """
     if isinstance(node.value, Mapping):
         if _is_pod(node.value):
@@ -44,20 +46,20 @@ def pods_within(node: Input) -> Iterator[Input]:
 
 
 def by_shape(pod: Input) -> bool:
-    """Whether nothing but its shape makes it a pod: it has no list of containers."""
+    """Whether it is recognized as a pod only by its shape, having no list of containers."""
     return not (isinstance(pod.value, Mapping) and _lists_containers(pod.value))
 
 
 def without_types(node: Input) -> Input:
-    """The same value where wrong types are nobody's mistake: charts have ``image: {repository, tag}`` and alike.
+    """The same value, whose wrong types are not reported: charts have ``image: {repository, tag}`` and similar values.
 
-    What is not known yet is noted as before.
+    Unknown values are noted as before.
     """
     return Input(node.value, node.path, Notes(unknown=node.notes.unknown))
 
 
 def containers(pod: Input) -> Iterator[Input]:
-    """Containers, init containers and ephemeral ones, and what is a container by its shape."""
+    """Containers, init containers and ephemeral ones, and maps that have the shape of a container."""
     for key in CONTAINER_LISTS:
         yield from pod.get(key).each()
     if not isinstance(pod.value, Mapping):
@@ -74,7 +76,7 @@ def containers(pod: Input) -> Iterator[Input]:
 
 
 def contexts(container: Input) -> Iterator[Input]:
-    """The security contexts of a container: one, or in the values of a chart several by other names."""
+    """The security contexts of a container: one, or several under other names in the values of a chart."""
     if isinstance(container.value, Mapping):
         yield from (container.get(key) for key in container.value if key.lower().endswith(SECURITY_CONTEXT))
 
@@ -111,7 +113,7 @@ def _lists_containers(value: Mapping[str, Value]) -> bool:
 
 
 def _is_pod_and_container(value: Value) -> bool:
-    """Whether a map has the fields of a pod beside those of its container, as charts and operators write them."""
+    """Whether a map has the fields of both a pod and its container, as charts and operators write them."""
     if not isinstance(value, Mapping) or not value.get("nodeSelector") or _lists_containers(value):
         return False
     return isinstance(value["nodeSelector"], Mapping | Unknown) and _is_container(value)

@@ -25,7 +25,7 @@ PICKER_FLOORS: Mapping[str, str] = {
     "llm-d-router-endpoint-picker": "0.7.0",
     "gateway-api-inference-extension/epp": "1.4.0",
 }
-"""Endpoint pickers by the end of their image's name, and the first version whose TLS offers h2 by ALPN."""
+"""Endpoint pickers by the end of their image's name, and the first version that offers h2 by ALPN."""
 
 
 def pod_specs(kind: str, spec: Input) -> Iterator[Input]:
@@ -43,7 +43,7 @@ def pod_specs(kind: str, spec: Input) -> Iterator[Input]:
 
 
 def serving_pods(kind: str, spec: Input) -> Iterator[Input]:
-    """As :func:`pod_specs`, without workers beside a leader, which serve nothing themselves."""
+    """As :func:`pod_specs`, without the workers of a leader, which serve no requests."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
         for section in (spec, spec.get("prefill")):
             yield from [section.get(key) for key in ("template", "worker") if section.get(key).value is not None][:1]
@@ -52,7 +52,7 @@ def serving_pods(kind: str, spec: Input) -> Iterator[Input]:
 
 
 def chips(container: Input) -> int | None:
-    """Chips a container asks for; extended resources have equal limits and requests."""
+    """Number of chips that a container requests; extended resources have equal limits and requests."""
     counts = (_chips(container, resource) for resource in accelerators.RESOURCES)
     return next((number for number in counts if number is not None), None)
 
@@ -63,7 +63,7 @@ def _chips(container: Input, resource: str) -> int | None:
 
 
 def accelerator(pod: Input) -> Accelerator | None:
-    """What a pod is for: by its node selector or its request; ``None`` for an ordinary pod."""
+    """The accelerator that a pod uses, by its node selector or its requests; ``None`` for an ordinary pod."""
     selector, asking = pod.get("nodeSelector"), list(containers(pod))
     for kind in accelerators.ACCELERATORS:
         labels = (kind.family_label, kind.topology_label)
@@ -91,7 +91,7 @@ def _script_words(text: str) -> list[str]:
 
 
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
-    """No argument that makes the server exit. On non-TPU nodes only arguments that vLLM never had are checked."""
+    """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
     for container in containers(pod):
         for finding in vllm_arguments.server_arguments(
             arguments(container), kind or accelerators.DEFAULT, refuse_owned=False
@@ -185,7 +185,7 @@ CAPABILITIES = frozenset(
 def privileges(pod: Input, *, refused: Collection[str] = ()) -> Iterator[Finding]:
     """A model server runs unprivileged and with no capability but those of its image's needs.
 
-    ``refused``: capabilities that another rule judges, and privileged containers with them.
+    ``refused``: capabilities that another rule checks, together with privileged containers.
     """
     for container in containers(pod):
         context = container.get("securityContext")
@@ -205,7 +205,7 @@ def privileges(pod: Input, *, refused: Collection[str] = ()) -> Iterator[Finding
 
 
 def capabilities(names: Sequence[str]) -> Iterator[Finding]:
-    """Capabilities that exist."""
+    """Every capability exists."""
     for name in names:
         if name not in CAPABILITIES:
             plain = name.upper().removeprefix("CAP_")
@@ -218,7 +218,7 @@ def capabilities(names: Sequence[str]) -> Iterator[Finding]:
 
 
 def endpoint_picker(pod: Input, floors: Mapping[str, str]) -> Iterator[Finding]:
-    """An endpoint picker is new enough to talk TLS with GKE's Gateway, and does so."""
+    """An endpoint picker is new enough to use TLS with GKE's Gateway, and has TLS enabled."""
     for container in containers(pod):
         image = container.get("image").text() or ""
         name, _, tag = image.split("@")[0].partition(":") if "/" not in image else _split(image)

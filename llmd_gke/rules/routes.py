@@ -24,7 +24,7 @@ def belongs_elsewhere(parents: Iterable[Input], namespace: str | None, others: I
     """Whether every parent is a Service (a mesh) or one of the Gateways ``others``: ``NAME`` or ``NAMESPACE/NAME``.
 
     ``namespace`` is the route's, ``None`` while it is not known. A parent that may be one of the others counts as one:
-    what is unknown is noted, and the route is judged as soon as it is known.
+    unknown values are noted, and the route is checked as soon as they are known.
     """
     names = set(others)
     seen = False
@@ -32,7 +32,7 @@ def belongs_elsewhere(parents: Iterable[Input], namespace: str | None, others: I
         seen = True
         kind = parent.get("kind")
         if kind.text() in ("ListenerSet", "XListenerSet"):
-            return False  # more listeners of some Gateway: which one is not written in the route
+            return False  # additional listeners of some Gateway, which the route does not name
         if kind.value is not None and kind.text() != "Gateway":
             continue
         if not _may_be_one_of(names, parent, namespace):

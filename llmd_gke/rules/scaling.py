@@ -1,8 +1,8 @@
 """Rules about autoscaled replicas.
 
-Sources: kserve ``pkg/controller/v1alpha2/llmisvc/workload.go`` (``PreserveDeploymentReplicas``: the number of a
-Deployment is left alone only where the service has none) and ``scaling.go`` (names that it deletes);
-kedacore/keda v2.18.3 ``pkg/scalers/prometheus_scaler.go`` (``ignoreNullValues``).
+Sources: kserve ``pkg/controller/v1alpha2/llmisvc/workload.go`` (``PreserveDeploymentReplicas``: a Deployment's replicas
+are left unchanged only if the service specifies none) and ``scaling.go`` (names that it deletes); kedacore/keda v2.18.3
+``pkg/scalers/prometheus_scaler.go`` (``ignoreNullValues``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from llmd_gke.rules.versions import version_of
 
 
 def bounds(minimum: int | None, maximum: int | None, *, fixed: bool) -> Iterator[Finding]:
-    """``minReplicas`` and ``maxReplicas`` come together, in order, and without ``replicas`` (``fixed``)."""
+    """``minReplicas`` and ``maxReplicas`` are set together, in ascending order, and without ``replicas``
+    (``fixed``).
+    """
     if minimum is None and maximum is None:
         return
     if minimum is None or maximum is None:
@@ -45,7 +47,7 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: bool) -> Iterator
 
 
 def without_bounds() -> Iterator[Finding]:
-    """``scaling`` says when the number of replicas changes, which it only does between two bounds."""
+    """``scaling`` is not set without bounds: the number of replicas only changes between two bounds."""
     yield Finding(
         "replica-bounds",
         "scaling has no effect on a fixed number of replicas",
@@ -77,7 +79,7 @@ def has_managed_adapter(version: str) -> bool:
 
 
 def source(chosen: scaling.Source | None, version: str, *, scrape: bool) -> Iterator[Finding]:
-    """The source of the load exists: the managed adapter from a version of GKE on, or metrics that KEDA can query.
+    """The source of the load exists: the managed adapter, if GKE is new enough, or metrics that KEDA can query.
 
     ``chosen`` is the setting, ``version`` the cluster's ``minVersion``, ``scrape`` whether metrics are collected.
     """
@@ -100,14 +102,14 @@ def source(chosen: scaling.Source | None, version: str, *, scrape: bool) -> Iter
 
 
 def effective_source(chosen: scaling.Source | None, version: str) -> scaling.Source:
-    """The source that is used: the chosen one, or else the managed adapter where the cluster has it."""
+    """The source that is used: the chosen one, otherwise the managed adapter if the cluster has it."""
     return chosen or ("gke" if has_managed_adapter(version) else "keda")
 
 
 def target_of(spec: Input) -> str | None:
     """The model whose Deployment an HPA or a ScaledObject scales; ``None`` for other targets and unknown ones.
 
-    A ScaledObject may leave the kind out: it is a Deployment then.
+    A ScaledObject may omit the kind, which is then Deployment.
     """
     target = spec.get("scaleTargetRef")
     kind, name = target.get("kind").text(), target.get("name").text()
@@ -117,7 +119,7 @@ def target_of(spec: Input) -> str | None:
 
 
 def autoscaler(kind: str, name: Input, spec: Input) -> Iterator[Finding]:
-    """An HPA or ScaledObject of a model has bounds in order, a name of its own, and does not take "no data" for 0."""
+    """An HPA or ScaledObject of a model has bounds in order, a name of its own, and does not treat "no data" as 0."""
     if target_of(spec) is None:
         return
     title = name.text() or ""

@@ -28,13 +28,13 @@ SHAPE = re.compile(
 ASSIGNMENT = re.compile(
     r"""(?<![\w$.-])([A-Za-z_]\w*)(?:["']\]\s*=\s*|\+?=)(?:""|''|\$(?=["']))*(["']?)([^\s"';&|()]*)"""
 )
-"""An assignment of the shell, also with quotes around nothing; or one to an entry of Python's ``os.environ``."""
+"""An assignment in a shell script, also with empty quotes, or to an entry of Python's ``os.environ``."""
 CONFIGURED = re.compile(
     r"""(?:^|[{,])[ \t]*(?:-[ \t]+)?["']?([\w.-]{3,100}?)["']?"""
     r"""(?:[ \t]*:[ \t]*|[ \t]+=[ \t]+|=)["']?([^\s"',;}#]{4,})""",
     re.MULTILINE,
 )
-"""A setting on a line of a file of any usual format, or in a table of JSON."""
+"""A setting on a line of a file in any common format, or in a JSON object."""
 CONFIGURED_NAME = re.compile(
     r"(?:password|passwd|passphrase|(?:^|(?:hf|hub|api|auth|access|bearer|refresh|github)_?)token"
     r"|(?:api|access|secret|private|auth|master|signing|encryption)_?key)$",
@@ -61,7 +61,7 @@ DEFAULT = re.compile(r"\$\{\w+:?[-=+][\"']?[^\s$}\"']")
 PLACEHOLDER = re.compile(r"\{\{((?:[^{}\"'`]|\"[^\"]*\"|'[^']*'|`[^`]*`)*)\}\}")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 FALLBACK = re.compile(r"\b(?:default|coalesce|ternary|or|printf|print|cat|list|if|with)\b")
-"""Functions of templates that may return a literal text."""
+"""Template functions that may return a literal text."""
 FORM = re.compile(r"[:=@/]\s*[\"']?\{\{")
 """A URL or a setting whose value is a placeholder."""
 
@@ -86,7 +86,7 @@ def _refers(expression: str) -> bool:
 
 
 def is_form(text: str) -> bool:
-    """Whether a template is a URL or a file of settings with placeholders for values."""
+    """Whether a template is a URL or a configuration file with placeholders as values."""
     return FORM.search(text) is not None
 
 

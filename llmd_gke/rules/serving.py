@@ -1,4 +1,4 @@
-"""Rules about LLMInferenceService and LLMInferenceServiceConfig as such.
+"""Rules about LLMInferenceService and LLMInferenceServiceConfig.
 
 Sources: kserve ``pkg/apis/serving/v1alpha2/llm_inference_service_validation.go``,
 ``pkg/controller/v1alpha2/llmisvc/{router,config_merge,workload_storage}.go``.
@@ -168,7 +168,9 @@ def parallelism(spec: Input, *, config: bool) -> Iterator[Finding]:
 
 
 def missing_presets(spec: Input) -> Iterator[tuple[str, Finding]]:
-    """Configs that KServe refers to for pipeline-parallel workers but does not ship: name, and the finding about it."""
+    """Every preset that KServe refers to for pipeline-parallel workers but does not ship must exist: its name, and the
+    finding.
+    """
     prefill = spec.get("prefill")
     for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
         if section.get("worker").present() and section.get("parallelism", "pipeline").present():
@@ -187,7 +189,7 @@ def missing_presets(spec: Input) -> Iterator[tuple[str, Finding]]:
 
 
 def pool_ports(ports: Input) -> Iterator[Finding]:
-    """An InferencePool has as many ports as its CRD admits."""
+    """An InferencePool has no more ports than its CRD allows."""
     count = len(list(ports.each()))
     if count > MOST_POOL_PORTS:
         yield Finding(

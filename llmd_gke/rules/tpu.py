@@ -53,7 +53,9 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
 
 
 def zone(machine_type: str, zone: str) -> Iterator[Finding]:
-    """GKE offers the family in the zone: an error if it is known not to, a warning for a zone not in the catalogue."""
+    """GKE offers the family in the zone: an error for a zone that is known to lack it, a warning for a zone that is not
+    in the catalogue.
+    """
     family = accelerators.family_of(machine_type)
     if family is None or zone in zones.GKE_ZONES[family.name]:
         return
@@ -110,7 +112,7 @@ def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) ->
 
 
 def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Finding]:
-    """Flex-start is offered in the zone, as it is in few (not in europe-west4-a)."""
+    """Flex-start is offered in the zone; few zones have it (europe-west4-a does not)."""
     family = accelerators.family_of(machine_type)
     if family is None or capacity != "flex-start":
         return
@@ -196,7 +198,9 @@ def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
 
 
 def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
-    """The node's boot disk attaches to the machine: v6e takes Hyperdisk Balanced only, the default does not attach."""
+    """The type of the boot disk can be attached to the machine: v6e supports only Hyperdisk Balanced, not the
+    default.
+    """
     family = accelerators.family_of(machine_type)
     if family is not None and disk_type not in family.boot_disks:
         yield Finding(
@@ -208,7 +212,7 @@ def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
 
 
 def placement(machine_type: str, topology: str, placement_type: str | None) -> Iterator[Finding]:
-    """Single-host pools carry no placement policy; multi-host ones need COMPACT (tpu7x: a workload policy instead).
+    """Single-host pools have no placement policy; multi-host ones need COMPACT (tpu7x: a workload policy instead).
 
     GKE rejects a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
     without one never forms a slice.

@@ -34,10 +34,11 @@ TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"
 
 
 def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
-    """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
+    """A TPU pod requests all chips of its node in one container and selects accelerator and topology.
 
-    Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported. Nor
-    are they for a pod that is recognized by its shape only, whose apparent containers may belong to several pods.
+    Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported.
+    Neither are they for a pod that is recognized only by its shape, whose apparent containers may belong to several
+    pods.
     """
     if accelerator(pod) is not TPU:
         return
@@ -112,7 +113,9 @@ def _chips(selector: Input, family: Family, container: Input, asked: int) -> Ite
 
 
 def tensor_parallel(pod: Input, parallelism: Input) -> Iterator[Finding]:
-    """On one host the server spans all chips it asks for: by ``parallelism.tensor`` or ``--tensor-parallel-size``."""
+    """On one host the server uses all chips that it requests: by ``parallelism.tensor`` or
+    ``--tensor-parallel-size``.
+    """
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
     topology = selector.get(TPU.topology_label).text()

@@ -17,7 +17,7 @@ from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
 
 DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
 LONGEST_RUN_SECONDS = 604800
-"""Seconds of the longest run that flex-start allows: seven days."""
+"""The longest run that flex-start allows, in seconds: seven days."""
 
 
 def _parts(pool: Input) -> tuple[str, str | None, str | None]:

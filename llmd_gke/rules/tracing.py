@@ -23,7 +23,7 @@ class Receiver(NamedTuple):
 
 
 def receiver(endpoint: str) -> Receiver | None:
-    """The receiver that an OTLP endpoint names; ``None`` for one to which NetworkPolicies cannot allow traffic."""
+    """The receiver behind an OTLP endpoint; ``None`` for one to which NetworkPolicies cannot allow traffic."""
     try:
         parts = urlsplit(endpoint)
         host, port = parts.hostname or "", parts.port
@@ -64,7 +64,7 @@ def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]
 
 
 def managed(version: str) -> Iterator[Finding]:
-    """GKE is new enough to have its own collector. ``version`` is the oldest that the cluster may have."""
+    """GKE is new enough to have a managed collector. ``version`` is the oldest that the cluster may have."""
     current, least = version_of(version), version_of(tracing.MANAGED_SINCE)
     exact = len(version.split(".")) > 2
     if current and least and (current < least if exact else current[:2] < least[:2]):

@@ -34,7 +34,7 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
 
 
 TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
-"""An argument and its value in one entry of a list, which no shell splits."""
+"""An argument and its value in one entry of a list: no shell splits it."""
 
 
 SHORT_ARGUMENTS: Mapping[str, str] = {

@@ -14,15 +14,15 @@ from llmd_gke.settings import wording
 from llmd_gke.settings.validation import SettingFinding
 
 LONGEST_LINE = 400
-"""Characters of one line of a message. The longest lines list allowed values."""
+"""Maximum length of one line of a message, characters. The longest lines list allowed values."""
 LONGEST_MESSAGE = 2048
-"""Bytes of a whole message: nobody reads a longer one, and other tools would truncate it."""
+"""Maximum size of a whole message, bytes: nobody reads a longer one, and other tools would truncate it."""
 LONGEST_REST = 500
-"""Bytes for the keys of the findings that do not fit."""
+"""Bytes reserved for the keys of the findings that do not fit."""
 
 
 class SettingsError(Exception):
-    """A stack's settings cannot be used. ``str()`` is the whole message for the user, all findings at once."""
+    """A stack's settings are invalid. ``str()`` is the whole message for the user, with all findings."""
 
     def __init__(self, stack: str, findings: Iterable[SettingFinding]) -> None:
         self.stack = stack
@@ -131,7 +131,7 @@ def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> 
         allowed = tuple(key for key in keys.get(section, ()) if (section, key) != ("", "project"))
         near = wording.nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
-        # Nobody knows what the value is: `tlskey` holds a private key.
+        # The value of a misspelt key is not shown: `tlskey` may contain a private key.
         return SettingFinding(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
     if kind == "model_type":
         inside = ".".join(str(step) for step in path if not isinstance(step, int))

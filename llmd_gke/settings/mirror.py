@@ -1,4 +1,4 @@
-"""The images of a stack where its mirror has them."""
+"""Replaces the images of a stack with their copies in its mirror."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def mirrored(settings: StackSettings) -> StackSettings:
 
 
 def _model(model: ModelSettings, mirrors: registries.Mirrors) -> ModelSettings:
-    # The tokenizer comes with KServe's preset: it has to be named to come from elsewhere.
+    # KServe's preset determines the tokenizer's image: it must be set here to come from the mirror.
     tokenizer = model.scheduler.tokenizer_image or versions.image("tokenizer")
     scheduler = model.scheduler.model_copy(
         update={

@@ -45,12 +45,12 @@ def parse(
     encrypted: Collection[str] = (),
     keys: object = None,
 ) -> Checked:
-    """Checks a stack's configuration and reports everything that is wrong with it at once.
+    """Checks a stack's configuration and reports all of its problems at once.
 
     ``raw`` maps full keys (``gcp:project``, ``llmd-gke:cluster``) to values as YAML or Pulumi give them. ``secrets``
-    names the secrets that the stack has; with ``None``, missing secrets are not reported. ``encrypted`` are the full
-    keys whose values the stack file encrypts: no message repeats those values. ``keys`` is the value of
-    ``callerKeys``, ``None`` if there is none. Raises :class:`SettingsError`.
+    lists the secrets that the stack has; with ``None``, missing secrets are not reported. ``encrypted`` are the full
+    keys whose values the stack file encrypts: no message repeats those values. ``keys`` is the value of ``callerKeys``,
+    ``None`` if there is none. Raises :class:`SettingsError`.
     """
     try:
         checked = _parse(raw, stack, secrets, keys)
@@ -81,7 +81,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
     except ValidationError as error:
         findings.extend(from_pydantic(error, known_keys(StackSettings)))
         findings.extend(findings_in_valid_rest(ours, error))
-        # A section under a misspelt namespace is there: saying that it is missing would hide the key to correct.
+        # A section under a misspelt namespace exists: reporting it as missing would hide the key to correct.
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
         raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
     findings.extend(validation.check(settings))

@@ -40,7 +40,7 @@ def findings_in_valid_rest(ours: Mapping[str, object], error: ValidationError) -
 
 
 def _replace_invalid(settings: dict[str, object], path: tuple[int | str, ...]) -> None:
-    """Replaces the value at a path by one that fits, or removes it, so that its default holds."""
+    """Replaces the value at a path by a valid one, or removes it, so that its default applies."""
     parent: object = settings
     for step in path[:-1]:
         parent = cast("Mapping[int | str, object]", parent)[step]

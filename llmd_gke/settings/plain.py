@@ -1,4 +1,4 @@
-"""Limits for every value of a stack file, whatever it means: size, depth, printable characters.
+"""Limits for every value of a stack file, regardless of its meaning: size, depth, printable characters.
 
 Texts of the settings go into objects of two clouds, into arguments and into messages. None of them may contain
 characters that control a terminal or that a reader cannot see.
@@ -14,17 +14,17 @@ from llmd_gke.redaction import UNPRINTABLE
 from llmd_gke.rules.finding import Finding
 
 DEEPEST = 32
-"""Levels of tables and lists; settings have eight."""
+"""Maximum depth of tables and lists; settings have eight levels."""
 MOST_VALUES = 20_000
-"""Values of all settings together."""
+"""Maximum number of values in all settings together."""
 LONGEST_TEXT = 8_192
-"""Characters of one text. The longest that are used are JSON in ``extraArgs``."""
+"""Maximum length of one text, characters. The longest in use are JSON in ``extraArgs``."""
 
 Path = tuple[int | str, ...]
 
 
 class Unreadable(Exception):
-    """The settings are nested too deeply or too many, or have keys with invisible characters."""
+    """The settings are nested too deeply, have too many values, or have keys with invisible characters."""
 
     def __init__(self, path: Path, finding: Finding) -> None:
         self.path, self.finding = path, finding
@@ -66,7 +66,7 @@ def _name(key: object, path: Path) -> str:
 
 
 def unfit(settings: Mapping[str, object]) -> Iterator[tuple[Path, str, Finding]]:
-    """Texts that no setting may have, each as path, text and finding."""
+    """The texts that are not allowed in settings, each as path, text and finding."""
     waiting: list[tuple[Path, object]] = [((), settings)]
     while waiting:
         path, value = waiting.pop()

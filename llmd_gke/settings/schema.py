@@ -1,7 +1,7 @@
 """The JSON Schema of stack files and the table of settings: ``python -m llmd_gke.settings.schema`` (``--check``).
 
-Editors that know YAML Schema (the Red Hat extension of VS Code, JetBrains, Neovim's yaml-language-server) complete and
-check stack files with it. Rules across keys are not in it: those are :mod:`llmd_gke.settings.validation`.
+Editors that support YAML schemas (the Red Hat extension of VS Code, JetBrains, Neovim's yaml-language-server) complete
+and check stack files with it. Rules across keys are not in it: those are :mod:`llmd_gke.settings.validation`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAGE = ROOT / "docs" / "settings.md"
 COMMAND = "python -m llmd_gke.settings.schema"
 
 PULUMI_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt", "environment")
-"""Keys beside ``config`` that Pulumi itself writes into stack files."""
+"""Keys next to ``config`` that Pulumi itself writes into stack files."""
 
 
 def stack_file() -> Object:
@@ -79,7 +79,7 @@ def definition(raw: Object, section_type: type[BaseModel]) -> Object:
     for name, field in section_type.model_fields.items():
         key = field.alias or name
         rest = {word: value for word, value in _object(given[key]).items() if word not in {"title", "default"}}
-        # Draft 7 ignores what stands beside a reference.
+        # Draft 7 ignores the other keys of an object with a reference.
         made: Object = {"allOf": [rest]} if "$ref" in rest else rest
         if name in described:
             made["description"] = described[name]
@@ -118,7 +118,7 @@ def _secret(key: str) -> Object:
 
 
 def _caller_keys() -> Object:
-    """A map of secrets, or what stands for them in a local cloud."""
+    """Schema of a map of secrets, or of their stand-ins for a local cloud."""
     set_one = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]'"
     stand_in: Object = {"const": STAND_IN_SECRET}
     secret: Object = {word: value for word, value in _secret(CALLER_KEYS).items() if word != "description"}
@@ -126,7 +126,7 @@ def _caller_keys() -> Object:
         "description": f"Secrets, one for each caller of frontDoor: `{set_one}`. Never plain text.",
         "anyOf": [
             stand_in,
-            secret,  # all of them in one secret
+            secret,  # a single secret that contains all of them
             {"type": "object", "additionalProperties": {"anyOf": [stand_in, secret]}},
         ],
     }
@@ -146,7 +146,7 @@ def _texts(value: object) -> Iterable[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes schema and page, or with ``--check`` says which is out of date (status 1 if one is)."""
+    """Writes schema and page, or with ``--check`` prints which are out of date (status 1 if any is)."""
     from llmd_gke.settings import reference
 
     schema = stack_file()

@@ -13,11 +13,11 @@ CALLER_KEYS = "callerKeys"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey", CALLER_KEYS, *notification.SECRETS)
 """Keys of our namespace that hold secrets."""
 STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
-"""Value of a secret in copies of a stack: only the owner can decrypt the real one, or it is missing."""
+"""Value of a secret in copies of a stack, if the real one is missing or only its owner can decrypt it."""
 
 
 def is_secret(name: str) -> bool:
-    """Whether a key of our namespace, without it, holds a secret: also one with a suffix for a second channel."""
+    """Whether a key, given without our namespace, holds a secret, including one with a suffix for a second channel."""
     return name in SECRETS or any(notification.is_secret_of(base, name) for base in notification.SECRETS)
 
 
@@ -28,14 +28,14 @@ def is_secret_key(key: str) -> bool:
 
 
 def stand_in_key(caller_key: str) -> str:
-    """The key that a caller has in a local cloud, where nobody gave it one."""
+    """The stand-in key of a caller in a local cloud if the stack file has none."""
     return f"{STAND_IN_SECRET}-key-of-the-caller-{caller_key}"
 
 
 def caller_keys(value: object, callers: Collection[str]) -> dict[str, str | None] | None:
-    """The callers' keys by name, from the value of :data:`CALLER_KEYS`; ``None`` where even the names are encrypted.
+    """The callers' keys by name, from the value of :data:`CALLER_KEYS`; ``None`` if even the names are encrypted.
 
-    A key that is encrypted is ``None``, and one that is no text is empty.
+    An encrypted key is ``None``, and one that is not text is empty.
     """
     if value == STAND_IN_SECRET:
         return {caller: stand_in_key(caller) for caller in callers}
@@ -56,14 +56,14 @@ def _key(name: str, value: object) -> str | None:
 
 
 def holds_stand_ins(value: object) -> bool:
-    """Whether a value is in place of a secret, or a map of such."""
+    """Whether a value stands in for a secret, or is a map of such values."""
     if isinstance(value, Mapping):
         return any(holds_stand_ins(one) for one in cast("Mapping[str, object]", value).values())
     return value == STAND_IN_SECRET
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value of a stack file is a secret in plain text, or a map with such a one."""
+    """Whether a value of a stack file is a secret in plain text, or a map that contains one."""
     if isinstance(value, Mapping):
         table = cast("Mapping[str, object]", value)
         return "secure" not in table and any(is_plain(one) for one in table.values())

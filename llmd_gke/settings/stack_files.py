@@ -1,4 +1,4 @@
-"""Stack files: listing them, reading one, and explaining why one cannot be used."""
+"""Stack files: lists them, reads one, and explains why one cannot be used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llmd_gke.settings import stack_yaml
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 """Names of stacks, as Pulumi allows them (pulumi/pulumi v3.259.0, sdk/go/common/tokens/stacks.go), a letter or digit
-first. No shell, path or YAML reads such a name as anything else."""
+first. Such a name has no special meaning in a shell, in a path or in YAML."""
 
 
 class Unusable(Exception):
@@ -32,7 +32,7 @@ def stacks(root: Path) -> list[str]:
 
 
 def check_name(stack: str) -> str:
-    """The name, when it can be a stack's. Raises :class:`Unusable`."""
+    """The name, if it is a valid name of a stack. Raises :class:`Unusable`."""
     if not NAME.fullmatch(stack):
         raise Unusable(
             f"{redaction.shown(stack)} is not a stack name",
@@ -87,7 +87,7 @@ def content(text: str, name: str) -> object:
         if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
         raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
-    except (RecursionError, ValueError):  # what the YAML library makes of texts such as 5,000 digits
+    except (RecursionError, ValueError):  # raised by the YAML library for texts such as 5,000 digits
         raise Unusable(f"{name} is not valid YAML", fix="see Pulumi.eu4a.yaml for a complete one") from None
 
 

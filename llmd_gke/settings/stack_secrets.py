@@ -1,4 +1,6 @@
-"""The secrets of a stack: which it needs, which are missing, and which the stack file shows to everyone."""
+"""The secrets of a stack: those that it needs, those that are missing, and those that the stack file contains in plain
+text.
+"""
 
 from __future__ import annotations
 

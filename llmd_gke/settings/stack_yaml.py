@@ -2,10 +2,10 @@
 
 Its reader (go-yaml 3, by way of pulumi/pulumi v3.259.0 ``sdk/go/common/encoding``) takes ``off`` and ``02:00`` for text
 as YAML 1.2 does, but ``0777`` for 511 as 1.1 does, ``1_000`` for 1000, and ``2026-12-18`` for a date, which then
-becomes ``2026-12-18 00:00:00 +0000 UTC``. PyYAML and ruamel.yaml each read some of that otherwise: what the rehearsal
-accepted would be rejected, or mean something else, on Google Cloud. So texts that look like such numbers and dates have
-to be in quotes. Duplicate keys are rejected, because the first would be lost silently. So are aliases, with which 500
-bytes can expand to a gigabyte, and nesting deeper than any setting.
+becomes ``2026-12-18 00:00:00 +0000 UTC``. PyYAML and ruamel.yaml each read some of these differently: a file that the
+rehearsal accepted would be rejected, or mean something else, on Google Cloud. Texts that look like such numbers and
+dates must therefore be quoted. Duplicate keys are rejected, because the first would be lost silently. So are aliases,
+with which 500 bytes can expand to a gigabyte, and nesting deeper than any setting.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ DEEPEST = 32
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain values as the engine has them, every key once, no aliases, and no deeper than settings are."""
+    """Reads plain values as the engine does. Rejects duplicate keys, aliases, and nesting that is deeper than
+    settings.
+    """
 
     _level = 0
 
@@ -52,14 +54,14 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: yaml.ScalarNode) -> int | float:
-        """``1.0`` and ``1e3`` are whole numbers to the engine, which passes settings on as JSON."""
+        """A number as the engine reads it: ``1.0`` and ``1e3`` are integers, because it passes settings on as JSON."""
         value = self.construct_yaml_float(node)  # pyright: ignore[reportUnknownMemberType] - untyped upstream
         if not math.isfinite(value):
             self.reject_ambiguous(node)
         return int(value) if value.is_integer() else value
 
     def reject_ambiguous(self, node: yaml.ScalarNode) -> NoReturn:
-        """Raises for plain text that the engine reads as something else than it looks like."""
+        """Raises ``yaml.YAMLError`` for plain text that the engine reads differently than its form suggests."""
         raise yaml.MarkedYAMLError(
             problem="Pulumi reads this as another number or as a date: put it in quotes", problem_mark=node.start_mark
         )
@@ -102,7 +104,7 @@ _Loader.yaml_constructors = {
     for tag, make in yaml.SafeLoader.yaml_constructors.items()
     if tag is None or tag.rsplit(":", 1)[-1] in {"null", "bool", "int", "float", "str", "seq", "map"}
 }
-"""A date, a set or bytes (``!!binary``) is no value of a setting."""
+"""Dates, sets and bytes (``!!binary``) are not values of settings."""
 _Loader.yaml_constructors["tag:yaml.org,2002:float"] = _Loader.construct_number
 _Loader.yaml_constructors[_AMBIGUOUS] = _Loader.reject_ambiguous
 

@@ -59,7 +59,9 @@ def explain(detail: ErrorDetails) -> Wording:
 
 
 def _choice(key: str, value: object, expected: str) -> Wording:
-    """For a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or 'x'``."""
+    """The explanation of a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or
+    'x'``.
+    """
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
     fix = f"{key}: {near}" if near else f"use one of them, for example {key}: {choices[0]}" if choices else ""
@@ -81,7 +83,7 @@ def _hint(path: list[str], kind: str, value: object) -> str:
 
 def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5) -> str | None:
     """The entry of ``allowed`` that is most similar to ``word``; ``None`` if none is similar enough (``cutoff``)."""
-    import difflib  # only errors need it, and every preview pays for imports
+    import difflib  # only errors need it, and imports slow down every preview
 
     matches = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
     return matches[0] if matches else None

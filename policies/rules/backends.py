@@ -55,7 +55,7 @@ def backend_of(reference: Input, route: Subject) -> BackendReference | None:
 
 
 def served(program: Program, settings: Settings) -> dict[BackendReference, Subject]:
-    """Every backend of a route that GKE's Gateway serves, with the object that makes it one.
+    """Every backend of a route that GKE's Gateway serves, with the object that refers to it.
 
     Backends whose name or namespace is not known yet are omitted, and the unknown part is noted.
     """

@@ -1,4 +1,4 @@
-"""What the nodes of a program may cost, by the limit that its cluster carries as a label."""
+"""The budget rule: the cost of a program's nodes is compared with the limit in a label of its cluster."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _pods(subject: Subject) -> Iterator[Finding]:
     elif subject.kind == VOLUME:
         yield from exposure.volume(subject.node)
     else:
-        # A map that is a pod and its container has one security context, which both would report.
+        # A map that is recognized as both pod and container has one security context, which would be reported twice.
         yield from dict.fromkeys(finding for pod in shaped_pods(subject) for finding in exposure.pod(pod))
 
 

@@ -1,4 +1,4 @@
-"""What the rules about model pods share: which pods of an object are model pods."""
+"""Shared by the rules about model pods: finds the pods of an object, and which of them serve models."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     if subject.kind == CRD:
         if subject.partial and subject.node.get("spec").value is None:
-            return  # it waits for the CRD of another, or annotates it
+            return  # a patch that waits for someone else's CRD, or annotates it
         yield from platform.owned_crd(subject.node.get("metadata", "name"))
     else:
         yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))

@@ -57,7 +57,9 @@ def _model(argv: list[str]) -> str | None:
 
 
 def _selector(pool: Subject) -> dict[str, str]:
-    """The labels a pool selects by; none while one of them is not known: without it the pool would seem wider."""
+    """The labels by which a pool selects pods. Empty if one of them is not known yet: without it, the pool would seem
+    to select more pods.
+    """
     written = pool.spec.get("selector", "matchLabels")
     labels = _labels(written)
     return labels if len(labels) == len(written.mapping()) else {}

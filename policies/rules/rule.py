@@ -51,7 +51,7 @@ class Parameter:
         return {"type": kind, "default": self.default, "description": self.about}
 
     def read(self, value: object) -> Setting:
-        """The value given by pack configuration. Raises ``TypeError`` with a message for one of another type."""
+        """The value in the pack's configuration. Raises ``TypeError`` with a message for one of another type."""
         if isinstance(self.default, tuple):
             items = (
                 cast("Sequence[object]", value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
@@ -104,8 +104,8 @@ STACKS = Parameter("stacks", ("prod*",), "Names of production stacks; `*` matche
 class Subject:
     """One object to judge. It is not CrossGuard's resource, which may hold many, such as a chart, nor RBAC's subject.
 
-    ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which holds some fields only, so that a missing one
-    means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that contains the object.
+    ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which contains only some fields, so that a missing
+    one has no meaning. ``protect`` is the resource option. ``urn`` is that of the resource that contains the object.
     ``inline``: a part of a larger resource, such as a node pool that is defined inside its cluster.
     """
 

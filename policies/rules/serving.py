@@ -64,7 +64,8 @@ def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     for service in program.of(SERVICE):
         for preset, finding in serving.missing_presets(service.spec):
             namespaces = (service.namespace, "kserve", None)
-            # An unknown place, here or there, may be the right one: it is noted, and says that this is not judged yet.
+            # An unknown namespace on either side may turn out to match. It is noted, so that the rule reports that it
+            # cannot judge yet.
             if any(
                 name == preset and (service.namespace is None or config.namespace in namespaces)
                 for name, config in configs
@@ -75,7 +76,7 @@ def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 
 def _referenced(program: Program, _settings: Settings) -> Iterator[StackFinding]:
-    # Of an AIGatewayRoute Envoy AI Gateway makes an HTTPRoute with the same name.
+    # Envoy AI Gateway creates an HTTPRoute of the same name from an AIGatewayRoute.
     identities = [(route, route.identity) for route in program.of(HTTP_ROUTE, AI_ROUTE)]
     routes = {identity for _, identity in identities if identity is not None}
     unplaced = [

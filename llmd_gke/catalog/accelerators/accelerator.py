@@ -1,6 +1,6 @@
-"""What the program knows of an accelerator: machines and slices as data, and the fields of pods and node pools.
+"""The facts about an accelerator: machines and slices as data, and the fields of pods and node pools.
 
-The data of one kind is in a module of its own, such as :mod:`llmd_gke.catalog.accelerators.tpu`; everything else asks
+The data of one kind is in a module of its own, such as :mod:`llmd_gke.catalog.accelerators.tpu`; everything else uses
 :mod:`llmd_gke.catalog.accelerators`, and names no kind.
 """
 
@@ -64,9 +64,9 @@ class Family:
     """One TPU generation.
 
     ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
-    ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` is where GKE has it, and
-    ``flex_start_zones`` where also with ``capacity: flex-start``; ``prices`` are list prices by region. The dates of
-    both are in :mod:`llmd_gke.catalog.zones`.
+    ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
+    offers it, ``flex_start_zones`` those in which it is also offered with ``capacity: flex-start``; ``prices`` are list
+    prices by region. The dates of both are in :mod:`llmd_gke.catalog.zones`.
     """
 
     name: str
@@ -94,10 +94,12 @@ class Family:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A kind of accelerator on GKE: what its nodes have, what pods on them ask for, and what their servers take."""
+    """A kind of accelerator on GKE: the properties of its nodes, the requests of pods on them, and the arguments that
+    their servers accept.
+    """
 
     name: str
-    """What messages call it; in lower case, the start of its rules' names (:meth:`rule`)."""
+    """Its name in messages; in lower case, the prefix of its rules' names (:meth:`rule`)."""
     families: tuple[Family, ...]
     machine_names: re.Pattern[str]
     """Matches the names of its machine types, also of those that the catalogue does not have."""
@@ -114,37 +116,37 @@ class Accelerator:
     node_names: str
     """A regular expression (RE2) for the names that GKE gives its nodes, whatever the pool's name is."""
     utilization: str
-    """The metric of GKE that says how busy a node's chips are, in per cent, as PromQL has it."""
+    """GKE's metric of the utilization of a node's chips, in per cent, by its PromQL name."""
     utilization_source: str
     """The page of Google's own alert on :attr:`utilization`."""
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 
     image: str
-    """The server's image where a model names none: a key of ``versions.toml``."""
+    """The default image of the server: a key of ``versions.toml``."""
     config_suffix: str
     """Suffix of the name of the server's LLMInferenceServiceConfig, after the model's name."""
     minimum_startup_minutes: int
-    """Minutes that a server needs at least from an empty node to its first answer."""
+    """Minimum number of minutes that a server needs from an empty node to its first answer."""
     environment: Mapping[str, str]
     group_environment: Mapping[str, str]
-    """Variables of every server, and those that come on top where a model spans hosts."""
+    """Variables of every server, and additional ones of a model that spans hosts."""
     cache_variable: str
     """The variable that names the folder of compiled graphs."""
     owned_variables: Mapping[str, str]
-    """Variables that the program or a setting writes: why, or what to set instead."""
+    """Variables that the program or a setting writes, each with the reason or the setting to use instead."""
     platform_variables: re.Pattern[str]
     """Names of variables that GKE or LeaderWorkerSet sets."""
     foreign_variables: re.Pattern[str]
     foreign_variables_are: str
     """Names of variables that mean nothing to its servers, and what a message says they are."""
     broken_values: Mapping[tuple[str, str], str]
-    """Variables with values at which the server ends, and the values that work."""
+    """Variables with values at which the server exits, and the values that work."""
     refused_arguments: Mapping[str, str]
-    """Arguments that make the server exit, or that mean nothing to it: why."""
+    """Arguments that make the server exit, or that it ignores, each with the reason."""
     quantizations: frozenset[str]
     kv_connectors: frozenset[str]
-    """Values of ``--quantization`` and connectors of ``--kv-transfer-config`` that the server has."""
+    """Values of ``--quantization`` and connectors of ``--kv-transfer-config`` that the server supports."""
 
     taint_value: str = "present"
     taint_effect: str = "NoSchedule"
@@ -163,7 +165,7 @@ class Accelerator:
         return self.machine_names.match(machine_type) is not None
 
     def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
-        """The labels that identify the nodes of a slice; GKE rejects pods that do not select by the first two."""
+        """The labels that identify the nodes of a slice; GKE rejects pods whose node selector lacks the first two."""
         return {
             self.family_label: family.accelerator,
             self.topology_label: shape.topology,
@@ -179,6 +181,6 @@ class Accelerator:
         return next((family for family in self.families if family.accelerator == value), None)
 
     def quota_dimension(self, family: Family, quota: str) -> tuple[str, str] | None:
-        """The dimension and its value that a quota is divided by, ``None`` for one that is not divided."""
+        """The dimension of a quota and its value for this kind; ``None`` for a quota without dimensions."""
         dimension = self.quota_dimensions.get(quota)
         return None if dimension is None else (dimension, family.quota_family)

@@ -167,7 +167,7 @@ TPU = Accelerator(
     utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
     image="vllm-tpu",
     config_suffix="tpu",
-    # The server compiles before it takes requests; without this the first ones would compile.
+    # The server compiles before it accepts requests; without this, the first requests would wait for compilation.
     environment={"SKIP_JAX_PRECOMPILE": "0"},
     group_environment={"TPU_MULTIHOST_BACKEND": "ray"},
     cache_variable="VLLM_XLA_CACHE_PATH",

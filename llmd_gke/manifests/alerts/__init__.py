@@ -1,7 +1,7 @@
 """Alerts of a stack as data: expression, threshold, meaning, and steps to take.
 
-One table (:mod:`.table`) makes the alert policies of Cloud Monitoring (:mod:`.policy`), the Prometheus rules file
-(:mod:`.rules_file`) and the runbook, ``docs/alerts.md`` (:mod:`.page`).
+One table (:mod:`.table`) is the source of the alert policies of Cloud Monitoring (:mod:`.policy`), the Prometheus rules
+file (:mod:`.rules_file`) and the runbook, ``docs/alerts.md`` (:mod:`.page`).
 """
 
 from llmd_gke.manifests.alerts.alert import GROUP, Alert, Origin, Severity

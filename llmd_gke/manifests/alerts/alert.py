@@ -11,7 +11,8 @@ Severity = Literal["critical", "warning", "info"]
 capacity."""
 
 Origin = Literal["scraped", "kube-state", "google"]
-"""Who measures: our PodMonitorings, GKE's own collection of object states, or Google's services themselves."""
+"""What collects the metric: our PodMonitorings, GKE's own collection of object states, or Google's services
+themselves."""
 
 GROUP = "llmd-gke"
 """The group of all alerts in a rules file."""

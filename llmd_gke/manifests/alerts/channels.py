@@ -1,8 +1,8 @@
-"""Channels of alerts as Cloud Monitoring takes them: ``NotificationChannel`` of its API v3.
+"""Channels of alerts in Cloud Monitoring's format: ``NotificationChannel`` of its API v3.
 
 Types and their labels: https://cloud.google.com/monitoring/alerts/using-channels-api#ncd, and the descriptors that
-``projects.notificationChannelDescriptors.list`` answers with. ``sensitiveLabels`` is the provider's way to keep
-``auth_token``, ``service_key`` and ``password`` out of what is shown; the address of a webhook is an ordinary label.
+``projects.notificationChannelDescriptors.list`` answers with. With ``sensitiveLabels`` the provider keeps
+``auth_token``, ``service_key`` and ``password`` out of its output; the address of a webhook is an ordinary label.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SENSITIVE = ("auth_token", "service_key", "password")
 class Channel:
     """A notification channel.
 
-    ``key``: unique in a stack, and the same whatever else is in the list. ``labels``: those in plain text. ``secrets``:
-    labels whose values are secrets of the stack, by the name of the secret (without namespace); those in
+    ``key``: unique in a stack, and independent of the other entries of the list. ``labels``: those in plain text.
+    ``secrets``: labels whose values are secrets of the stack, by the name of the secret (without namespace); those in
     :data:`SENSITIVE` are ``sensitiveLabels`` of the provider.
     """
 
@@ -37,7 +37,7 @@ class Channel:
     secrets: dict[str, str] = field(default_factory=dict[str, str])
 
     def takes(self, alert: Alert) -> bool:
-        """Whether an alert is severe enough for it."""
+        """Whether an alert is severe enough for the channel."""
         order: tuple[Severity, ...] = get_args(Severity)
         return order.index(alert.severity) <= order.index(self.minimum_severity)
 

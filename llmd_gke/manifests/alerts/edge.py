@@ -15,7 +15,8 @@ SERVER_ERROR_RATIO = 0.05
 FEWEST_ERRORS = 5
 HALF = 0.5
 DAYS_LEFT = 21
-"""Days before a certificate expires from which an alert fires. Google renews its own about 30 days before that."""
+"""Days before a certificate expires from which an alert fires. Google renews certificates that it manages about 30 days
+before they expire."""
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
@@ -98,6 +99,6 @@ def _certificate(settings: StackSettings) -> Alert:
 
 
 def _uptime(settings: StackSettings, metric: Google) -> str:
-    """The id of a check is :func:`check_name` with a suffix of Google's."""
+    """Expression of an uptime metric. The ID of a check is :func:`check_name` with a suffix added by Google."""
     names = "|".join(check_name(settings, model) for model in settings.models if not model.stopped)
     return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_]+"}}'

@@ -1,7 +1,7 @@
 """Alerts on the objectives of a model, once for each model.
 
-The error budget is ``1 - availability``. An alert fires while it is consumed many times too fast in two windows:
-the long one keeps a short disturbance silent, the short one ends the alert soon after the disturbance
+The error budget is ``1 - availability``. An alert fires while it is consumed many times too fast in two windows: the
+long window suppresses alerts on short disturbances, the short one ends the alert soon after the disturbance
 (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
 """
 
@@ -19,8 +19,8 @@ WORKBOOK = "https://sre.google/workbook/alerting-on-slos/"
 
 PICKER_FAULTS = ("Internal", "ServiceUnavailable")
 """Values of ``error_code`` that are the endpoint picker's fault. The others are those of clients (``BadRequest``,
-``Unauthorized``, ``Forbidden``, ``NotFound``), requests it sheds on purpose (``ResourceExhausted``), and what servers
-answer (``ModelServerError``), which also holds their status 4xx and is counted at the servers. The picker of the
+``Unauthorized``, ``Forbidden``, ``NotFound``), requests that it sheds deliberately (``ResourceExhausted``), and
+servers' errors (``ModelServerError``), which include their status 4xx and are counted at the servers. The picker of the
 inference extension 1.5.0 never counts errors of servers (``pkg/epp/handlers/server.go``)."""
 
 FEWEST_ERRORS = 5
@@ -95,7 +95,7 @@ def _bad(settings: StackSettings, model: ModelSettings, window: str, function: s
 def _all(settings: StackSettings, model: ModelSettings, window: str) -> str:
     """Requests per second without those that failed because of the client."""
     counted = _selector(settings, model, 'status!="4xx"')
-    # Of a server that does not count requests by status (the simulator's): those that the picker sent to it.
+    # For a server that does not count requests by status (the simulator): requests that the endpoint picker sent to it.
     of_servers = (
         f"(sum(rate({Server.HTTP_REQUESTS}{counted}[{window}]))"
         f" or sum(rate({Picker.REQUESTS}{_selector(settings, model)}[{window}])) or vector(0))"

@@ -82,7 +82,7 @@ def _section(alert: Alert) -> Iterator[str]:
 
 
 def _lines(expression: str) -> str:
-    """The expression with its parts, which ``and`` connects, on lines of their own."""
+    """The expression, with each operand of ``and`` on a line of its own."""
     return expression.replace(" and ", "\nand ")
 
 
@@ -97,7 +97,7 @@ def _after(seconds: int) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, or with ``--check`` says that it is out of date (status 1)."""
+    """Writes the page, or with ``--check`` returns 1 if it is out of date."""
     text = page()
     if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
         return 0

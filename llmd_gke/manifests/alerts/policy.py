@@ -1,4 +1,4 @@
-"""An alert as Cloud Monitoring takes it: ``AlertPolicy`` of its API v3.
+"""An alert in Cloud Monitoring's format: ``AlertPolicy`` of its API v3.
 
 Source of the fields: https://monitoring.googleapis.com/$discovery/rest?version=v3, revision 20260129, against which the
 tests check every field.
@@ -37,7 +37,7 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
         "ruleGroup": GROUP,
         "alertRule": alert.name,
         "labels": dict[str, Json](alert.labels),
-        # At the first `up` no metric exists yet.
+        # No metric exists yet at the first `up`.
         "disableMetricValidation": True,
     }
     named: list[Json] = list(channels)
@@ -56,7 +56,9 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
 
 
 def documentation(alert: Alert, settings: StackSettings) -> JsonObject:
-    """The text of a notification: the runbook's section, and a link to it if the settings have the page's address."""
+    """The text of a notification: the runbook's section, and a link to it if the settings contain the page's
+    address.
+    """
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(alert.do, 1))
     content = f"{alert.means}\n\n{steps}\n\nRunbook: {alert.runbook}\n\nSource: {alert.source}"
     address = settings.monitoring.runbook_url

@@ -1,4 +1,4 @@
-"""The alerts as a rules file of Prometheus, for promtool and for those who evaluate them elsewhere."""
+"""The alerts as a rules file of Prometheus, for promtool and for evaluation outside Google Cloud."""
 
 from __future__ import annotations
 

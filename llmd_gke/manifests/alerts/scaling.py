@@ -1,4 +1,4 @@
-"""Alerts on what scales replicas: at its maximum, or without numbers. Only stacks with autoscaled models have them."""
+"""Alerts on autoscalers: at their maximum, or without metrics. Only stacks with autoscaled models have them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BY = "by (namespace, horizontalpodautoscaler)"
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
-    """The alerts about autoscalers, none where every number of replicas is fixed."""
+    """The alerts about autoscalers, none if every model's number of replicas is fixed."""
     scaled = [naming.autoscaler(model.name) for model in settings.autoscaled]
     if not scaled:
         return ()

@@ -13,7 +13,7 @@ from llmd_gke.settings import StackSettings
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
-    """All alerts of a stack, none where ``alerts`` is off. Some exist once for each model that is not stopped.
+    """All alerts of a stack, none if ``alerts`` is off. Some exist once for each model that is not stopped.
 
     Without ``scrape`` the models' own metrics are not collected: alerts that need them are left out.
     """

@@ -1,4 +1,4 @@
-"""Panels about the front door's callers, and the expressions that ``llmd-gke usage`` asks, too."""
+"""Panels about the front door's callers, and the expressions that ``llmd-gke usage`` also evaluates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INPUT, OUTPUT = "input", "output"
 
 
 def callers(settings: StackSettings, window: str) -> list[Panel]:
-    """Requests and tokens by caller and model; none without a front door whose proxies are read."""
+    """Requests and tokens by caller and model; none without a front door whose proxies are scraped."""
     if settings.front_door is None or not settings.monitoring.scrape:
         return []
     return [
@@ -42,7 +42,7 @@ def callers(settings: StackSettings, window: str) -> list[Panel]:
 
 
 def used(settings: StackSettings, seconds: int) -> dict[str, str]:
-    """Expressions of what was used in the last seconds: ``requests`` by caller and model, ``tokens`` also by type."""
+    """Expressions of the use in the last ``seconds``: ``requests`` by caller and model, ``tokens`` also by type."""
     window = f"{seconds}s"
     return {
         "requests": _sum(requests(settings, "increase", window), CALLER, MODEL),
@@ -51,13 +51,15 @@ def used(settings: StackSettings, seconds: int) -> dict[str, str]:
 
 
 def requests(settings: StackSettings, function: str, window: str) -> str:
-    """Each request is observed once for every type of token, so those of prompts are counted."""
+    """Requests by caller and model. Each request is observed once for every type of token, so only the observations of
+    prompt tokens are counted.
+    """
     selector = _selector(settings, f'{TOKEN_TYPE}="{INPUT}"')
     return f"{function}({AiGateway.TOKENS}_count{selector}[{window}])"
 
 
 def tokens(settings: StackSettings, function: str, window: str) -> str:
-    """Tokens of prompts and answers."""
+    """Tokens of prompts and answers by caller, model and type."""
     selector = _selector(settings, promql.one_of(TOKEN_TYPE, (INPUT, OUTPUT)))
     return f"{function}({AiGateway.TOKENS}_sum{selector}[{window}])"
 

@@ -1,4 +1,4 @@
-"""The dashboard for Cloud Monitoring: ``Dashboard`` of its API v1, with panels that are asked in PromQL.
+"""The dashboard for Cloud Monitoring: ``Dashboard`` of its API v1, with panels in PromQL.
 
 Source of the fields: https://monitoring.googleapis.com/$discovery/rest?version=v1, revision 20260903, against which the
 tests check every field.
@@ -69,7 +69,9 @@ def _rows(panels: Sequence[Panel], top: int) -> list[Json]:
 
 
 def _tile(left: int, top: int, width: int, height: int, widget: JsonObject) -> JsonObject:
-    """A tile of the mosaic. A position of 0 is omitted, as the API does: every preview would show a difference."""
+    """A tile of the mosaic. A position of 0 is omitted, as the API omits it: otherwise every preview would show a
+    difference.
+    """
     position = {key: value for key, value in (("xPos", left), ("yPos", top)) if value}
     return {**position, "width": width, "height": height, "widget": widget}
 

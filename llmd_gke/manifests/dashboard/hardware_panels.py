@@ -1,6 +1,6 @@
 """Panels about pods and hosts: where new pods wait, whether chips are used, what a token costs.
 
-After ``dashboards/google-kubernetes-engine/gke-tpu-node-pool-status.json`` of
+Based on ``dashboards/google-kubernetes-engine/gke-tpu-node-pool-status.json`` of
 GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
 """
 
@@ -27,7 +27,7 @@ container is ``main`` in all of them."""
 
 
 def starts(settings: StackSettings) -> list[Panel]:
-    """What new pods wait for, and the nodes that there are."""
+    """Panels on what new pods wait for, and on the existing nodes."""
     servers = promql.pods(settings, *SERVER_PODS)
     pods = promql.pods(settings, *SERVER_PODS[1:])
     waits = {

@@ -1,6 +1,6 @@
 """The panels of a stack, by question: are requests served, how fast, what limits them, what do they cost.
 
-Autoscalers have no panel of their own: that of replicas shows what is wanted and what is available.
+Autoscalers have no panel of their own: that of replicas shows desired and available replicas.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Panels about requests: are they served, how fast, and what limits them.
 
-After ``dashboards/vllm/vllm-prometheus-2.json`` and
+Based on ``dashboards/vllm/vllm-prometheus-2.json`` and
 ``dashboards/gateway-api-inference-extension/inference-extension-prometheus-2.json`` of
 GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
 """
@@ -28,7 +28,9 @@ QUANTILES = (0.5, 0.95, 0.99)
 
 
 def service(settings: StackSettings, window: str) -> list[Panel]:
-    """Replicas, requests, errors, and what the gateway answers. ``window``: the range of rates, such as ``2m``."""
+    """Panels on replicas, requests, errors, and the gateway's responses. ``window``: the range of rates, such as
+    ``2m``.
+    """
     ours = promql.pods(settings)
     wanted = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in settings.models]))
     external = settings.gateway.exposure == "external"

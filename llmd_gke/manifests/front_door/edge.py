@@ -14,7 +14,7 @@ PREFIX = "/v1"
 
 
 def route(settings: GatewaySettings) -> JsonObject:
-    """``/v1`` goes to the Envoys' Service, and every other path is answered 404 by the load balancer.
+    """The HTTPRoute: ``/v1`` goes to the Envoys' Service; for every other path the load balancer answers 404.
 
     It is in the Service's namespace, so that no ReferenceGrant is needed.
     """
@@ -28,7 +28,7 @@ def route(settings: GatewaySettings) -> JsonObject:
 
 
 def policies(models: Sequence[ModelSettings]) -> dict[str, JsonObject]:
-    """Health check and time limit of the Service, by the last part of their resources' names.
+    """Policies with the health check and the time limit of the Service, by the last part of their resources' names.
 
     The limit is that of the slowest model: Envoy has each model's own.
     """

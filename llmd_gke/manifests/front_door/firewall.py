@@ -13,7 +13,8 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, NetworkSettings
 
 PROXIES = "allow-clients"
-"""Who reaches the Envoys, and whom they reach: not a matter of the control plane, whose addresses others need."""
+"""The policy of the Envoys' ingress and egress. Unlike the others, it does not depend on the control plane's
+addresses."""
 
 
 def policies(
@@ -27,7 +28,7 @@ def policies(
     models: list[Json] = [in_namespace(name) for name in sorted(namespaces)]
     outside: list[Json] = []
     if not door.uses_keys:
-        # The public keys of the issuer.
+        # To fetch the issuer's public keys.
         everywhere: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
         outside.append({"to": [{"ipBlock": everywhere}], "ports": ports(443)})
     return {
@@ -56,7 +57,7 @@ def policies(
             "controllers",
             proxies_space,
             {
-                # Envoy Gateway, the Job that makes its certificates, the limiter, Redis.
+                # Envoy Gateway, the Job that creates its certificates, the rate limiter, Redis.
                 "podSelector": {"matchExpressions": [_not_a_proxy()]},
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [inside]}],
@@ -85,7 +86,9 @@ def policies(
 
 
 def _redis(door: FrontDoorSettings) -> list[Json]:
-    """The limiter's way to a Redis that exists: its own address, or for a name any address of the VPC."""
+    """Egress rules from the limiter to an existing Redis: to its IP address, or, for a DNS name, to any address of the
+    VPC.
+    """
     host, _, port = door.redis.rpartition(":")
     if not host:
         return []

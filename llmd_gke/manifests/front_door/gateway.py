@@ -19,9 +19,9 @@ from llmd_gke.settings.sections import TokenIssuerSettings
 TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
 
 FILTER_ORDER: JsonObject = {"name": "envoy.filters.http.custom_response", "after": "envoy.filters.http.ratelimit"}
-"""AI Gateway puts its filter before the first of several, and custom responses would be the very first filter: it would
-run before the keys are checked, answer ``/v1/models`` to everyone, and count usage without a caller
-(envoyproxy/ai-gateway v1.0.0 ``insertAIGatewayExtProcFilter``)."""
+"""AI Gateway puts its filter before the first of several, and custom responses would be the very first filter: AI
+Gateway's filter would run before the keys are checked, answer ``/v1/models`` to everyone, and count usage without a
+caller (envoyproxy/ai-gateway v1.0.0 ``insertAIGatewayExtProcFilter``)."""
 
 CALLER_SCRIPT = """\
 function envoy_on_request(handle)
@@ -36,9 +36,10 @@ end
 """
 """Key authentication can set one header only, and the endpoint picker reads two."""
 OF_A_KEY = 'id:match("^[^.]+")'
-"""``team-a.next`` is ``team-a``. A claim is taken as it is: whoever has ``team-a.x`` is nobody else."""
+"""``team-a.next`` is ``team-a``. A claim is used unchanged: ``team-a.x`` is a caller of its own."""
 REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
-"""Models get no token, with which they could act for the caller. Envoy Gateway removes keys itself (``sanitize``)."""
+"""Tokens are not forwarded to models, which could otherwise act as the caller. Envoy Gateway removes keys itself
+(``sanitize``)."""
 
 ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
     401: ("invalid_request_error", "invalid_api_key", "No valid API key or token.", None),
@@ -112,7 +113,7 @@ def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
             "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
             "logging": {"level": {"default": "warn"}},
             "filterOrder": [FILTER_ORDER],
-            # An answer may take minutes: a proxy that goes finishes what it has.
+            # An answer may take minutes: a terminating proxy finishes its running requests.
             "shutdown": {"drainTimeout": "300s", "minDrainDuration": "15s"},
             "telemetry": {"accessLog": {"settings": [_access_log()]}},
         },
@@ -164,7 +165,9 @@ def gateway(namespaces: Sequence[str]) -> JsonObject:
 
 
 def callers(door: FrontDoorSettings) -> JsonObject:
-    """Who calls: by a key of the Secret, or by the claim of a token. Nobody else comes in."""
+    """The SecurityPolicy that identifies callers, by a key of the Secret or by a claim of a token. All others are
+    rejected.
+    """
     if isinstance(door.identity, TokenIssuerSettings):
         names: list[Json] = [caller.name for caller in door.callers]
         spec: JsonObject = {"jwt": {"providers": [_provider(door.identity)]}, "authorization": admitting(names)}
@@ -192,13 +195,14 @@ def _provider(issuer: TokenIssuerSettings) -> JsonObject:
 
 
 def admitting(names: list[Json]) -> JsonObject:
-    """Authorization of these callers and nobody else."""
+    """Authorization that admits only these callers."""
     header: JsonObject = {"name": front_door.CALLER_HEADER, "values": names}
     return {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": {"headers": [header]}}]}
 
 
 def clients(door: FrontDoorSettings) -> JsonObject:
-    """What clients may send: bodies up to a size, in time, and nothing about themselves that the door decides.
+    """The ClientTrafficPolicy: limits the size and the duration of request bodies, and removes headers that only the
+    front door may set.
 
     AI Gateway reads a whole body to find the model's name, so Envoy's buffer bounds it.
     """
@@ -210,14 +214,14 @@ def clients(door: FrontDoorSettings) -> JsonObject:
             "targetRefs": [TARGET],
             "connection": {"bufferLimit": f"{door.max_body_mb}Mi"},
             "headers": {"earlyRequestHeaders": {"remove": private}},
-            # A request that comes in drop by drop holds a buffer; answers may take as long as they need.
+            # A slowly sent request occupies a buffer; answers have no time limit here.
             "timeout": {"http": {"requestReceivedTimeout": "120s"}},
         },
     )
 
 
 def script(door: FrontDoorSettings) -> JsonObject:
-    """Tells the endpoint picker who calls, in the two headers that it reads."""
+    """The policy with the Lua script that passes the caller to the endpoint picker in the two headers that it reads."""
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     names = ", ".join(f'"{header}"' for header in headers)
     code = CALLER_SCRIPT.format(

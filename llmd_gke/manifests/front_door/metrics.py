@@ -1,4 +1,4 @@
-"""What Google's collectors read at the front door: token usage by caller and model, at AI Gateway's sidecar.
+"""Metrics that Google's collectors scrape at the front door: token usage by caller and model, at AI Gateway's sidecar.
 
 Names of metrics: envoyproxy/ai-gateway v1.0.0 ``internal/metrics`` (``gen_ai_client_token_usage``).
 """

@@ -1,4 +1,4 @@
-"""What each model has at the front door: its route by name, who may use it, and the callers' priorities.
+"""Each model's objects at the front door: its route by name, the callers that may use it, and their priorities.
 
 Fields: envoyproxy/ai-gateway v1.0.0 ``api/v1beta1``; llm-d/llm-d-router v0.9.0 ``apix/v1alpha2``.
 """
@@ -21,8 +21,8 @@ def _pool(model: ModelSettings) -> JsonObject:
 def route(model: ModelSettings) -> JsonObject:
     """The AIGatewayRoute: requests whose body names the model go to its InferencePool.
 
-    AI Gateway makes an HTTPRoute of the same name, which KServe refers to. It is not the name of the model's HTTPRoute
-    at the load balancer: AI Gateway would take over a route that exists without owning it, and Pulumi would delete it.
+    AI Gateway creates an HTTPRoute of the same name, which KServe refers to. Its name differs from that of the model's
+    HTTPRoute at the load balancer: AI Gateway would adopt that route without owning it, and Pulumi would delete it.
     """
     names = (model.served_name, model.published_name, *adapters(model.extra_args))
     matches: list[Json] = [
@@ -54,10 +54,11 @@ def route(model: ModelSettings) -> JsonObject:
 
 
 def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject:
-    """Who may use the model, by name also where every caller may. It is merged with the door's own policy.
+    """The SecurityPolicy with the callers that may use the model, by name even if every caller may. It is merged with
+    the door's own policy.
 
-    Without ``mergeType`` it would replace that, keys and all. A caller that is added may use a model once the model's
-    own policy names it: its key is valid earlier, and an update may fail in between.
+    Without ``mergeType`` it would replace that policy, including the check of keys. A new caller may use a model only
+    once the model's own policy lists it: its key is valid earlier, and an update may fail in between.
     """
     names: list[Json] = [caller.name for caller in door.callers_of(model.name)]
     name = naming.door_route(model.name)
@@ -71,9 +72,9 @@ def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject:
 
 
 def objectives(model: ModelSettings, door: FrontDoorSettings) -> dict[str, JsonObject]:
-    """An InferenceObjective for each caller with a priority, by the caller's name, which is the object's, too.
+    """An InferenceObjective for each caller with a priority, by the caller's name, which is also the object's name.
 
-    The endpoint picker looks for an objective of the name that the request's header says.
+    The endpoint picker looks up the objective whose name is in the request's header.
     """
     if not door.has_priorities:
         return {}

@@ -13,7 +13,7 @@ MEMORY_MB = 256
 
 
 def deployment(mirrors: Mirrors = NONE) -> JsonObject:
-    """The Deployment. Counters expire by themselves; memory beyond the limit takes the oldest."""
+    """The Deployment. Counters expire by themselves; at the memory limit, Redis evicts the oldest ones."""
     arguments: list[Json] = [
         "redis-server",
         "--save",

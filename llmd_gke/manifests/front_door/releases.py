@@ -14,9 +14,9 @@ from llmd_gke.settings import FrontDoorSettings
 
 GATEWAY_IMAGE = "docker.io/envoyproxy/gateway"
 LIMITER_IMAGE = "docker.io/envoyproxy/ratelimit:1e50889b"
-"""What Envoy Gateway 1.8.3 was built with (``DefaultRateLimitImage``)."""
+"""The image of the rate limiter that Envoy Gateway 1.8.3 was built with (``DefaultRateLimitImage``)."""
 PROXY_IMAGE = "docker.io/envoyproxy/envoy:distroless-v1.38.3"
-"""The same for Envoy (``DefaultEnvoyProxyImage``)."""
+"""The image of Envoy that Envoy Gateway 1.8.3 was built with (``DefaultEnvoyProxyImage``)."""
 AI_IMAGE = "docker.io/envoyproxy/ai-gateway-controller"
 SIDECAR_IMAGE = "docker.io/envoyproxy/ai-gateway-extproc"
 
@@ -32,13 +32,13 @@ _BY_CALLER = f"{front_door.CALLER_HEADER}:caller"
 
 
 def crds() -> Release:
-    """Envoy Gateway's CRDs and InferenceObjective's, of our own chart: a folder of this repository.
+    """Envoy Gateway's CRDs and that of InferenceObjective, from our own chart, a folder of this repository.
 
     The chart also has four kinds of the Gateway API that Envoy Gateway cannot start without. GKE's add-on lacks some;
-    Helm installs those that are missing, and never changes or removes one (``tests/schema/record_front_door.py``).
+    Helm installs the missing ones, and never changes or removes them (``tests/schema/record_front_door.py``).
     """
     version = versions.chart(front_door.GATEWAY_CHART).version
-    # The provider compares values, not the files of a folder: a new version has to be one of them.
+    # The provider compares values, not the files of a folder: the version must be one of the values.
     values: JsonObject = {"recordedFrom": version}
     chart = f"./charts/{front_door.CRDS_CHART}"
     return Release(front_door.CRDS_CHART, front_door.PROXIES_NAMESPACE, chart, None, values)
@@ -50,10 +50,11 @@ def ai_crds(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
 
 
 def gateway(door: FrontDoorSettings, folder: str | None = None, mirrors: Mirrors = NONE, *, redis: str = "") -> Release:
-    """Envoy Gateway. ``redis`` is HOST:PORT of where limits are counted; without limits there is no limiter.
+    """Envoy Gateway. ``redis`` is the HOST:PORT of the Redis in which limits are counted; without limits there is no
+    rate limiter.
 
-    The Gateway API's CRDs are Google's, so the chart brings none (envoyproxy/gateway#9004). The injector of topology
-    labels is left out: it would be one more webhook in the way of starting pods.
+    GKE installs the Gateway API's CRDs, so the chart must not (envoyproxy/gateway#9004). The injector of topology
+    labels is disabled: it would be one more webhook that can block the start of pods.
     """
     version = versions.chart(front_door.GATEWAY_CHART).version
     images: JsonObject = {
@@ -72,7 +73,9 @@ def gateway(door: FrontDoorSettings, folder: str | None = None, mirrors: Mirrors
 
 
 def _configuration(door: FrontDoorSettings, redis: str) -> JsonObject:
-    """AI Gateway takes part in the translation (``examples/inference-pool/envoy-gateway-values-addon.yaml``)."""
+    """Envoy Gateway's configuration, with AI Gateway as an extension of the translation
+    (``examples/inference-pool/envoy-gateway-values-addon.yaml``).
+    """
     every: JsonObject = {"includeAll": True}
     translation: JsonObject = dict.fromkeys(("listener", "route", "cluster", "secret"), every)
     pool: JsonObject = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "version": "v1"}

@@ -33,7 +33,7 @@ class UptimeCheck:
 def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
     """One check for each running model of an external gateway; none for an internal one, which Google cannot reach.
 
-    Behind a front door there is none: a checker has no key, and the models' paths are closed.
+    Behind a front door there are none: a checker has no key, and the models' paths are closed.
     """
     gateway, door = settings.gateway, settings.front_door
     if door is not None and not door.keep_paths:
@@ -48,7 +48,7 @@ def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
             host=gateway.domain,
             path=f"{model.path}{HEALTH}",
             use_ssl=tls,
-            # A certificate for an IP address is none that Google's checkers could validate.
+            # Google's checkers cannot validate a certificate for an IP address.
             validate_ssl=tls and gateway.domain is not None,
         )
         for model in settings.models

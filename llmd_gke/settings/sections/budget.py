@@ -1,4 +1,4 @@
-"""What a stack may cost."""
+"""Limits on the cost of a stack."""
 
 from __future__ import annotations
 

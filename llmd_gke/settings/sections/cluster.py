@@ -127,7 +127,7 @@ class ClusterSettings(Section):
 
     @property
     def location(self) -> str:
-        """Where the control plane is: the region, or the zone of a zonal cluster."""
+        """Location of the control plane: the region, or the zone of a zonal cluster."""
         return self.region if self.control_plane == "regional" else self.zone
 
     @property

@@ -1,4 +1,4 @@
-"""Settings of the front door: one address for all models, and who may use them how much."""
+"""Settings of the front door: one address for all models, its callers, and their limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CallerSettings(Section):
 
     @property
     def limits(self) -> int:
-        """How many rules its limits take."""
+        """Number of rate-limit rules that its limits need."""
         return sum(
             limit is not None for limit in (self.requests_per_minute, self.tokens_per_day, self.tokens_per_month)
         )
@@ -95,9 +95,9 @@ class FrontDoorSettings(Section):
 
     @property
     def has_priorities(self) -> bool:
-        """Whether any caller has another priority than the others."""
+        """Whether callers have different priorities."""
         return len({caller.priority for caller in self.callers}) > 1
 
     def callers_of(self, model: str) -> Sequence[CallerSettings]:
-        """Who may use a model."""
+        """The callers that may use a model."""
         return [caller for caller in self.callers if not caller.models or model in caller.models]

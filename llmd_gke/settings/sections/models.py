@@ -120,12 +120,12 @@ class ModelSettings(Section):
 
     @property
     def needs_token(self) -> bool:
-        """Whether the weights are behind a licence gate, so that ``llmd-gke:hfToken`` is needed."""
+        """Whether the weights require an accepted licence, and thus ``llmd-gke:hfToken``."""
         return models.is_gated(self.uri) if self.gated is None else self.gated
 
     @property
     def startup_budget(self) -> int:
-        """Minutes from the pod's start until the server must answer."""
+        """Time limit in minutes from the pod's start to the server's first answer."""
         return models.startup_minutes(self.uri) if self.startup_minutes is None else self.startup_minutes
 
     @property
@@ -160,17 +160,17 @@ class ModelSettings(Section):
 
     @property
     def running_replicas(self) -> int:
-        """Replicas that hold TPU nodes, at most."""
+        """Maximum number of replicas that occupy TPU nodes; 0 for a stopped model."""
         return 0 if self.stopped else self.most_replicas
 
     @property
     def least_replicas(self) -> int:
-        """Replicas that hold TPU nodes, at least."""
+        """Minimum number of replicas that occupy TPU nodes; 0 for a stopped model."""
         return 0 if self.stopped else self.fewest_replicas
 
     @property
     def pace(self) -> ScalingSettings:
-        """When replicas are added and removed, with defaults."""
+        """The settings of when replicas are added and removed, with defaults."""
         return self.scaling or ScalingSettings()
 
     @property
@@ -187,7 +187,7 @@ class ModelSettings(Section):
 
     @property
     def published_name(self) -> str:
-        """The other name that it serves: KServe advertises it in ``status.addresses``."""
+        """The model's other name, which KServe advertises in ``status.addresses``."""
         return f"publishers/{self.namespace}/models/{self.served_name}"
 
     @property

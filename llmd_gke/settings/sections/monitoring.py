@@ -1,4 +1,4 @@
-"""Which metrics and traces of a stack are collected, and who is alerted."""
+"""Settings of metrics, traces, alerts and their recipients."""
 
 from __future__ import annotations
 

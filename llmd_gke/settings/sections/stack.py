@@ -90,7 +90,7 @@ class StackSettings(Section):
 
     @property
     def budget_labels(self) -> dict[str, str]:
-        """The label of the cluster by which the policy ``hourly-price`` knows the stack's limit."""
+        """The cluster's label from which the policy ``hourly-price`` reads the stack's limit."""
         given = self.budget
         limit = None if given is None else cents(given.usd_per_hour, given.usd_per_month)
         return {} if limit is None else {LABEL: str(limit)}
@@ -112,15 +112,17 @@ class StackSettings(Section):
 
     @property
     def autoscaled(self) -> tuple[ModelSettings, ...]:
-        """The models whose replicas follow their load now: stopped ones have none."""
+        """The autoscaled models that are not stopped."""
         return tuple(model for model in self.models if model.autoscaled and not model.stopped)
 
     def scaling_source(self, model: ModelSettings) -> Source:
-        """Who reads a model's load: what the settings say, or else the managed adapter where the cluster has it."""
+        """The component that reads a model's load: the one in the settings, otherwise the managed adapter if the
+        cluster has it.
+        """
         return effective_source(model.pace.source, self.cluster.min_version)
 
     def scales_by(self, source: Source) -> bool:
-        """Whether a model that is not stopped is scaled by that source."""
+        """Whether a model that is not stopped is scaled by the load from that source."""
         return any(self.scaling_source(model) == source for model in self.autoscaled)
 
     def pool(self, name: str) -> AcceleratorPool:

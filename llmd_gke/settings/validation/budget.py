@@ -36,7 +36,7 @@ def budget(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def priced(settings: StackSettings) -> list[PricedPool] | None:
-    """The pools at their maximum; ``None`` while one has a machine type or topology that other rules reject."""
+    """The pools at their maximum; ``None`` if one has a machine type or topology that other rules reject."""
     pools: list[PricedPool] = []
     for pool in settings.pools:
         shape = accelerators.find_slice(pool.machine_type, pool.topology)
@@ -48,7 +48,9 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
 
 
 def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
-    """Price of system nodes, disks, load balancer and NAT, at most; ``idle``: with the fewest nodes and replicas."""
+    """Maximum price of system nodes, disks, load balancer and NAT; with ``idle``, that of the fewest nodes and
+    replicas.
+    """
     system = settings.cluster.system_pool
     count = system.min_nodes if idle else system.max_nodes
     nodes = {pool.name: settings.least_nodes(pool) if idle else pool.max_nodes for pool in settings.pools}

@@ -15,14 +15,14 @@ from llmd_gke.settings.sections import ClusterSettings, ExistingNetworkSettings,
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 REHEARSAL_PROJECT = "rehearsal"
-"""Project id of stacks that only ever run on the stand-ins of ``make up``."""
+"""Project ID of stacks that only run on the stand-ins of ``make up``."""
 
 CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
-"""Set by ``make``: which stand-in cloud the engine has been pointed at. Unset means Google Cloud."""
+"""Variable that ``make`` sets: the local cloud that the engine uses. If it is not set, the engine uses Google Cloud."""
 
 
 def zone(settings: StackSettings) -> Iterator[SettingFinding]:
-    """A stack made for the stand-ins never reaches Google Cloud."""
+    """A stack for the stand-ins is never deployed to Google Cloud."""
     if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
         yield SettingFinding(
             "gcp:project",

@@ -15,7 +15,7 @@ KEY = "llmd-gke:frontDoor"
 
 
 def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
-    """Callers, and what they need of the models."""
+    """Checks the callers, and the settings of models that callers rely on."""
     door = settings.front_door
     if door is None:
         return
@@ -61,7 +61,9 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[SettingFinding]:
-    """The callers' keys by name. A value is ``None`` where it is not readable; none is ever part of a finding."""
+    """Checks the callers' keys. ``given`` maps names to values, ``None`` if a value cannot be read. No finding contains
+    a value.
+    """
     door = settings.front_door
     if door is None:
         return
@@ -79,7 +81,7 @@ def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[S
 
 
 def stand_ins(present: bool) -> Iterator[SettingFinding]:
-    """Keys that everybody knows stay on this machine."""
+    """Checks that publicly known stand-in keys are only used on local clouds."""
     if present and not os.environ.get(CLOUD_VARIABLE):
         finding = Finding(
             "caller-key",
@@ -91,7 +93,7 @@ def stand_ins(present: bool) -> Iterator[SettingFinding]:
 
 
 def names_of(model: ModelSettings) -> tuple[str, ...]:
-    """What a model answers to: its two names, and those of its adapters."""
+    """The names that a model answers to: its two names, and those of its adapters."""
     return (model.served_name, model.published_name, *checks.adapters(model.extra_args))
 
 

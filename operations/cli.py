@@ -1,9 +1,8 @@
 """``llmd-gke``: one entry for every command, each in a module of its own that is imported when it is called.
 
 A new command is one line in :data:`COMMANDS` and a function ``command`` in its module, with the options of
-:mod:`operations.options`. Expected failures are exceptions of :mod:`operations.exits`: ``main``
-prints them on standard error and leaves with their status. Results go to standard output, everything else to standard
-error.
+:mod:`operations.options`. Expected failures are exceptions of :mod:`operations.exits`: ``main`` prints them on standard
+error and returns their exit status. Results go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -59,7 +58,9 @@ COMMANDS: dict[str, Command] = {
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:
-    """The Typer application. Only the called command is imported; of the others it has the name and the help line."""
+    """The Typer application. Only the called command is imported; for the others, only the name and the help line are
+    known.
+    """
     statuses = " · ".join(f"{status.value} {meaning}" for status, meaning in MEANINGS.items())
     app = typer.Typer(
         help=f"Operate a stack: before it is created, while it serves, and in a pull request.\n\nExit status: "
@@ -90,7 +91,7 @@ def _not_called() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status. An expected failure prints its message: cause, then fix."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
-    # Google's libraries announce the end of a Python years ahead, in the middle of what a command says.
+    # Google's libraries warn of the end of a Python version's support years ahead, amid a command's output.
     warnings.filterwarnings("ignore", message="You are using a Python version", category=FutureWarning)
     try:
         application(argv)(args=argv, prog_name=PROGRAM)

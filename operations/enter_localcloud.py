@@ -1,4 +1,6 @@
-"""Commands that talk to a laptop cloud: its gateway and API server answer inside its namespaces only."""
+"""Enters a laptop cloud for commands that connect to it: its gateway and API server are reachable only inside its
+namespaces.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def starting(doing: str) -> Work:
 def enter(target: Target, *, required: bool = True) -> None:
     """Replaces this process by the same command inside the laptop cloud of ``target``; does nothing for other clouds.
 
-    Raises ``NotUp`` when the laptop cloud does not run and is ``required``; else the command goes on outside.
+    Raises ``NotUp`` if the laptop cloud does not run and is ``required``; otherwise the command continues outside.
     """
     if target.cloud is not Cloud.LAPTOP:
         return
@@ -45,7 +47,7 @@ def enter(target: Target, *, required: bool = True) -> None:
         if not required:
             return
         raise NotUp(str(error)) from None
-    # Inside, the kubeconfig of the outputs signs in by the stub of Google's plugin, which is first on this PATH.
+    # Inside, the kubeconfig of the outputs uses the stub of Google's plugin, which is first on this PATH.
     environment = clean(os.environ, target.workdir) | {"PYTHONPATH": str(CLONE), ENTERED: "1"}
     sys.stdout.flush()
     os.execvpe(command[0], command, environment)  # noqa: S606 - no shell

@@ -1,4 +1,4 @@
-"""Exit statuses of every command, in one place; the same numbers as ``make up`` and ``make down`` leave."""
+"""Exit statuses of every command, in one place; ``make up`` and ``make down`` use the same."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEANINGS: dict[Exit, str] = {
 
 
 class Failed(Problem):
-    """The command did its work; the result is bad. Exit status 1."""
+    """The command ran to its end, with a bad result. Exit status 1."""
 
     status = Exit.FAILED
 
@@ -51,6 +51,6 @@ class NotUp(Problem):
 
 
 class Unreachable(Problem):
-    """Something that has to answer does not. Exit status 8."""
+    """A required service does not answer. Exit status 8."""
 
     status = Exit.UNREACHABLE

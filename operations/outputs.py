@@ -1,4 +1,4 @@
-"""Outputs of a stack, read by the engine from its state backend. Secrets are not decrypted unless asked for."""
+"""Outputs of a stack, which the engine reads from its state backend. Secrets are only decrypted on request."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ ANSWER_SECONDS = 60
 
 NOT_SIGNED_IN = 3
 NO_SUCH_STACK = 6
-"""Exit statuses of the engine since v3.226.1 (https://www.pulumi.com/docs/iac/cli/exit-codes/), so also at our floor.
+"""Exit statuses of the engine since v3.226.1 (https://www.pulumi.com/docs/iac/cli/exit-codes/), and thus of our oldest
+supported one.
 
-``pulumi.automation`` tells a missing stack by the engine's sentence, decrypts every secret to list outputs, and adds
-the caller's environment to a local cloud's; the command itself does none of that.
+``pulumi.automation`` recognizes a missing stack by the text of the engine's message, decrypts every secret to list
+outputs, and adds the caller's environment to that of a local cloud; the command itself does none of that.
 """
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One model as clients reach it: base URL without ``/v1``, and what they send as ``model``.
+    """The endpoint of one model for clients: base URL without ``/v1``, and the name that they send as ``model``.
 
     ``behind_door``: through the front door, with the ``key`` of a caller; ``namespace`` is the model's there, and
     elsewhere part of the URL.
@@ -55,9 +56,10 @@ class Outputs:
 
 
 def read(target: Target) -> Outputs:
-    """The outputs of a stack that is up.
+    """The outputs of a deployed stack.
 
-    Raises ``NotUp`` when it is not, ``SetUpFailed`` without an engine, ``Unreachable`` when its state cannot be read.
+    Raises ``NotUp`` if it is not deployed, ``SetUpFailed`` without an engine, ``Unreachable`` if its state cannot be
+    read.
     """
     values = cast("Mapping[str, object]", json.loads(_ask(target, "stack", "output", "--json") or "{}"))
     missing = [name for name in ("gatewayIp", "models", "cluster") if not values.get(name)]
@@ -83,10 +85,10 @@ def _endpoint(target: Target, name: str, output: Mapping[str, str], behind_door:
 
 
 def _key(target: Target, model: str) -> str:
-    """A key for the front door: of the environment; on a local cloud else the one that stands in for a secret."""
+    """A key for the front door: the one in the environment, otherwise, on a local cloud, the stand-in of a secret."""
     if key := os.environ.get(KEY_VARIABLE):
         return key
-    from localcloud.cluster import front_door  # reads the settings, which take longest to import
+    from localcloud.cluster import front_door  # imports the settings, which take the longest to import
 
     kind = KINDS.get(target.cloud)
     return (front_door.key(Workdir.of(target.root, kind), target.stack, model) or "") if kind else ""
@@ -104,10 +106,11 @@ def kubeconfig(target: Target) -> str:
 
 
 def last_steps(target: Target) -> Mapping[str, int]:
-    """How many resources the stack's last update made, changed or left alone: ``{"create": 2, "same": 63}``.
+    """Number of resources that the stack's last update created, changed or left unchanged: ``{"create": 2, "same":
+    63}``.
 
     From the engine's history (``resourceChanges``, pulumi/pulumi v3.259.0 pkg/cmd/pulumi/stack/stack_history.go), empty
-    where there was none. Raises as :func:`read` does.
+    if there was none. Raises as :func:`read` does.
     """
     return cast("Mapping[str, int]", _last_update(target).get("resourceChanges") or {})
 
@@ -160,7 +163,7 @@ def _ask(target: Target, *arguments: str) -> str:
 
 
 def _explained(target: Target, status: int, message: str) -> Problem:
-    """The problem behind an exit status of the engine; its ``message`` is quoted, never read."""
+    """The problem behind an exit status of the engine; its ``message`` is quoted, never parsed."""
     if status == NO_SUCH_STACK:
         return NotUp(f"Stack {target.stack} does not exist on {target.cloud}.\nFix: {target.up}\n({message})")
     if status == NOT_SIGNED_IN:
@@ -179,7 +182,7 @@ def _short(text: str) -> str:
 
 
 def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
-    """The engine that knows the stack, and the environment it needs."""
+    """The command that starts the stack's engine, and its environment."""
     if target.cloud is Cloud.GOOGLE:
         executable = shutil.which("pulumi")
         if executable is None:

@@ -1,8 +1,8 @@
-"""Keeps what pages show of commands true: ``python -m operations.pages [--check]``.
+"""Keeps the output of commands in pages up to date: ``python -m operations.pages [--check]``.
 
-In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block or a
-table; the block's content, or the table, is what the command (or ``python -m MODULE``) prints. Below such a comment a
-link ``![…](file.svg)`` names a file that is made the same way.
+In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` precedes a fenced block or a table;
+the block's content, or the table, is the output of the command (or of ``python -m MODULE``). A link ``![…](file.svg)``
+below such a comment refers to a file with that output.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ IMAGE = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+)\)")
 
 
 def pages(root: Path) -> list[Path]:
-    """Every page that may hold such a block."""
+    """Every page that may contain such a block."""
     return sorted([*root.glob("*.md"), *root.glob("docs/*.md")])
 
 
 def made(command: str) -> str:
-    """What a command prints on standard output. Raises ``RuntimeError`` when it fails."""
+    """The standard output of a command. Raises ``RuntimeError`` if it fails."""
     program, *rest = shlex.split(command)
     if program == "python":
         done = subprocess.run([sys.executable, *rest], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -74,7 +74,7 @@ def stale(root: Path) -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes what is stale, or with ``--check`` only says so (status 1)."""
+    """Writes the files that are out of date, or with ``--check`` only lists them (status 1)."""
     outdated = stale(ROOT)
     for file, text in outdated.items():
         if "--check" in arguments:

@@ -1,6 +1,6 @@
-"""The progress of a command: after two seconds, one line on standard error that says what the command waits for.
+"""The progress of a command: after two seconds, one line on standard error with what the command waits for.
 
-Work that is known to be slow says so at once, as plain text, before anything large is imported. On a terminal
+Work that is known to be slow shows its line at once, as plain text, before large imports. On a terminal
 :mod:`localcloud.common.progress_line` then takes over.
 """
 
@@ -73,7 +73,7 @@ class Work:
         from localcloud.common.progress_line import ProgressLine
 
         with self._lock:
-            if Work._outermost is not self:  # it has ended meanwhile
+            if Work._outermost is not self:  # the work has ended in the meantime
                 return
             self._erase()
             self._shown = ProgressLine(Console(stderr=True)).__enter__()
@@ -109,5 +109,7 @@ def _redraws() -> bool:
 
 
 def working(doing: str, *, quiet_seconds: float = QUIET_SECONDS) -> Work:
-    """For ``with``: its end, also by Ctrl-C, removes the line. It appears after ``quiet_seconds``, for 0 at once."""
+    """Progress for a ``with`` statement, whose end, also by Ctrl-C, removes the line. The line appears after
+    ``quiet_seconds``, with 0 at once.
+    """
     return Work(doing, quiet_seconds)

@@ -22,7 +22,7 @@ def record(target: Target) -> Parts:
     No cloud is called, so a stack of any project can be recorded anywhere; missing secrets get a placeholder.
     """
     os.environ.setdefault("LLMD_GKE_CLOUD", "rehearsal")
-    _ = target.checked  # every problem of the settings, in words, before the program stumbles over the first
+    _ = target.checked  # reports every problem of the settings, before the program fails at the first
     with working(f"recording the graph of stack {target.stack}"):
         from pulumi import RunError
 
@@ -33,12 +33,12 @@ def record(target: Target) -> Parts:
         from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE
 
         try:
-            made_up = f"{NAMESPACE}:{CALLER_KEYS}"  # by `load`, one for each caller
+            made_up = f"{NAMESPACE}:{CALLER_KEYS}"  # `load` makes one up for each caller
             missing = [key for key in required_secrets(target.settings) if key != made_up]
             stand_ins = dict.fromkeys(missing, STAND_IN)
             present = read_config(target.root, target.stack)
             return Parts(load(target.root, target.stack, changes={**stand_ins, **present}))
-        except Exception as error:  # whatever the program of a change may raise
+        except Exception as error:  # the program of a change may raise anything
             what = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
             raise Failed(
                 f"The program of stack {target.stack} failed: {what}\nFix: make preview STACK={target.stack} shows "

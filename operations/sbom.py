@@ -1,8 +1,8 @@
 """Bills of materials of the Python sets: ``make sbom``, or ``python3 operations/sbom.py FOLDER``.
 
 One CycloneDX 1.6 document (https://cyclonedx.org/docs/1.6/json/) for each ``requirements/SET.txt``: every package with
-its version, the SHA-256 of each archive that may be installed, and what asks for it. The standard library is all it
-needs, and the same pins give the same bytes.
+its version, the SHA-256 of each archive that may be installed, and the packages that require it. It uses only the
+standard library, and the same pins give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VIA = re.compile(r"^\s+#(?: via)?\s+(?P<parent>\S+)$")
 
 @dataclass
 class Package:
-    """A pinned package. ``wanted_by``: packages that ask for it, and files that list it (``-r program.in``)."""
+    """A pinned package. ``wanted_by``: packages that require it, and files that list it (``-r program.in``)."""
 
     name: str
     version: str
@@ -98,7 +98,7 @@ def _component(one: Package) -> dict[str, object]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the documents into a folder. Returns 2 for a wrong call."""
+    """Writes the documents into a folder. Returns 2 for wrong usage."""
     if len(arguments) != 1:
         print("usage: python3 operations/sbom.py FOLDER", file=sys.stderr)
         return 2

@@ -1,6 +1,6 @@
 """Summary of a stack before anything is created: settings, graph, chips and price. Needs Python only.
 
-``python -m operations.summary --stack eu4a``; exit code 0, or 2 for settings that cannot be used.
+``python -m operations.summary --stack eu4a``; exit code 0, or 2 for invalid settings.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _prices(settings: StackSettings) -> Table:
 
 
 def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
-    """Chips by Compute Engine quota and TPU family that the project needs with every pool at its maximum."""
+    """Chips by Compute Engine quota and TPU family that the project needs if every pool is at its maximum."""
     chips: dict[tuple[str, str], int] = {}
     for pool in settings.pools:
         quota = (pool.quota, pool.family.quota_family)
@@ -92,7 +92,7 @@ def _quota(settings: StackSettings) -> Table:
 
 
 def price(usd: float | None) -> str:
-    """A price for people; says so if there is no public one."""
+    """A price as text, also if there is no public one."""
     return "no public price" if usd is None else f"{usd:,.2f}"
 
 
@@ -112,7 +112,7 @@ def _tree(stack: str, graph: Graph) -> Tree:
 
 
 def main() -> None:
-    """Command line of this module."""
+    """Runs the command line of this module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stack", required=True)
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[1])

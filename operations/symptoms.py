@@ -1,4 +1,4 @@
-"""Symptoms that clients or operators see, their meaning on this stack, and the command to run next.
+"""Symptoms that clients or operators observe, their meaning on this stack, and the command to run next.
 
 One table for ``smoke``, ``status`` and ``docs/troubleshooting.md``. Sources: GKE's load balancer answers
 (https://cloud.google.com/load-balancing/docs/https/troubleshooting-ext-https-lbs), Envoy's response flags, vLLM's and
@@ -116,11 +116,11 @@ SYMPTOMS: tuple[Symptom, ...] = (
 
 
 SERVER_LOGS = frozenset({"tpu-privileges"})
-"""Keys of symptoms that are looked for in logs of servers, where texts of the others mean something else."""
+"""Keys of the symptoms that apply to servers' logs, in which the signs of the others have another meaning."""
 
 
 def explain_log(text: str) -> Symptom | None:
-    """The first symptom of a server whose sign is in the end of its log."""
+    """The first of :data:`SERVER_LOGS` whose sign is in the text, the end of a server's log."""
     return next((one for one in SYMPTOMS if one.key in SERVER_LOGS and re.search(one.sign, text, re.IGNORECASE)), None)
 
 

@@ -13,7 +13,7 @@ from localcloud.common.workdir import CloudKind, Workdir
 from operations.exits import BadInput
 from operations.options import Cloud
 
-if TYPE_CHECKING:  # the settings take longest to import: only whoever reads them waits for that
+if TYPE_CHECKING:  # the settings take the longest to import: only commands that read them should wait for that
     from llmd_gke.settings.parse import Checked
     from llmd_gke.settings.sections import StackSettings
 
@@ -22,7 +22,7 @@ KINDS: dict[Cloud, CloudKind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "la
 
 
 def root_folder() -> Path:
-    """The folder with Pulumi.yaml and the stack files: ``$LLMD_GKE_ROOT``, else this clone."""
+    """The folder with Pulumi.yaml and the stack files: ``$LLMD_GKE_ROOT``, otherwise this clone."""
     return Path(os.environ.get("LLMD_GKE_ROOT") or CLONE).absolute()
 
 
@@ -36,9 +36,9 @@ class Target:
 
     @classmethod
     def choose(cls, stack: str, cloud: Cloud | None = None, root: Path | None = None) -> Target:
-        """The stack of that name in ``cloud``; without one, the project of the stack file decides.
+        """The stack of that name in ``cloud``; without ``cloud``, the project in the stack file determines it.
 
-        ``root`` is by default ``$LLMD_GKE_ROOT``, else this clone. Raises ``BadInput`` when there is no such file.
+        ``root`` is by default :func:`root_folder`. Raises ``BadInput`` if there is no such file.
         """
         from llmd_gke.settings.errors import SettingsError
         from llmd_gke.settings.load import read_config
@@ -62,8 +62,8 @@ class Target:
 
         if self.cloud is not Cloud.GOOGLE:
             if os.environ.get(CLOUD_VARIABLE, self.cloud.value) != self.cloud.value:
-                os.environ.pop("LLMD_GKE_HOME", None)  # it is the home of the other one, as in a shell of that
-            os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings refuse a rehearsal-only stack elsewhere
+                os.environ.pop("LLMD_GKE_HOME", None)  # the variable is the other cloud's home, as in its shell
+            os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings reject a rehearsal-only stack elsewhere
         try:
             return load_stack(self.root, self.stack)
         except SettingsError as error:
@@ -87,14 +87,14 @@ class Target:
 
     @property
     def workdir(self) -> Workdir:
-        """The folders of a cloud of this machine. Raises ``LookupError`` for Google Cloud, which has none."""
+        """The folders of a local cloud. Raises ``LookupError`` for Google Cloud, which has none."""
         if self.cloud is Cloud.GOOGLE:
             raise LookupError("Google Cloud has no folders here")
         return Workdir.of(self.root, KINDS[self.cloud])
 
     @property
     def up(self) -> str:
-        """The command that brings the stack up there, for messages."""
+        """The command that deploys the stack there, for messages."""
         if self.cloud is Cloud.GOOGLE:
             return f"pulumi up --stack {self.stack} --policy-pack policies"
         laptop = " CLOUD=laptop" if self.cloud is Cloud.LAPTOP else ""

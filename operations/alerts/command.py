@@ -17,9 +17,9 @@ def command(
         float, typer.Option(min=1, max=1000, help="Divide every wait and range by this factor, for trials.")
     ] = 1,
 ) -> None:
-    """Print the alerts of a stack as a rules file of Prometheus. Made from the settings: nothing has to be up.
+    """Print the alerts of a stack as a Prometheus rules file, generated from the settings: the stack need not be up.
 
-    `--output json` gives the policies that `pulumi up` creates in Cloud Monitoring, as its API v3 takes them.
+    `--output json` prints the policies that `pulumi up` creates in Cloud Monitoring, in the format of its API v3.
     """
     from operations.progress import working
 

@@ -75,7 +75,7 @@ def command(
             try:
                 with _way(kubectl, target, chosen, server) as base:
                     answers.append((server, ask(base, question)))
-            except Failed as problem:  # the other pods are asked all the same
+            except Failed as problem:  # the other pods are still asked
                 cause, _, fixes[name(server)] = str(problem).partition("\nFix: ")
                 answers.append((server, Answer(0, 0.0, cause)))
     rows = [{"pod": name(server), "ready": is_ready(server), **answer.as_json()} for server, answer in answers]
@@ -143,7 +143,7 @@ def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object)
     from localcloud.kubernetes.fields import name
     from operations.ask.kubectl import address
 
-    if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports, and inside, pods answer at their addresses
+    if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports; inside, pods are reachable at their addresses
         return nullcontext(f"http://{address(server)}:{WORKLOAD_PORT}")
     return kubectl.forwarded(model.namespace, name(server), WORKLOAD_PORT)
 

@@ -1,7 +1,8 @@
-"""``kubectl`` as ``ask`` uses it: lists the pods of a model, and forwards a port of a pod.
+"""Runs ``kubectl`` to list the pods of a model, and to forward a port of a pod.
 
 ``kubectl port-forward`` connects inside the pod's network namespace, to which NetworkPolicies do not apply. The API
-server's pod proxy does not work on GKE: its requests come from an agent pod, which models' namespaces do not admit.
+server's pod proxy does not work on GKE: its requests come from an agent's pod, which the models' NetworkPolicies do not
+admit.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class Kubectl:
     options: Sequence[str]
 
     def servers(self, namespace: str, model: str) -> list[Object]:
-        """The pods that answer requests to a model, by name; of a group of hosts only the leader.
+        """The pods that answer requests to a model, sorted by name; only the leader of a group of hosts.
 
-        Raises ``SetUpFailed`` without kubectl, and ``Unreachable`` when the cluster does not answer.
+        Raises ``SetUpFailed`` if kubectl is missing, and ``Unreachable`` if the cluster does not answer.
         """
         labels = f"{kserve.NAME}={model},{kserve.OWN_COMPONENT}={kserve.WORKLOAD}"
         command = self._command("get", "pods", "-n", namespace, "-l", labels, "-o", "json")
@@ -54,7 +55,9 @@ class Kubectl:
 
     @contextmanager
     def forwarded(self, namespace: str, pod: str, port: int) -> Generator[str]:
-        """A base URL on the loopback that leads to a pod's port. Raises ``Failed`` where it cannot be opened."""
+        """A context with a base URL on the loopback interface that is forwarded to a pod's port. Raises ``Failed`` if
+        forwarding fails.
+        """
         process = subprocess.Popen(
             self._command("port-forward", "-n", namespace, "--address=127.0.0.1", f"pod/{pod}", f":{port}"),
             stdin=subprocess.DEVNULL,
@@ -89,8 +92,8 @@ class Kubectl:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """Ends kubectl and the plugin that it signs in with, which holds standard error open for as long as it lives."""
-    if process.returncode is None:  # until it is waited for, the number is this process's
+    """Kills kubectl and its credential plugin, which keeps standard error open as long as it runs."""
+    if process.returncode is None:  # the process id is not reused before the process is waited for
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 

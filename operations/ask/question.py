@@ -40,7 +40,7 @@ class Answer:
 
 
 def ask(base: str, question: Question) -> Answer:
-    """Sends the question to one server at ``base``. Errors are part of the result: nothing is raised for them."""
+    """Sends the question to one server at ``base``. Errors are part of the result, and never raised."""
     started = time.monotonic()
     try:
         with httpx.Client(base_url=base, timeout=question.timeout, trust_env=False) as http:

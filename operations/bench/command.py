@@ -106,13 +106,13 @@ def command(
 
 
 def prepare(target: Target) -> None:
-    """Installs the load generator before the command enters a laptop cloud, inside which nothing can be downloaded."""
+    """Installs the load generator before the command enters a laptop cloud, inside which downloads are impossible."""
     if target.cloud is not Cloud.LAPTOP:
         return
     from localcloud.linux_namespaces import discover
     from operations.bench import environment
 
-    if discover.running(target.workdir.home) is not None:  # else there is nothing to measure, and `enter` says so
+    if discover.running(target.workdir.home) is not None:  # otherwise `enter` reports that nothing runs
         with working("looking for the load generator") as work:
             environment.python(work.say)
 
@@ -142,7 +142,7 @@ def take(
             load.Load(endpoint.url, endpoint.served_model_name, loads, seconds, warmup, first, most, key=endpoint.key),
             work.say,
         )
-        # What answers at an address given by hand are not the stack's chips.
+        # A server at a given address does not necessarily run on the stack's chips.
         served = next((one for one in target.settings.models if one.name == endpoint.name and url is None), None)
         cost = price.of_model(target.settings, served) if served else None
         result = BenchResult(

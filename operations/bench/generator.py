@@ -4,9 +4,9 @@
 # pyright: reportMissingTypeStubs=false
 """Runs guidellm level by level: ``python -m operations.bench.generator SPEC`` in the bench environment.
 
-SPEC is a JSON file (:mod:`operations.bench.load`). Each finished level is one line of JSON on the standard
-output that we were started with; guidellm's own output goes to standard error. guidellm starts its workers as new
-processes that import this module again, so what stands at the top holds for them as well.
+SPEC is a JSON file (:mod:`operations.bench.load`). Each finished level is one line of JSON on the original standard
+output; guidellm's own output goes to standard error. guidellm starts its workers as new processes that import this
+module again, so the code at the top also runs in them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-# guidellm 0.8 imports PyTorch (3 GB with its CUDA packages) for one class, which reads rows of a data set one by one.
-# Its registry lets us bring a reader of our own; the module with PyTorch's is never imported.
+# guidellm 0.8 imports PyTorch (3 GB with its CUDA packages) for one class, which reads the rows of a data set one by
+# one. Its registry accepts a reader of our own, so that the module that needs PyTorch is never imported.
 _reader = types.ModuleType("guidellm.data.loaders.torch")
 _reader.TorchDataLoader = object  # type: ignore[attr-defined]
 sys.modules.setdefault("guidellm.data.loaders.torch", _reader)
@@ -34,8 +34,8 @@ from operations.bench.workload import Workload, prompts  # noqa: E402
 
 @DataLoaderRegistry.register("pytorch")
 class Rows:
-    """``rows``, one by one, as requests. They never end: a level that had no more of them would end with them, and on a
-    quick server within its warm-up. The data set that guidellm was given has one of them, for the names of columns.
+    """Yields ``rows`` one by one as requests, without end: a level that runs out of rows would end early, on a fast
+    server even during its warm-up. guidellm's own data set has one row, for the names of the columns.
     """
 
     rows: Iterator[dict[str, Any]]
@@ -59,12 +59,12 @@ class Rows:
 
     @property
     def info(self) -> dict[str, Any]:
-        """Metadata of the reader, which guidellm stores."""
+        """Metadata of the reader for guidellm's report."""
         return {"rows": len(self._datasets[0])}
 
 
 def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> BenchmarkScenario:
-    """One level: ``streams`` requests at a time, for the seconds of the spec; its beginning is left out."""
+    """One level: ``streams`` concurrent requests, for the duration in the spec; the warm-up is excluded."""
     source = prompts(workload, f"{spec['seed']} {workload.kind} {streams}")
     Rows.rows = ({"prompt": prompt, "output_tokens_count": workload.output_tokens} for prompt in source)
     return BenchmarkScenario(
@@ -77,7 +77,7 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
                 "verify": True,
                 "timeout": spec["timeout"],
                 "api_key": spec.get("key") or None,
-                # Before the load guidellm asks this path. A front door has no /health.
+                # guidellm requests this path before the load. A front door has no /health.
                 "api_routes": {"/health": "v1/models"},
             },
             profile={
@@ -142,7 +142,7 @@ async def run(spec: dict[str, Any], say: Any) -> None:
 
 
 def main() -> None:
-    """Reads the spec and keeps standard output for our own lines."""
+    """Reads the spec, reserves standard output for the results, and runs the workloads."""
     import asyncio
     from pathlib import Path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 FLAT = 0.10
-"""A doubling of concurrency that increases throughput by less than this share counts as flat."""
+"""Share by which a doubling of concurrency must increase throughput; a smaller increase counts as flat."""
 
 ERRORS = 0.05
 """Share of failed requests above which a level is not a valid measurement."""

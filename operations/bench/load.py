@@ -30,7 +30,9 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_C
 
 @dataclass(frozen=True)
 class Load:
-    """The load: URL, model name, and how much to send; ``key``: of a caller, behind a front door. Times in seconds."""
+    """The load: URL, model name, and the amounts to send. ``key``: that of a caller, behind a front door. Times in
+    seconds.
+    """
 
     url: str
     model: str
@@ -50,7 +52,7 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
     """
     with tempfile.TemporaryDirectory(prefix="llmd-gke-bench-") as folder:
         spec = Path(folder) / "spec.json"
-        # A seed nobody has used: the server's cache must not know the prompts from an earlier run.
+        # A new seed: the server's cache must not contain the prompts of an earlier run.
         spec.write_text(json.dumps({**asdict(load), "seed": uuid.uuid4().hex}))
         errors = Path(folder) / "stderr"
         with errors.open("w") as log:
@@ -69,7 +71,7 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
             finally:
                 end(process, STOP)
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # its workers, which share its session, may outlive it
+                    os.killpg(process.pid, signal.SIGKILL)  # its workers, which are in the same session, may outlive it
         if status or not levels:
             raise Failed(
                 f"The load generator exited with status {status}: {_end_of_log(errors.read_text(errors='replace'))}\n"

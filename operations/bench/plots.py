@@ -1,10 +1,10 @@
-# matplotlib lies in the benchmark's own environment (requirements/bench.txt), which type checkers do not see.
+# matplotlib is only in the benchmark's own environment (requirements/bench.txt), which type checkers do not see.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingModuleSource=false
 """Plots of a result: ``python -m operations.bench.plots RESULT FOLDER`` in the bench environment.
 
 Writes ``throughput``, ``first-token`` and, where both workloads ran, ``hit-against-miss`` as PNG and SVG, and prints
-their paths. Numbers that are no measurement of a TPU carry their mark across the picture.
+their paths. Plots of numbers that are not measurements of a TPU are marked across the picture.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLOURS = {"random": "#5f6368", "shared": "#1a73e8"}
 def draw(result: dict[str, Any], folder: Path) -> list[Path]:
     """All plots of a result."""
     mpl.rcParams["svg.hashsalt"] = "llmd-gke"  # the same result gives the same file
-    mpl.rcParams["svg.fonttype"] = "none"  # words stay words: small files, and they can be searched
+    mpl.rcParams["svg.fonttype"] = "none"  # text remains text: files are small and searchable
     kinds = list(dict.fromkeys(level["workload"] for level in result["levels"]))
     made = [
         *_lines(
@@ -75,7 +75,7 @@ def _lines(
 
 
 def _bars(result: dict[str, Any], folder: Path) -> list[Path]:
-    """Time to first token with and without a shared beginning, at every concurrency that both have."""
+    """Plots the time to first token with and without a shared prefix, at every concurrency that both workloads have."""
     by = {kind: {one["concurrency"]: one for one in result["levels"] if one["workload"] == kind} for kind in NAMES}
     both = sorted(set(by["random"]) & set(by["shared"]))
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")

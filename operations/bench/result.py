@@ -64,7 +64,7 @@ class BenchResult:
         return sorted((level for level in self.levels if level.workload == workload), key=lambda one: one.concurrency)
 
     def best(self, workload: str) -> Level | None:
-        """The level with most output tokens a second."""
+        """The level with the most output tokens per second; ``None`` without levels."""
         return max(self.of(workload), key=lambda level: level.output_tokens_per_second, default=None)
 
     def usd_per_million(self, level: Level) -> float | None:
@@ -93,7 +93,7 @@ def _rounded(result: BenchResult, level: Level) -> float | None:
 
 
 def read(file: Path) -> BenchResult:
-    """A result from its file. Raises ``BadInput`` for a file that is none."""
+    """Reads a result from its file. Raises ``BadInput`` for a file that does not contain one."""
     try:
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -14,7 +14,7 @@ NAMES = {"random": "no common prefix (control)", "shared": "a common prefix"}
 
 
 def run(result: BenchResult, today: date) -> list[Table | str]:
-    """A table for each workload, what ended it, what the shared beginning brought, and how old its price is."""
+    """A table for each workload, the reason why it ended, the gain of the shared prefix, and the age of the price."""
     parts: list[Table | str] = []
     for kind in workloads(result):
         table = _table(f"{result.model} of stack {result.stack}: prompts with {NAMES[kind]}")

@@ -1,8 +1,9 @@
-"""Prompts: some share a long beginning, others share nothing. Standard library only, as the load generator runs it.
+"""Prompts: some share a long prefix, others share nothing. It uses only the standard library, because the load
+generator imports it.
 
 A prefix cache works in blocks of tokens (vLLM: 16 and more; on TPU 64 to 128 were seen): a prompt shorter than a block
-never hits. So prompts are several blocks long. Words, not tokens, are counted here, as no tokenizer is needed then; the
-words are common ones, about one token each, and the server tells how many tokens it saw.
+never hits. So prompts are several blocks long. Their length is counted in words, because that needs no tokenizer; the
+words are common ones, about one token each, and the server reports the number of tokens.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Workload:
 
 
 def prompts(workload: Workload, seed: str) -> Iterator[str]:
-    """Endless prompts. Prompts of different ``seed`` share nothing, so that caches of an earlier run do not help.
+    """Generates prompts without end. Prompts of different ``seed`` share nothing, so that caches of an earlier run do
+    not help.
 
     Shared prefixes depend on the first word of the seed only: the levels of one run share them.
     """

@@ -1,1 +1,3 @@
-"""``llmd-gke comment``: what a pull request changes, as the text of one comment. Made anywhere, posted by CI."""
+"""``llmd-gke comment``: the changes of a pull request as the text of one comment. Any machine can generate it; CI posts
+it.
+"""

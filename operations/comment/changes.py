@@ -44,7 +44,7 @@ class Change:
 
 
 def between(before: Graph, after: Graph) -> list[Change]:
-    """The difference of two recordings. Whether an update replaces the resource, only the engine can say."""
+    """The difference of two recordings. Only the engine knows whether an update replaces the resource."""
     old = {urn: node for urn, node in before.nodes.items() if is_resource(node)}
     new = {urn: node for urn, node in after.nodes.items() if is_resource(node)}
     changes = [Change("delete", node.name, node.type) for urn, node in old.items() if urn not in new]
@@ -98,7 +98,7 @@ def _counts(step: Mapping[str, object], type_: str) -> bool:
 
 
 def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
-    """The inputs that differ, and which of them cause a replacement; without values."""
+    """The paths of the inputs that differ, with a note on those that cause a replacement; without values."""
     detailed = cast("Mapping[str, Mapping[str, object]]", step.get("detailedDiff") or {})
     replacing = set(cast("Sequence[str]", step.get("replaceReasons") or []))
     replacing |= {path for path, one in detailed.items() if str(one.get("kind")).endswith("-replace")}
@@ -107,7 +107,7 @@ def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
 
 
 def with_steps(plan: Iterable[Change], compared: Iterable[Change]) -> list[Change]:
-    """The engine's plan, with the values that the comparison of recordings has."""
+    """The engine's plan, with the values from the comparison of recordings."""
     details_of = {(one.type, one.name): dict(one.details) for one in compared}
     return [
         replace(one, details=tuple((path, _both(steps.get(path, ""), why)) for path, why in one.details))

@@ -25,14 +25,16 @@ from operations.exits import BadInput
 
 VERSION = 1
 LARGEST = 4 * 1024 * 1024
-"""Bytes of a document. One about a stack with every resource changed has about 20 KB."""
+"""Maximum size of a document in bytes. One about a stack in which every resource changes has about 20 KB."""
 
 STACKS, CHANGES, DETAILS, POLICIES, BOXES, EDGES = 200, 2000, 50, 500, 200, 1000
 """Maximum numbers in a document: stacks; per stack changes, policies, boxes and edges; per change details."""
 
 
 class DataLimits(NamedTuple):
-    """How much of a stack is written: changes, details of each, messages of policies, and whether the picture."""
+    """Limits on the data of a stack: number of changes, of details per change and of policy messages, and whether it
+    has a picture.
+    """
 
     changes: int
     details: int
@@ -66,7 +68,7 @@ class _Strict(BaseModel):
 
 
 class ChangeData(_Strict):
-    """A resource; ``details`` are paths, each with the step between two values where it may be shown."""
+    """A resource; ``details`` are paths, each with the old and new value if they may be shown."""
 
     op: Op
     name: Name
@@ -84,7 +86,7 @@ class PolicyData(_Strict):
 
 
 class AmountData(_Strict):
-    """Chips and price in a state; ``open`` says why there is no price."""
+    """Chips and price in a state. ``open``: why there is no price."""
 
     nodes: Count
     chips: Count
@@ -170,7 +172,7 @@ class Document(_Strict):
 
 
 class _Totals:
-    """A price that was read from a document."""
+    """A price read from a document, which takes the place of :class:`.report.Price`."""
 
     def __init__(self, totals: Mapping[State, Amount]) -> None:
         self.totals = totals
@@ -180,7 +182,7 @@ def document(reports: Sequence[Report], base: str, head: str) -> dict[str, objec
     """The document for these reports, as JSON data, truncated to what a document may contain."""
     for limits in LIMITS[:-1]:
         made = _document(reports, base, head, limits)
-        if len(made.model_dump_json(by_alias=True)) * 2 <= LARGEST:  # printed with spaces, it is longer
+        if len(made.model_dump_json(by_alias=True)) * 2 <= LARGEST:  # printed with spaces, the document is longer
             return made.model_dump(mode="json", by_alias=True)
     return _document(reports, base, head, LIMITS[-1]).model_dump(mode="json", by_alias=True)
 

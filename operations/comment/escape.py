@@ -13,7 +13,7 @@ GAP = "\u200b"
 """Zero-width space: invisible, and it interrupts mentions, references and addresses."""
 
 LONGEST = 4000
-"""Characters of a text; what is longer is truncated."""
+"""Maximum length of a text in characters; a longer one is truncated."""
 
 _MARKUP = re.compile(r"([\\*_\[\]|~#!`])")
 _GAPS = (
@@ -28,12 +28,14 @@ _COMMIT = re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])")
 
 
 def clean(text: str) -> str:
-    """The text without invisible characters and those that change the direction of text."""
+    """The text without invisible characters and without characters that change the text's direction."""
     return "".join(one for one in text[:LONGEST] if one in "\n\t" or unicodedata.category(one)[0] != "C")
 
 
 def code(text: str) -> str:
-    """The text as inline code on one line, also for table cells: nothing in it becomes markup, link or mention."""
+    """The text as inline code on one line, also for table cells: nothing in it is rendered as markup, link or
+    mention.
+    """
     inside = " ".join(clean(text).replace("`", "'").replace("|", "\\|").split())
     return f"`{inside}`" if inside else ""
 

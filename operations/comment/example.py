@@ -27,11 +27,11 @@ EDITS = (
         "maxNumBatchedTokens: 2048\n    - {name: small, uri: hf://Qwen/Qwen3-4B, pool: v6e4, maxModelLen: 2048}",
     ),
 )
-"""What the pull request changes in the stack file."""
+"""Replacements that the pull request makes in the stack file."""
 
 
 def text() -> str:
-    """The comment. Raises ``AssertionError`` when the stack file no longer holds what is edited."""
+    """The comment. Raises ``AssertionError`` if the stack file no longer contains the text to replace."""
     with tempfile.TemporaryDirectory(prefix="llmd-gke-") as folder:
         root = Path(folder)
         for name in FILES:

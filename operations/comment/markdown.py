@@ -1,4 +1,4 @@
-"""The text of the comment, never longer than GitHub takes."""
+"""The text of the comment, never longer than GitHub allows."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ OF_A_FORK = (
     "> [!WARNING]\n> The code of a fork reported everything below. It may be deliberately wrong: read the "
     "change itself, and do not approve it because of this comment."
 )
-"""Above the table. The text is rendered by the code of the base, but from what the fork's code says."""
+"""Warning above the table. The base's code renders the text, but from data that the fork's code wrote."""
 
 SIGNS = {"create": "new", "update": "changed", "replace": "**replaced**", "delete": "**removed**"}
 
 
 @dataclass(frozen=True)
 class MarkdownLimits:
-    """How much is shown of a stack: rows of changes, details per row, messages of policies, and whether the picture."""
+    """Limits on the text about a stack: rows of changes, details per row, policy messages, and whether it has a
+    picture.
+    """
 
     rows: int
     details: int
@@ -53,7 +55,7 @@ LIMITS = (
 def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT, *, fork: bool = False) -> str:
     """The comment about all stacks; what does not fit is omitted and counted.
 
-    ``fork``: the code of a fork produced the reports; the comment says so.
+    ``fork``: the code of a fork produced the reports, which the comment mentions.
     """
     head_ = list(_head(reports, base, head, fork))
     for limits in LIMITS:
@@ -149,7 +151,7 @@ def _hourly(amount: Amount | None) -> str | None:
 
 
 def _step(report: Report, before: str | None, after: str | None) -> str:
-    """``4 → 8``; one value where nothing changes or one side does not exist."""
+    """``4 → 8``; one value if nothing changes or one side does not exist."""
     if after is None and report.status == "removed":
         return f"{before or '?'} → none"
     if before is None and report.status == "new":

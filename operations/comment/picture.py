@@ -1,4 +1,4 @@
-"""The difference of two graphs as Mermaid: only the components that differ, and what they touch."""
+"""The difference of two graphs as Mermaid: only the components that differ, and their neighbours."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class PolicyMessage:
 
 
 def run_policies(stack: str, graph: Graph) -> list[PolicyMessage]:
-    """Everything the pack says about the program of a stack, mandatory messages first."""
+    """All messages of the pack about the program of a stack, mandatory ones first."""
     with _as_the_engine_says(stack):
         from google.protobuf import json_format, struct_pb2
         from pulumi.runtime import proto

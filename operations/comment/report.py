@@ -40,7 +40,7 @@ class Price(Protocol):
 
 @dataclass(frozen=True)
 class Report:
-    """The report on one stack. ``problem``: why the head's program cannot be judged; ``unknown``: why the base
+    """The report on one stack. ``problem``: why the head's program cannot be recorded; ``unknown``: why the base's
     cannot.
     """
 
@@ -60,7 +60,7 @@ class Report:
 
     @property
     def quiet(self) -> bool:
-        """Whether the row in the table is all that there is to report."""
+        """Whether there is nothing to report beyond the row in the table."""
         mandatory = any(one.mandatory for one in self.policy_messages)
         return not (self.status or self.changes or mandatory or self.problem or self.unknown)
 
@@ -72,7 +72,9 @@ class Report:
 
 @dataclass
 class Collector:
-    """Makes the reports of stacks against a revision; ``previews`` holds files of ``pulumi preview --json``."""
+    """Creates the reports of stacks compared with a revision. ``previews``: files with the output of ``pulumi preview
+    --json``.
+    """
 
     root: Path
     revision: str
@@ -80,12 +82,12 @@ class Collector:
     previews: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     def stacks(self) -> list[str]:
-        """Every stack that has a file now or had one at the revision."""
+        """Every stack that has a file now, or had one at the revision."""
         now = {path.name.split(".")[1] for path in self.root.glob("Pulumi.*.yaml") if path.name.count(".") == 2}
         return sorted(now | set(revisions.stacks_at(self.root, self.revision)))
 
     def reports(self, stacks: Sequence[str]) -> list[Report]:
-        """The reports, in the order of ``stacks``. Raises ``BadInput`` for a stack that neither side knows."""
+        """The reports, in the order of ``stacks``. Raises ``BadInput`` for a stack that exists on neither side."""
         then = set(revisions.stacks_at(self.root, self.revision))
         unknown = [one for one in stacks if one not in then and not self._file(one).exists()]
         if unknown:

@@ -1,4 +1,6 @@
-"""Which values of a resource a comment may show. Comments are public: if in doubt, it only says that they changed."""
+"""Determines which values of a resource a comment may show. Comments are public: in doubt, only the change is
+mentioned.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``llmd-gke cost``: what a stack will cost, and what a change of its file would cost."""
+"""``llmd-gke cost``: the price of a stack, and the price of a change to its file."""

@@ -1,4 +1,4 @@
-"""The JSON of ``llmd-gke cost``: stable keys, USD, and null where there is no price."""
+"""The JSON of ``llmd-gke cost``: stable keys, amounts in USD, and null if there is no price."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def price(stack_price: StackPrice) -> Data:
 
 
 def comparison(before: StackPrice | None, after: StackPrice | None, revision: str) -> Data:
-    """Two prices of a stack, and what changed in the totals (null where either has no price)."""
+    """Two prices of a stack, and the difference of the totals (null if either has no price)."""
     change = None
     if before is not None and after is not None:
         change = {state: _change(before.totals[state], after.totals[state]) for state in STATES}

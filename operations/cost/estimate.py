@@ -27,14 +27,15 @@ STATES: dict[State, str] = {
 
 NO_PRICE = "no public price"
 AS_RESERVED = "as reserved"
-"""A reservation is billed while it exists, whether its hosts run or not; its size is not in the settings."""
+"""Reason for an open price: a reservation is billed while it exists, whether or not its hosts run; its size is not in
+the settings."""
 
 NOT_INCLUDED = ("system nodes", "disks", "traffic and load balancer", "monitoring", "logs", "buckets")
 
 
 @dataclass(frozen=True)
 class Amount:
-    """Nodes, chips and USD per hour; ``open`` says why there is no price."""
+    """Nodes, chips and USD per hour. ``open``: why there is no price."""
 
     nodes: int
     chips: int
@@ -168,7 +169,9 @@ def _amount(pool: AcceleratorPool, nodes: int, price: float | None) -> Amount:
 
 
 def _total(amounts: Iterable[Amount]) -> Amount:
-    """The sum, with GKE's fee. It has no price if one part has none: an incomplete sum would be taken for the total."""
+    """The sum, with GKE's fee. It has no price if one part has none: an incomplete sum could be mistaken for the
+    total.
+    """
     parts = list(amounts)
     prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
     nodes, chips = sum(part.nodes for part in parts), sum(part.chips for part in parts)

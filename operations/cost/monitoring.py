@@ -1,7 +1,7 @@
-"""What monitoring a stack costs: samples, alerts, uptime checks, and spans of traces.
+"""The price of monitoring a stack: samples, alerts, uptime checks, and spans of traces.
 
-An estimate from numbers of series, of which some are assumptions (``llmd_gke/catalog/monitoring.py`` says which). GKE's
-collection of containers and kubelets is left out: it depends on the system pods of each node.
+An estimate from numbers of time series, some of which are assumptions (see ``llmd_gke/catalog/monitoring.py``). GKE's
+own metrics of containers and kubelets are excluded: it depends on the system pods of each node.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class MonitoringPrice:
-    """Amounts of a month with all replicas running. ``usd_per_million_spans``: ``None`` without Cloud Trace."""
+    """Monthly amounts with all replicas running. ``usd_per_million_spans``: ``None`` without Cloud Trace."""
 
     samples: int
     conditions: int
@@ -73,7 +73,7 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
     return MonitoringPrice(
         samples=_samples(settings),
         conditions=len(stack_alerts),
-        # Each selector is a reference whose points count, whatever is compared with it later.
+        # The points of each selector count, regardless of later comparisons.
         metric_references=references,
         returned_points=evaluations * references,
         uptime_executions=(

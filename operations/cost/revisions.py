@@ -28,7 +28,7 @@ def commit_of(root: Path, revision: str) -> str:
 
 
 def file_at(root: Path, revision: str, name: str) -> str | None:
-    """The text of a file in ``root`` at a revision; ``None`` when there was none. Raises ``BadInput``."""
+    """The text of a file in ``root`` at a revision; ``None`` if it did not exist. Raises ``BadInput`` if git fails."""
     commit = commit_of(root, revision)
     listed = _git(root, "ls-tree", "--name-only", commit, "--", f"./{name}")
     if listed.returncode == 0 and not listed.stdout.strip():
@@ -40,7 +40,7 @@ def file_at(root: Path, revision: str, name: str) -> str | None:
 
 
 def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
-    """A stack's settings at a revision; ``None`` when there was no such stack.
+    """A stack's settings at a revision; ``None`` if there was no such stack.
 
     Raises ``BadInput`` for an unknown revision, and for a file that this clone's code rejects.
     """
@@ -77,7 +77,7 @@ def _on_stand_ins() -> Generator[None]:
 
 
 def stacks_at(root: Path, revision: str) -> list[str]:
-    """The stacks that had a file at a revision. Raises ``BadInput``."""
+    """The stacks that had a file at a revision. Raises ``BadInput`` for an unknown revision."""
     listed = _git(root, "ls-tree", "--name-only", commit_of(root, revision), "--", "./").stdout.splitlines()
     names = [line for line in listed if line.startswith("Pulumi.") and line.endswith(".yaml")]
     return sorted(name.split(".")[1] for name in names if name.count(".") == 2)

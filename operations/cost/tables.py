@@ -63,17 +63,17 @@ def comparison(stack: str, before: StackPrice | None, after: StackPrice | None, 
 
 
 def hourly(amount: Amount) -> str:
-    """USD per hour, or why there is no number."""
+    """USD per hour, or the reason why there is no price."""
     return amount.open if amount.usd_per_hour is None else f"{cents(amount.usd_per_hour):,.2f}"
 
 
 def monthly(amount: Amount) -> str:
-    """USD per month, or why there is no number."""
+    """USD per month, or the reason why there is no price."""
     return amount.open if amount.usd_per_month is None else f"{amount.usd_per_month:,.0f}"
 
 
 def difference(before: Amount | None, after: Amount | None, hours: int) -> str:
-    """By how much the price changes; a dash where either is not known."""
+    """The difference of two prices; a dash if either is not known."""
     first = 0.0 if before is None else before.usd_per_hour
     second = 0.0 if after is None else after.usd_per_hour
     if first is None or second is None:

@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Print the link to the stack's dashboard in the Google Cloud console, or write its panels as a file.
 
-    The link is an output of a stack that is up. The Grafana file is generated from the settings alone, so the stack
-    does not have to be up. The picture is drawn from what managed Prometheus answers, or the laptop cloud's own.
+    The link is an output of a deployed stack. The Grafana file is generated from the settings alone, so the stack does
+    not have to be up. The picture is drawn from the answers of managed Prometheus, or of the laptop cloud's Prometheus.
     """
     from operations.progress import working
 

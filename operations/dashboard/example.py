@@ -1,7 +1,7 @@
-"""The picture in the docs: ``python -m operations.dashboard.example`` draws what a laptop cloud answered once.
+"""The picture in the docs: ``python -m operations.dashboard.example`` draws the recorded answers of a laptop cloud.
 
-``python -m operations.dashboard.example MINUTES``, in ``make shell CLOUD=laptop``, asks the Prometheus there again and
-writes ``example.json``; the cloud must run with ``LLMD_GKE_PROMETHEUS`` and be under load.
+``python -m operations.dashboard.example MINUTES``, in ``make shell CLOUD=laptop``, queries the Prometheus there and
+rewrites ``example.json``; the cloud must run with ``LLMD_GKE_PROMETHEUS`` and be under load.
 """
 
 from __future__ import annotations

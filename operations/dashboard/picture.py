@@ -1,4 +1,4 @@
-"""The panels with the answers of a Prometheus, drawn as SVG: no program and no browser is needed to make it."""
+"""The panels with the answers of a Prometheus, drawn as SVG without another program or a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Q
 from operations.prometheus.client import Series
 
 Answers = Mapping[str, Sequence[Series]]
-"""What each expression returned."""
+"""The series that each expression returned."""
 
 WIDTH, HEIGHT, GAP, IN_ROW = 380, 232, 14, 3
 LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 52, 30, 314, 118
@@ -29,7 +29,7 @@ UNITS: Mapping[Unit, tuple[float, str]] = {
     "per second": (1, "/s"),
     "USD": (1, " USD"),
 }
-"""A factor, and what is written behind a number."""
+"""For each unit a factor, and the text after a number."""
 
 Line = tuple[str, Sequence[tuple[float, float]]]
 """The name of a series, and its points."""
@@ -37,7 +37,7 @@ Line = tuple[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Span:
-    """The time that is drawn, in seconds since 1970."""
+    """The time span that is drawn, in seconds since 1970."""
 
     start: float
     end: float
@@ -159,7 +159,7 @@ def _path(
 
 
 def runs(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """The points in runs without gaps: a new run begins where more than one point is missing."""
+    """The points in runs without gaps: a new run begins if more than one point is missing."""
     step = min((second[0] - first[0] for first, second in pairwise(points)), default=0.0)
     parts = [[points[0]]]
     for first, second in pairwise(points):

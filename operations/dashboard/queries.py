@@ -54,7 +54,7 @@ def _recorded(series: Series, span: Span) -> dict[str, object]:
 
 
 def read(file: Path, settings: StackSettings) -> tuple[Answers, Span]:
-    """The answers that :func:`record` wrote, for those panels of the settings that the file has."""
+    """The answers that :func:`record` wrote, for those panels of the settings that are in the file."""
     content = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
     answers: dict[str, Sequence[Series]] = {}
     for panel in panels(settings):

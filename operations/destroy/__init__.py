@@ -1,1 +1,1 @@
-"""``llmd-gke destroy``: destroys a stack, and waits while Google still uses its network."""
+"""``llmd-gke destroy``: destroys a stack, and retries while Google still uses its network."""

@@ -21,7 +21,7 @@ def command(
     cloud: CloudOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Destroy without asking for confirmation.")] = False,
 ) -> None:
-    """Destroy a stack, and retry while Google still holds what its cluster left behind.
+    """Destroy a stack, and retry while Google still uses resources that its cluster left behind.
 
     `pulumi destroy` fails if a network endpoint group of GKE outlives its cluster by some minutes ("already being used
     by"). This command waits 3 to 5 minutes and tries again, four times in total. It stops at any other error.

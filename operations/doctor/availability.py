@@ -13,7 +13,7 @@ from operations.doctor.result import Result, failed, ok, warning
 
 
 def gke_version(context: Context) -> Iterator[Result]:
-    """The release channel offers a version that the program works on and that the settings ask for."""
+    """The release channel offers a version that the program supports and that satisfies the settings."""
     cluster, project = context.settings.cluster, context.settings.project
     name = f"projects/{project}/locations/{cluster.location}"
     config = context.google.ask("container.projects.locations.getServerConfig", name=name)
@@ -36,7 +36,7 @@ def gke_version(context: Context) -> Iterator[Result]:
 
 def _matches(version: str, cluster: object) -> bool:
     wanted = str(getattr(cluster, "min_version", ""))
-    if len(wanted.split(".")) > 2:  # a full version must be offered as it is
+    if len(wanted.split(".")) > 2:  # a full version must be offered exactly
         return version == wanted
     return (version_of(version) or ())[:2] >= (version_of(wanted) or ())[:2]
 
@@ -74,9 +74,9 @@ def zones(context: Context) -> Iterator[Result]:
 
 
 def machine_types(context: Context) -> Iterator[Result]:
-    """Each pool's machine type is offered in its zone by Compute Engine, which GKE takes its nodes from.
+    """Compute Engine, which provides GKE's nodes, offers each pool's machine type in its zone.
 
-    The Cloud TPU API has zones of its own, where GKE offers nothing: its list is not asked.
+    The Cloud TPU API is not queried: it lists zones in which GKE offers no TPUs.
     """
     settings = context.settings
     wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.pools}

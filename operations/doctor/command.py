@@ -101,7 +101,7 @@ def _nothing_asked(target: Target) -> str:
 
 
 def _types(target: Target) -> frozenset[str]:
-    """The types of the resources in the stack's graph; empty if Google is not asked about them."""
+    """The types of the resources in the stack's graph; empty if Google is not queried."""
     if target.cloud is Cloud.REHEARSAL:
         return frozenset()
     from llmd_gke.catalog.permissions import GOOGLE
@@ -109,7 +109,7 @@ def _types(target: Target) -> frozenset[str]:
 
     try:
         return frozenset(node.type for node in record(target).graph.nodes.values())
-    except Failed:  # without a graph: whatever a program of this kind may make
+    except Failed:  # without a graph: every type that the program may create
         return frozenset([*GOOGLE, "kubernetes:helm.sh/v3:Release"])
 
 
@@ -154,7 +154,7 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
 
 
 def show(stack: str, output: Output, results: list[Result], notes: list[str]) -> None:
-    """The report: a table, with the fixes below it, or JSON."""
+    """Prints the report: a table with the fixes below it, or JSON."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -20,9 +20,9 @@ REGISTRIES = "LLMD_GKE_REGISTRIES"
 
 @dataclass
 class Context:
-    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none. ``impersonate``:
-    the service account of ``gcp:impersonateServiceAccount``. ``types``: of the resources in the stack's graph, which
-    decide what the caller must be able to do.
+    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token; it returns ``None`` if there is none.
+    ``impersonate``: the service account of ``gcp:impersonateServiceAccount``. ``types``: those of the resources in the
+    stack's graph, which determine the permissions that the caller needs.
     """
 
     stack: str
@@ -33,12 +33,14 @@ class Context:
 
     @cached_property
     def google(self) -> GoogleClient:
-        """Google as the caller, for the stack's project. Raises ``Denied`` without credentials."""
+        """A client of Google's APIs with the caller's credentials, for the stack's project. Raises ``Denied`` without
+        credentials.
+        """
         return GoogleClient(self.settings.project, login())
 
     @cached_property
     def up(self) -> bool:
-        """Whether the stack's cluster exists, so that its own use of quotas and names is not a conflict."""
+        """Whether the stack's cluster exists: its own use of quotas and names is then not a conflict."""
         cluster = self.settings.cluster
         name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
         try:

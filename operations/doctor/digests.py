@@ -1,7 +1,7 @@
 """Records the digests of the pinned charts and images: ``python -m operations.doctor.digests`` (``make digests``).
 
-Asks each registry for the manifest of the pinned tag and writes ``digest`` below it in ``catalog/versions.toml``. For
-maintainers, after a change of versions, on a machine that reaches the registries.
+Requests the manifest of the pinned tag from each registry and writes ``digest`` below it in ``catalog/versions.toml``.
+For maintainers, after a change of versions, on a machine that reaches the registries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TAG = re.compile(r"^(?:tag|version) = ")
 
 
 def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
-    """The digest of every pinned chart and image by its section, and what could not be found out."""
+    """The digest of every pinned chart and image by its section, and the reasons for missing ones."""
     pins = [(f"charts.{one.name}", one.home.removeprefix("oci://"), one.version) for one in versions.charts()]
     pins += [(f"images.{one.name}", one.home, one.tag) for one in versions.images()]
     digests: dict[str, str] = {}
@@ -38,7 +38,7 @@ def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
 
 
 def written(text: str, digests: Mapping[str, str]) -> str:
-    """``versions.toml`` with these digests in their sections, each below the tag; everything else stays."""
+    """``versions.toml`` with these digests in their sections, each below the tag; everything else is unchanged."""
     lines: list[str] = []
     section = ""
     for line in text.splitlines():

@@ -52,7 +52,9 @@ def charts(context: Context) -> Iterator[Result]:
 
 
 def images(context: Context) -> Iterator[Result]:
-    """The images' registries have the pinned tags. The nodes pull them: what is refused here may be open to them."""
+    """The images' registries have the pinned tags. The nodes pull them: images that this machine may not read may be
+    accessible to nodes.
+    """
     wanted: set[str] = set()
     private: set[str] = set()
     for model in context.settings.models:
@@ -68,7 +70,7 @@ def images(context: Context) -> Iterator[Result]:
             lacking.append(f"{image} ({answer.problem})")
             continue
         name, _, digest = image.partition("@")
-        if digest:  # it is pulled by the digest; the tag beside it is what readers believe
+        if digest:  # the image is pulled by its digest; the tag only informs readers
             tag = parts(name)[2]
             now = manifest(context.registry(host), path, tag)
             if moved(digest, now):
@@ -117,7 +119,7 @@ def _moved(check: str, what: str, recorded: str | None, manifest: Manifest) -> R
 
 
 def manifest(base: str, path: str, reference: str) -> Manifest:
-    """Whether a registry gives a manifest to anybody, and the manifest's digest.
+    """Reads a manifest from a registry without credentials: whether that works, and the manifest's digest.
 
     Anonymous access with the token step of the distribution protocol
     (https://distribution.github.io/distribution/spec/auth/token/).
@@ -144,12 +146,12 @@ def manifest(base: str, path: str, reference: str) -> Manifest:
 def _challenge(header: str) -> dict[str, str]:
     _, _, fields = header.partition(" ")
     pairs = (field.partition("=") for field in fields.split(","))
-    # A scope such as "repository:a/b:pull,push" has a comma of its own: what has no "=" belongs to the one before.
+    # A scope such as "repository:a/b:pull,push" contains a comma: a part without "=" continues the part before it.
     return {key.strip(): value.strip().strip('"') for key, equals, value in pairs if equals}
 
 
 def weights(context: Context) -> Iterator[Result]:
-    """Models from Hugging Face exist, and the stack's token may read those behind a licence gate."""
+    """Models from Hugging Face exist, and the stack's token may read those that require an accepted licence."""
     base = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     models = {
         model.uri.removeprefix("hf://").partition(":")[0]: model
@@ -159,7 +161,7 @@ def weights(context: Context) -> Iterator[Result]:
     if not models:
         yield skipped("weights", "no model is downloaded from Hugging Face")
         return
-    # Only a licence gate needs the token: nobody else gets it, and no one who listens.
+    # Only weights that require a licence need the token: it is sent nowhere else, and only over HTTPS.
     token = context.token() if any(model.needs_token for model in models.values()) else None
     if token and not _private(base):
         yield failed(
@@ -179,7 +181,7 @@ def weights(context: Context) -> Iterator[Result]:
             continue
         try:
             with httpx.Client(timeout=REQUEST_SECONDS, follow_redirects=True) as client:
-                # A file, not the page about the model: anybody may read that one.
+                # Requests a file, because the page about the model is public.
                 status = client.head(f"{base}/{name}/resolve/main/config.json", headers=headers).status_code
         except httpx.HTTPError as error:
             yield warning("weights", f"{base} did not answer ({type(error).__name__})", "check the network")

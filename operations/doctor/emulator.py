@@ -16,29 +16,28 @@ from operations.target import Target
 
 
 def may_ask(target: Target) -> bool:
-    """Whether Google's client libraries lead to where ``target`` lives: Google itself, or an emulator of its APIs.
+    """Whether Google's client libraries can query the cloud of ``target``: Google itself, or an emulator of its APIs.
 
-    A cloud of this machine is never looked for at Google: that would use the caller's own credentials.
+    Google is never queried about a local cloud: that would use the caller's own credentials.
     """
     return target.cloud is Cloud.GOOGLE or bool(os.environ.get(ENDPOINT))
 
 
 @contextmanager
 def emulated(target: Target) -> Generator[None]:
-    """While it lasts, Google's client libraries ask the emulator where ``target`` is a laptop cloud that uses it.
+    """A context in which Google's client libraries query the emulator, if ``target`` is a laptop cloud that uses it.
 
-    The emulator answers from the cloud's folder. Before the first ``make up`` it answers from a folder that is removed
-    afterwards, with a project in which somebody has switched on the stack's APIs, as the README says, and nothing else.
-    Where the hand-written provider is the laptop cloud's Google, nothing changes and nothing is written:
-    :func:`may_ask` is false there. Raises ``SetUpFailed`` where the emulator cannot start, and ``Stale`` where the
-    cloud's files are damaged.
+    The emulator answers from the cloud's folder. Before the first ``make up`` it answers from a temporary folder with
+    an empty project in which only the stack's APIs are enabled, as the README describes. If the laptop cloud uses the
+    hand-written Google provider, nothing changes and nothing is written: :func:`may_ask` is false then. Raises
+    ``SetUpFailed`` if the emulator cannot start, and ``Stale`` if the cloud's files are damaged.
     """
     if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT) or not _uses_emulator(target.workdir):
         yield
         return
     from localcloud.google_api.server import running
 
-    os.environ["LLMD_GKE_HOME"] = str(target.workdir.home)  # where the services look for the control plane and gateway
+    os.environ["LLMD_GKE_HOME"] = str(target.workdir.home)  # the services read the control plane here
     with ExitStack() as ends:
         try:
             cloud = ends.enter_context(running(_folder(target.workdir, ends)))
@@ -69,9 +68,9 @@ def _uses_emulator(workdir: Workdir) -> bool:
 
 
 def _folder(workdir: Workdir, ends: ExitStack) -> Path:
-    """Where the emulator reads and writes.
+    """The folder that the emulator reads and writes.
 
-    Only ``make up`` is the first to write into the cloud's folder; a command that merely asks leaves nothing there.
+    Only ``make up`` creates the cloud's folder; a command that only queries leaves nothing there.
     """
     from localcloud.workflow.cloud_files import EMULATOR
 

@@ -1,8 +1,8 @@
 """Google's APIs through Google's own client library, with its errors turned into four kinds.
 
-``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it takes another
+``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it accepts another
 address for each: that of the emulator of Google's APIs (``docs/google-emulator.md``) for a laptop cloud and in tests. A
-client belongs to one thread (httplib2 is not made for several): each question builds its own.
+client belongs to one thread (httplib2 is not thread-safe): each request builds its own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class MissingResource(GoogleRequestError):
 
 
 class NoAnswer(GoogleRequestError):
-    """No usable answer: too many requests, an error of Google's, or nothing in time."""
+    """No usable answer: too many requests, an error of Google's, or no answer in time."""
 
 
 class _Http(Protocol):
@@ -83,7 +83,9 @@ class _Request(Protocol):
 
 @dataclass
 class GoogleClient:
-    """Asks for one project as one caller. ``credentials``: see :func:`login`. ``endpoint``: see :data:`ENDPOINT`."""
+    """Queries Google's APIs for one project with one caller's credentials. ``credentials``: see :func:`login`.
+    ``endpoint``: see :data:`ENDPOINT`.
+    """
 
     project: str
     credentials: object
@@ -93,7 +95,7 @@ class GoogleClient:
     def ask(self, method: str, **arguments: object) -> dict[str, object]:
         """Calls e.g. ``compute.zones.get`` and returns its answer.
 
-        Raises ``ApiOff``, ``Denied``, ``Missing`` or ``NoAnswer``, and ``GoogleError`` for other refusals.
+        Raises ``ApiOff``, ``Denied``, ``MissingResource`` or ``NoAnswer``, and ``GoogleRequestError`` for other errors.
         """
         from google.auth.exceptions import GoogleAuthError
         from googleapiclient.errors import HttpError  # pyright: ignore[reportMissingTypeStubs]
@@ -114,7 +116,9 @@ class GoogleClient:
             raise NoAnswer(f"{api} did not answer within {self.seconds:g} s ({short(str(error))})") from None
 
     def wait(self, operation: Mapping[str, object], zone: str, seconds: float) -> dict[str, object]:
-        """A zonal operation of Compute Engine once it is done. Raises ``NoAnswer`` when it takes longer."""
+        """Waits for a zonal operation of Compute Engine and returns it. Raises ``NoAnswer`` if it takes longer than
+        ``seconds``.
+        """
         return self.settle("compute.zoneOperations.wait", operation, seconds, zone=zone)
 
     def settle(
@@ -126,7 +130,7 @@ class GoogleClient:
         while state.get("status") != "DONE":
             if time.monotonic() > ends:
                 raise NoAnswer(f"operation {operation['name']} is not done after {seconds:g} s")
-            # Waits at Google until the operation is done, at most two minutes.
+            # Google answers when the operation is done, after two minutes at the latest.
             state = self.ask(method, project=self.project, operation=state["name"], **location)
         return state
 
@@ -136,7 +140,7 @@ class GoogleClient:
         from googleapiclient import discovery  # pyright: ignore[reportMissingTypeStubs]
 
         name, version = VERSIONS[api]
-        # An emulator is on this machine: a proxy of the environment does not lead there.
+        # An emulator runs on this machine: the environment's proxy must not be used.
         proxy = None if self.endpoint else httplib2.proxy_info_from_environment
         http = AuthorizedHttp(self.credentials, http=httplib2.Http(timeout=self.seconds, proxy_info=proxy))
         options = None
@@ -174,9 +178,9 @@ def items(answer: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
 
 
 def login(endpoint: str | None = None) -> object:
-    """The caller's credentials: Application Default Credentials. Raises ``Denied`` when there are none.
+    """The caller's credentials: Application Default Credentials. Raises ``Denied`` if there are none.
 
-    For an emulator (``endpoint``) a token that is good nowhere else.
+    For an emulator (``endpoint``) it is a token that is valid nowhere else.
     """
     import google.auth
     from google.auth.exceptions import GoogleAuthError

@@ -1,4 +1,4 @@
-"""The VPC: names that are taken, an existing one's parts, a second NAT or proxy-only subnet, overlapping ranges."""
+"""Checks of the VPC: names in use, parts of an existing VPC, a second NAT or proxy-only subnet, overlapping ranges."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from llmd_gke.settings.sections.network import ExistingNetworkSettings
 
 PROXIES = PROXY_SUBNET_PURPOSE
-"""Purpose of the proxy-only subnet: one active one for a VPC and region
+"""Purpose of the proxy-only subnet, of which a VPC has one active one per region
 (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
 
 
 def network(context: Context) -> Iterator[Result]:
-    """The VPC that is to be made is not there yet, or the one that is named has all its parts."""
+    """The VPC to be created does not exist yet, or the existing VPC has all of its parts."""
     existing = context.settings.network.existing
     if existing is None:
         yield from _own(context)
@@ -80,7 +80,7 @@ def _of_network(context: Context, method: str, name: str) -> list[Mapping[str, o
 
 
 def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
-    """The named subnet is there, with both secondary ranges."""
+    """The subnet in the settings exists, with both secondary ranges."""
     named = next((one for one in subnets if one.get("name") == existing.subnet), None)
     if named is None:
         yield failed(
@@ -105,7 +105,7 @@ def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]
 
 
 def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
-    """There is just one proxy-only subnet: the existing one, or the one that is to be made."""
+    """There is exactly one proxy-only subnet: the existing one, or the one to be created."""
     active = [one for one in subnets if one.get("purpose") == PROXIES and one.get("role") in (None, "ACTIVE")]
     if active and existing.proxies == "create":
         yield failed(
@@ -126,7 +126,7 @@ def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object
 def nat(
     existing: ExistingNetworkSettings, routers: list[Mapping[str, object]], region: str, *, private: bool
 ) -> Iterator[Result]:
-    """There is one NAT for the subnet: Google refuses a second one for the same ranges."""
+    """There is one NAT for the subnet: Google rejects a second one for the same ranges."""
     serving = [
         f"{router.get('name')}/{entry.get('name')}"
         for router in routers
@@ -159,7 +159,7 @@ def _covers(entry: Mapping[str, object], name: str) -> bool:
 
 
 def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result]:
-    """The proxy-only range that is to be made is free in the VPC, as far as this region's subnets tell."""
+    """The range of the proxy-only subnet to be created is free in the VPC, according to the subnets of this region."""
     for one in subnets:
         taken = [str(one.get("ipCidrRange"))]
         taken += [str(second.get("ipCidrRange")) for second in items(one, "secondaryIpRanges")]

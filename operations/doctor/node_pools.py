@@ -1,8 +1,8 @@
-"""Node pools as GKE has them: whether it could make their nodes, and if not, why.
+"""Node pools in GKE: whether GKE could create their nodes, and if not, why.
 
-The provider does not pass GKE's reason on. It fails once, and counts the pool as made from then on: the next
-``pulumi up`` succeeds, with or without nodes (hashicorp/terraform-provider-google 7.39,
-``resource_container_node_pool.go``; ``tests/published_provider/test_faults.py`` shows it).
+The provider does not report GKE's reason. It fails once, and considers the pool created from then on: the next ``pulumi
+up`` succeeds, with or without nodes (hashicorp/terraform-provider-google 7.39, ``resource_container_node_pool.go``;
+``tests/published_provider/test_faults.py`` shows it).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from operations.doctor.result import Result, ok, warning
 
 CHECK = "node pools"
 ERROR = "ERROR"
-"""The state of a pool that has no nodes and that GKE could not make."""
+"""The state of a pool whose nodes GKE could not create."""
 BROKEN = (ERROR, "RUNNING_WITH_ERROR")
 """https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters.nodePools#status"""
 RUNNING = "RUNNING"
@@ -26,7 +26,7 @@ RUNNING = "RUNNING"
 
 @dataclass(frozen=True)
 class NodePool:
-    """A pool of the stack's cluster. ``cause``: what GKE says about its state, ``""`` where it says nothing."""
+    """A pool of the stack's cluster. ``cause``: GKE's message about its state; empty if there is none."""
 
     name: str
     state: str
@@ -49,14 +49,14 @@ class NodePool:
 
 
 def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
-    """The node pools of the stack's cluster. Raises ``Missing`` where there is no cluster, and other
-    ``GoogleError``.
+    """The node pools of the stack's cluster. Raises ``MissingResource`` if there is no cluster, and other
+    ``GoogleRequestError``.
     """
     cluster = settings.cluster
     parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
     answer = google.ask("container.projects.locations.clusters.nodePools.list", parent=parent)
     return [
-        # GKE is replacing the message by conditions.
+        # GKE is replacing the field ``statusMessage`` by conditions.
         NodePool(
             str(one.get("name")),
             str(one.get("status")),

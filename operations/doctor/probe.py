@@ -1,8 +1,8 @@
-"""Real capacity: makes one TPU host for a moment.
+"""Checks real capacity by creating one TPU host for a moment.
 
-A node pool without capacity retries silently for about 35 minutes; a plain instance is refused within seconds
+A node pool without capacity retries silently for about 35 minutes; a plain instance is rejected within seconds
 (``ZONE_RESOURCE_POOL_EXHAUSTED``, https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-vm-creation).
-What is made is removed before the function returns, also after Ctrl-C. An answer is true for that moment only.
+Created resources are deleted before the function returns, also after Ctrl-C. An answer is valid for that moment only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_
 
 
 def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> Iterator[Result]:
-    """Whether a zone (default: the pool's) has one host of the pool's machine type now."""
+    """Checks whether a zone (default: the pool's) has a free host of the pool's machine type."""
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
     if pool.capacity == "flex-start":
@@ -94,7 +94,7 @@ def _host(
         answered = answered or not isinstance(error, NoAnswer)
     finally:
         left = _remove(context, zone, name, patience_seconds=0 if answered else LATE_SECONDS)
-        if left and stopped:  # nobody hears of results any more
+        if left and stopped:  # results can no longer be reported
             print(f"{left.message}\nFix: {left.fix}", file=sys.stderr)
     yield outcome
     if left:
@@ -131,9 +131,11 @@ def _outcome(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[
 
 
 def _remove(context: Context, zone: str, name: str, *, patience_seconds: float) -> Result | None:
-    """Deletes the instance and waits for it; a warning when that cannot be shown. Ctrl-C waits until it is done.
+    """Deletes the instance and waits for it; returns a warning if the deletion cannot be confirmed. Ctrl-C takes effect
+    afterwards.
 
-    ``patience_seconds``: seconds in which it may still appear, since nobody heard Google's answer to making it.
+    ``patience_seconds``: seconds in which it may still appear, because Google's answer to its creation was not
+    received.
     """
     command = f"gcloud compute instances delete {name} --zone {zone} --project {context.settings.project}"
     ends = time.monotonic() + patience_seconds

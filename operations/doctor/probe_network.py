@@ -1,4 +1,4 @@
-"""A subnet that a probe's host can be in: the project's own, or one for a moment."""
+"""The subnet of a probe's host: an existing one of the project, or a temporary one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ OPERATION_SECONDS = 120
 
 @contextmanager
 def subnet_in(context: Context, region: str) -> Generator[dict[str, str]]:
-    """A network interface in ``region``. In a project without a subnet there a VPC is made, and removed afterwards.
+    """A network interface in ``region``. If the project has no subnet there, a VPC is created, and deleted afterwards.
 
-    Raises ``GoogleError``. What cannot be removed is named on standard error with its command; a VPC costs nothing.
+    Raises ``GoogleRequestError``. If the VPC cannot be deleted, standard error shows the command for it; a VPC costs
+    nothing.
     """
     existing = _existing(context, region)
     if existing is not None:
@@ -38,7 +39,7 @@ def subnet_in(context: Context, region: str) -> Generator[dict[str, str]]:
 
 
 def _existing(context: Context, region: str) -> dict[str, str] | None:
-    """A subnet of the region: the settings' own, else any."""
+    """A subnet of the region: the one in the settings, otherwise any; ``None`` if there is none."""
     settings = context.settings
     if settings.network.existing is not None and region == settings.cluster.region:
         return {"subnetwork": settings.network.existing.subnet_path(settings.project, region)}

@@ -12,8 +12,8 @@ from operations.doctor.google import ApiOff, Denied, MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 LOGIN = "gcloud auth login --update-adc"
-"""Signs in both halves: gcloud's account, which the kubeconfig's plugin uses, and the application default credentials,
-which the Google provider uses."""
+"""The command that signs in both halves: gcloud's account, which the kubeconfig's plugin uses, and the application
+default credentials, which the Google provider uses."""
 
 
 def credentials(context: Context) -> Iterator[Result]:
@@ -27,12 +27,12 @@ def credentials(context: Context) -> Iterator[Result]:
 
 
 def project(context: Context) -> Iterator[Result]:
-    """The project exists, is active, and the caller sees it."""
+    """The project exists, is active, and the caller may read it."""
     name = context.settings.project
     try:
         answer = context.google.ask("cloudresourcemanager.projects.get", name=f"projects/{name}")
     except (MissingResource, Denied):
-        # Google answers 403 for a project that does not exist, too, so that nobody can find out which do.
+        # Google also answers 403 for a project that does not exist, so that nobody can find out which exist.
         yield failed(
             "project",
             f"gcp:project {name}: the project does not exist, or the caller may not see it",
@@ -47,7 +47,9 @@ def project(context: Context) -> Iterator[Result]:
 
 
 def billing(context: Context) -> Iterator[Result]:
-    """The project has a billing account; asking needs the Billing API, which is not one of the stack's."""
+    """The project has a billing account. The query needs the Cloud Billing API, which the stack itself does not
+    need.
+    """
     name = context.settings.project
     try:
         answer = context.google.ask("cloudbilling.projects.getBillingInfo", name=f"projects/{name}")
@@ -63,7 +65,9 @@ def billing(context: Context) -> Iterator[Result]:
 
 
 def services(context: Context) -> Iterator[Result]:
-    """Every API the stack needs is on. The program turns them on itself, which takes a minute the first time."""
+    """Every API that the stack needs is enabled. The program enables them itself, which takes a minute the first
+    time.
+    """
     name = context.settings.project
     wanted = [f"{api}.googleapis.com" for api in context.settings.apis]
     answer = context.google.ask(
@@ -77,21 +81,21 @@ def services(context: Context) -> Iterator[Result]:
     if not off:
         yield ok("APIs", f"all {len(wanted)} are enabled")
     elif "compute.googleapis.com" in off or "container.googleapis.com" in off:
-        # Without them the rest cannot be looked at.
+        # Without these the other checks cannot run.
         yield failed("APIs", f"disabled: {', '.join(off)}", fix)
     else:
         yield warning("APIs", f"disabled: {', '.join(off)}; `pulumi up` enables them", fix)
 
 
 AT_ONCE = 100
-"""Permissions that one question may name (``testIamPermissions``)."""
+"""Maximum number of permissions in one request (``testIamPermissions``)."""
 
 
 def permissions(context: Context) -> Iterator[Result]:
-    """The caller may do what ``pulumi up`` and ``pulumi destroy`` do, in the project and in the one that shares its
-    VPC.
+    """The caller has the permissions for ``pulumi up`` and ``pulumi destroy``, in the project and in the Shared VPC's
+    host project.
 
-    Which permissions these are follows from the types of the resources in the stack's graph.
+    The types of the resources in the stack's graph determine these permissions.
     """
     asked: dict[str, tuple[str, ...]] = {context.settings.project: catalogue.needed(context.types)}
     if context.settings.network.existing is not None:

@@ -1,7 +1,7 @@
-"""Compares the quotas with the maximum that the settings ask for.
+"""Compares the quotas with the maximum that the settings require.
 
 GKE draws on Compute Engine's quotas, never on those of the Cloud TPU API. ``TPUS_PER_TPU_FAMILY`` has the dimension
-``tpu_family`` and is not in ``compute.regions.get``: Service Usage tells it
+``tpu_family`` and is not in ``compute.regions.get``: Service Usage reports it
 (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#ensure-quota).
 """
 
@@ -34,7 +34,7 @@ REGIONAL = {"FORWARDING_RULES": 2, "NETWORK_ENDPOINT_GROUPS": 2}
 
 
 def chips(context: Context) -> Iterator[Result]:
-    """Chips: limit of the quota that each pool draws on, against its ``maxNodes``."""
+    """The limit of the quota that each pool draws on covers its ``maxNodes``."""
     settings = context.settings
     region = settings.cluster.region
     wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
@@ -58,7 +58,7 @@ def chips(context: Context) -> Iterator[Result]:
 
 
 def regional(context: Context) -> Iterator[Result]:
-    """Addresses, disks, forwarding rules and endpoint groups of the region."""
+    """The region's quotas cover addresses, disks, forwarding rules and endpoint groups."""
     settings = context.settings
     need: Counter[str] = Counter(REGIONAL)
     if settings.gateway.exposure == "external":
@@ -74,7 +74,7 @@ def regional(context: Context) -> Iterator[Result]:
 
 
 def in_project(context: Context) -> Iterator[Result]:
-    """Quotas of the project as a whole: networks, routers, health checks."""
+    """The project's global quotas cover networks, routers and health checks."""
     need: Counter[str] = Counter({"HEALTH_CHECKS": 2})
     if context.settings.network.existing is None:
         need.update({"NETWORKS": 1, "SUBNETWORKS": 2, "ROUTERS": 1, "FIREWALLS": 4})
@@ -90,7 +90,7 @@ def _compare(
     for name, wanted in need.items():
         quota = by_metric.get(name)
         if quota is None:
-            continue  # Google tells a quota only where it exists
+            continue  # Google reports only quotas that exist
         free = float(cast("float", quota.get("limit", 0))) - float(cast("float", quota.get("usage", 0)))
         if free < wanted:
             short.append(f"{name} has {free:g} of {quota.get('limit', 0):g} left, but {wanted} are needed")
@@ -106,7 +106,7 @@ def _compare(
 
 
 def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int | None:
-    """The limit that applies at a place, in chips; -1 is unlimited, ``None`` if it is not reported."""
+    """The limit for these dimensions, in chips; -1 is unlimited, ``None`` if it is not reported."""
     metric = f"compute.googleapis.com%2F{quota.lower()}"
     name = f"projects/{context.settings.project}/services/compute.googleapis.com/consumerQuotaMetrics/{metric}"
     try:
@@ -123,7 +123,7 @@ def effective(limits: Iterable[Mapping[str, object]], location: Mapping[str, str
         for bucket in items(limit, "quotaBuckets"):
             dimensions = cast("Mapping[str, str]", bucket.get("dimensions") or {})
             if all(location.get(key) == value for key, value in dimensions.items()):
-                # int64 comes as text, and a limit of 0 may be left out.
+                # An int64 is text in JSON, and a limit of 0 may be omitted.
                 candidate = (len(dimensions), int(cast("str", bucket.get("effectiveLimit") or 0)))
                 best = candidate if best is None or candidate[0] > best[0] else best
     return None if best is None else best[1]

@@ -1,4 +1,4 @@
-"""What a check of ``doctor`` found."""
+"""The result of a check of ``doctor``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the report: the check, its status, what it found, and the command or page with the fix."""
+    """One line of the report: the check, its status, its message, and the command or page with the fix."""
 
     check: str
     status: CheckStatus

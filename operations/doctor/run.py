@@ -53,7 +53,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def checks(cloud: Cloud) -> tuple[Check, ...]:
-    """The checks that apply to a cloud: a laptop cloud signs in, builds and downloads by itself."""
+    """The checks that apply to a cloud: a laptop cloud handles sign-in, builds and downloads itself."""
     if cloud is not Cloud.LAPTOP:
         return CHECKS
     return (CHECKS[0], *(check for check in CHECKS if check.google and check.name != sign_in.CHECK))
@@ -66,9 +66,10 @@ def run(
     limit_seconds: float = LIMIT_SECONDS,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Result]:
-    """Every check's results, in the order of ``checks``. Never raises for what Google answers.
+    """Every check's results, in the order of ``checks``. Never raises for an answer of Google's.
 
-    A check that has not ended after ``limit_seconds`` is reported as failed. ``say`` hears what is still waited for.
+    A check that has not ended after ``limit_seconds`` is reported as failed. ``say`` gets the names of the checks that
+    still run.
     """
     ends = time.monotonic() + limit_seconds
     done: queue.SimpleQueue[tuple[int, list[Result]]] = queue.SimpleQueue()
@@ -79,7 +80,7 @@ def run(
         if check.google and refused:
             by_check[index] = [skipped(check.name, "needs credentials")]
             continue
-        # Daemons: a question that nobody answers must not hold up the end of the command.
+        # Daemon threads: a request without an answer must not delay the end of the command.
         threading.Thread(target=_one, args=(done, index, check, context), daemon=True).start()
     while len(by_check) < len(checks):
         waiting = [check.name for index, check in enumerate(checks) if index not in by_check]
@@ -119,6 +120,6 @@ def results(check: Check, context: Context) -> list[Result]:
         return [failed(check.name, str(error), "try again later: https://status.cloud.google.com")]
     except GoogleRequestError as error:
         return [failed(check.name, str(error), "check the settings that the message names")]
-    except Exception as error:  # a defect of one check must not take the others' findings away
+    except Exception as error:  # a defect in one check must not hide the results of the others
         message = f"this check failed: {type(error).__name__}: {error}"
         return [failed(check.name, message, "please report this bug; the other findings are valid")]

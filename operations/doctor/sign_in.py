@@ -24,10 +24,10 @@ VARIABLE = "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"
 
 
 def sign_in(context: Context) -> Iterator[Result]:
-    """The kubeconfig's plugin gives a token, and for the same identity as the Google provider's.
+    """The kubeconfig's plugin returns a token, for the same identity as the Google provider's.
 
-    The plugin uses gcloud's active account, not the application default credentials. Without the first, the cluster is
-    made and then every object in it fails.
+    The plugin uses gcloud's active account, not the application default credentials. Without an active account, the
+    cluster is created, but every object in it fails.
     """
     if os.environ.get(VARIABLE) and not context.impersonate:
         yield failed(
@@ -70,15 +70,15 @@ def _token(output: str | None) -> str | None:
 
 
 def identity(token: str) -> str | None:
-    """The e-mail address, else the unique id, of a token's owner; ``None`` where Google does not say.
+    """The e-mail address of a token's owner, otherwise the unique ID; ``None`` if Google reports neither.
 
-    https://developers.google.com/identity/sign-in/web/backend-auth (tokeninfo). The token is in the body: an address
-    would get into logs. Raises ``NoAnswer``.
+    https://developers.google.com/identity/sign-in/web/backend-auth (tokeninfo). The token is in the body, because URLs
+    are logged. Raises ``NoAnswer``.
     """
     base = os.environ.get(ENDPOINT)
     url = f"{base}/oauth2.googleapis.com/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
     try:
-        # A proxy of the environment leads to Google, not to an emulator on this machine.
+        # The environment's proxy is for Google, not for an emulator on this machine.
         answer = httpx.post(url, data={"access_token": token}, timeout=REQUEST_SECONDS, trust_env=not base)
         if not answer.is_success:
             return None

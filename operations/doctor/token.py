@@ -11,7 +11,9 @@ KEY = "llmd-gke:hfToken"
 
 
 def reader(target: Target) -> Callable[[], str | None]:
-    """A function that reads the token when it is called; ``None`` when the stack has none or it cannot be read."""
+    """A function that reads the token when it is called; it returns ``None`` if the stack has none or it cannot be
+    read.
+    """
 
     def read() -> str | None:
         from llmd_gke.settings.load import read_config

@@ -19,7 +19,7 @@ PLUGIN = "gcloud components install gke-gcloud-auth-plugin"
 
 
 def python(_: Context) -> Iterator[Result]:
-    """The interpreter is one the program runs on."""
+    """The program supports the interpreter's version."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     if (3, 11) <= sys.version_info[:2] <= (3, 14):
         yield ok("python", version)
@@ -30,7 +30,7 @@ def python(_: Context) -> Iterator[Result]:
 
 
 def pulumi(_: Context) -> Iterator[Result]:
-    """The engine is there and new enough."""
+    """The engine is installed and new enough."""
     output = ask(["pulumi", "version"])
     floor = versions.engine_floor()
     if output is None:
@@ -44,7 +44,7 @@ def pulumi(_: Context) -> Iterator[Result]:
 
 
 def auth_plugin(_: Context) -> Iterator[Result]:
-    """The plugin that the stack's kubeconfig names: without it, no Kubernetes object can be made."""
+    """The plugin in the stack's kubeconfig is installed: without it, no Kubernetes object can be created."""
     output = ask(["gke-gcloud-auth-plugin", "--version"])
     if output is None:
         yield failed("gke-gcloud-auth-plugin", "is not on PATH, but the cluster's kubeconfig calls it", PLUGIN)
@@ -54,7 +54,7 @@ def auth_plugin(_: Context) -> Iterator[Result]:
 
 
 def optional(_: Context) -> Iterator[Result]:
-    """Programs for use by hand, which ``pulumi up`` does not need."""
+    """Programs for manual use, which ``pulumi up`` does not need."""
     for name, use in (("gcloud", "logs in"), ("kubectl", "inspects the cluster")):
         if shutil.which(name):
             yield ok(name, "is on PATH")

@@ -1,4 +1,4 @@
-"""Changes to the keys of callers in a stack file, by the engine, which encrypts them."""
+"""Changes the keys of callers in a stack file through the engine, which encrypts them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from operations.target import Target
 KEY_BYTES = 33
 """Random bytes of a key: 44 characters."""
 NEXT = "next"
-"""The second key of a caller has this name; the first one has none. A rotation uses the one that is free."""
+"""Suffix of the name of a caller's second key; the first key has none. A rotation uses the free one of the two
+names."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class KeyChange:
 
 
 def change(target: Target, action: str, caller: str) -> KeyChange:
-    """Creates, rotates or revokes a key. Raises ``BadInput`` for what does not fit the stack's callers and keys."""
+    """Creates, rotates or revokes a key. Raises ``BadInput`` if the action does not fit the stack's callers and
+    keys.
+    """
     if target.cloud is not Cloud.GOOGLE:
         raise BadInput(
             "In a local cloud the key of each caller is rehearsal-dummy-key-of-the-caller-NAME and cannot be changed.\n"
@@ -57,7 +60,7 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
         raise BadInput(f"Caller {caller} already has a key.\nFix: llmd-gke key rotate {caller} --stack {target.stack}")
     if action == "rotate" and len(own) != 1:
         have = " and ".join(own) or "no key"
-        # Only the operator knows which of two keys the clients use by now.
+        # Only the operator knows which of two keys the clients use.
         fix = f"new {caller}" if not own else f"revoke KEY, where KEY is the one ({have}) that no client uses any more,"
         raise BadInput(
             f"Caller {caller} has {have}; a rotation requires exactly one key.\n"
@@ -79,7 +82,7 @@ def _revoke(target: Target, name: str, names: list[str], callers: list[str]) -> 
     _run(target, "rm", "--path", _path(name))
     caller = caller_of(name)
     last = not any(caller_of(other) == caller for other in names if other != name)
-    # `up` refuses a caller without a key: the old one would stay valid.
+    # `up` rejects a caller without a key, so that the old key would remain valid.
     first = (f"llmd-gke key new {caller} --stack {target.stack}",) if last and caller in callers else ()
     return KeyChange(name, None, (*first, target.up))
 
@@ -89,7 +92,7 @@ def _path(name: str) -> str:
 
 
 def _config(target: Target) -> Mapping[str, object]:
-    """The stack file as it is: settings that lack a key are not valid yet."""
+    """The unchecked stack file: settings without a key are not valid yet."""
     from llmd_gke.settings.errors import SettingsError
     from llmd_gke.settings.load import read_config
 
@@ -118,7 +121,7 @@ def _names(config: Mapping[str, object]) -> list[str]:
 
 
 def _run(target: Target, *arguments: str, stdin: str = "") -> None:
-    """``pulumi config``. A key goes in by standard input: arguments are visible to everyone on the machine."""
+    """Runs ``pulumi config``. Keys are passed on standard input: arguments are visible to everyone on the machine."""
     executable = shutil.which("pulumi")
     if executable is None:
         raise SetUpFailed(

@@ -11,7 +11,7 @@ from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption,
 
 
 class Action(StrEnum):
-    """What happens to a key."""
+    """The actions on a key."""
 
     NEW = "new"
     ROTATE = "rotate"

@@ -1,1 +1,1 @@
-"""The live acceptance: up, look, smoke, bench, answers to open questions, one report, and always destroy."""
+"""The live acceptance: up, status, smoke, bench, answers to open questions, a report, and in any case destroy."""

@@ -1,4 +1,4 @@
-"""Runs another of our commands as a child process: shows its progress, and ends it in order on Ctrl-C."""
+"""Runs another of our commands as a child process: shows its progress, and stops it cleanly on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from localcloud.common.child_process import follow
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))
-"""Signals to end the command, each with the seconds to wait for it."""
+"""Signals that stop the command, each with the seconds to wait after it."""
 
 MAX_CHARACTERS = 600
-"""Characters that are kept of the end of a failed command's output."""
+"""Number of characters kept from the end of a failed command's output."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended: exit status, standard output, standard error."""
+    """The result of a command: exit status, standard output, standard error."""
 
     status: int
     output: str
@@ -30,16 +30,16 @@ class Done:
 
     @property
     def end_of_errors(self) -> str:
-        """The end of what it said, for a report."""
+        """The end of its error output, for a report."""
         return self.errors.strip()[-MAX_CHARACTERS:]
 
 
 def call(target: Target, *arguments: str, say: Callable[[str], None] | None = None) -> Done:
-    """Runs ``llmd-gke`` with these words about ``target``. ``say`` gets each line of its progress.
+    """Runs ``llmd-gke`` with these arguments for ``target``. ``say`` gets each line of its progress.
 
-    Ctrl-C is passed on, and the command has ended when the interrupt goes on.
+    Ctrl-C is passed on to the command, and raised here once the command has ended.
     """
-    named = ("--stack", target.stack, "--cloud", target.cloud.value)  # whatever $STACK and $CLOUD say
+    named = ("--stack", target.stack, "--cloud", target.cloud.value)  # regardless of $STACK and $CLOUD
     errors: list[str] = []
 
     def hear(line: str) -> None:
@@ -51,12 +51,12 @@ def call(target: Target, *arguments: str, say: Callable[[str], None] | None = No
         status = follow(
             [sys.executable, "-m", "operations", *arguments, *named],
             target.root,
-            # The project's folder may be another one than this package's.
+            # The project's folder may differ from this package's.
             os.environ | {"PYTHONPATH": str(CLONE)},
             hear,
             output=output,
             stop=STOP,
-            group=False,  # it ends itself what it has started
+            group=False,  # it stops the processes that it started
         )
         output.seek(0)
         return Done(status, output.read(), "".join(errors))

@@ -65,7 +65,7 @@ def command(
     consent(target, yes)
     now = datetime.now(UTC)
     plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)
-    # A terminated run destroys, too.
+    # SIGTERM also leads to the destroy.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with working("up", quiet_seconds=0) as work:

@@ -1,4 +1,4 @@
-"""Destroying a stack while Google still has resources that its cluster left behind."""
+"""Destroys a stack while resources that its cluster left behind still exist."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from operations.target import Target
 IN_USE = "already being used by"
 """Compute Engine's error for a network or subnet that is in use (``RESOURCE_IN_USE_BY_ANOTHER_RESOURCE``).
 
-GKE collects network endpoint groups and firewall rules some minutes after their cluster is gone. The provider makes one
-attempt (hashicorp/terraform-provider-google ``google/services/compute/resource_compute_network.go`` @e03b7622): no
-timeout of a resource makes it try again.
+GKE deletes network endpoint groups and firewall rules some minutes after their cluster. The provider makes one attempt
+(hashicorp/terraform-provider-google ``google/services/compute/resource_compute_network.go`` @e03b7622): no timeout of a
+resource causes another attempt.
 """
 
 PAUSES_SECONDS = (180, 240, 300)
@@ -29,7 +29,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class DestroyOutcome:
-    """``status`` of the last attempt, and how many there were. ``in_use``: what Google named in the last one."""
+    """``status`` of the last attempt, and the number of attempts. ``in_use``: the resources in the last attempt's
+    error.
+    """
 
     status: int
     attempts: int
@@ -37,7 +39,7 @@ class DestroyOutcome:
 
 
 def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> DestroyOutcome:
-    """Destroys a stack. Waits and tries again while Google says "already being used by", and no other error.
+    """Destroys a stack. Waits and tries again if Google's only error is "already being used by".
 
     On local clouds the pauses are short.
     """

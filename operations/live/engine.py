@@ -1,4 +1,4 @@
-"""Bringing a stack up, previewing and destroying it, with everything the engine says in a log."""
+"""Runs the engine to deploy, preview and destroy a stack, with its output in a log."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from operations.options import Cloud
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
-"""Signals to stop the engine, each with the seconds to wait for it: two minutes to stop in order."""
+"""Signals that stop the engine, each with the seconds to wait after it: two minutes to stop cleanly."""
 
 
 def up(target: Target, events: Path | None = None) -> list[str]:
-    """The command that brings the stack up. ``events``: the file for the engine's events, on Google Cloud only."""
+    """The command that deploys the stack. ``events``: the file for the engine's events, on Google Cloud only."""
     if target.cloud is Cloud.GOOGLE:
         command = ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
         return [*command, engine_events.FLAG, str(events)] if events else command
@@ -34,17 +34,17 @@ def preview(target: Target) -> list[str]:
 
 
 def unchanged(target: Target) -> list[str]:
-    """The command that shows whether a second ``up`` changes anything: a preview where ``up`` could cost something."""
+    """The command that shows whether a second ``up`` changes anything: a preview if ``up`` could cost money."""
     if target.cloud is Cloud.GOOGLE:
         return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
     return up(target)
 
 
 def was_unchanged(target: Target, status: int) -> bool:
-    """Whether the run of :func:`unchanged` that ended with ``status`` found nothing to change.
+    """Whether the run of :func:`unchanged` with exit status ``status`` found nothing to change.
 
-    A preview fails when it does. An ``up`` succeeds all the same: there the engine's history has to name no other step
-    than ``same``. Raises as :func:`operations.outputs.last_steps` does.
+    A preview fails if there are changes. An ``up`` succeeds in both cases: there, the engine's history must contain
+    only ``same`` steps. Raises as :func:`operations.outputs.last_steps` does.
     """
     if status or target.cloud is Cloud.GOOGLE:
         return status == 0
@@ -61,8 +61,8 @@ def down(target: Target) -> list[str]:
 def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: Callable[[str], None]) -> int:
     """Runs a command of the engine; its output goes to ``log`` without secrets, its newest line to ``say``.
 
-    Returns its status, 124 when it was stopped after ``seconds``. On Ctrl-C the engine is told to stop in order, so
-    that its state is right for what comes next, and the interrupt goes on.
+    Returns its exit status, 124 if it was stopped after ``seconds``. On Ctrl-C the engine is stopped cleanly, so that
+    its state is correct for the next step, and then the interrupt is raised.
     """
 
     def hear(line: str) -> None:
@@ -72,7 +72,7 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
         if clean.strip():
             say(" ".join(clean.split())[:100])
 
-    log.touch()  # it is read also when nothing was said
+    log.touch()  # the log is read even if there was no output
     environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true", **engine_events.ENVIRONMENT}
     try:
         return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
@@ -81,7 +81,7 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
 
 
 def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
-    """Makes Ctrl-C and SIGTERM only say that the destroy continues. Returns a function that restores the handlers."""
+    """Makes Ctrl-C and SIGTERM only print that the destroy continues. Returns a function that restores the handlers."""
 
     def note(number: int, frame: object) -> None:
         del number, frame

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 FLAG = "--event-log"
 ENVIRONMENT = {"PULUMI_DEBUG_COMMANDS": "true"}
-"""Without it the engine has no :data:`FLAG`."""
+"""Variable without which the engine does not accept :data:`FLAG`."""
 
 
 def created(events: Path) -> Mapping[str, int]:
     """Seconds that each created resource took, by its name; empty without a file.
 
-    A preview's events are left out. Raises nothing for a line that an engine that was killed left unfinished.
+    Events of previews are ignored, and so is an incomplete last line of a killed engine.
     """
     from pulumi.automation.events import OpType
 
@@ -41,6 +41,6 @@ def _read(events: Path) -> list[EngineEvent]:
     for line in events.read_text(encoding="utf-8").splitlines() if events.exists() else ():
         try:
             read.append(EngineEvent.from_json(json.loads(line)))  # pyright: ignore[reportUnknownMemberType]
-        except ValueError:  # not JSON, or a step that this release of the SDK does not have
+        except ValueError:  # not JSON, or a step unknown to this release of the SDK
             continue
     return read

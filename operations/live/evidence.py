@@ -38,17 +38,17 @@ class Evidence:
     """Verdict by ``model: check``."""
     bench: BenchResult | None = None
     created: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Seconds that each resource took that the engine created, by the resource's name."""
+    """Seconds that the creation of each resource took, by the resource's name."""
     unchanged: bool | None = None
-    """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""
+    """Whether a preview or a second ``up`` found nothing to change; ``None`` if there was none."""
     left: str | None = None
     """Resources that remained after the destroy; empty for none, ``None`` if this was not checked."""
 
     def verdict(self, name: str) -> Verdict | None:
-        """How a step ended, ``None`` when it did not run."""
+        """The verdict of a step; ``None`` if it did not run."""
         return next((step.verdict for step in self.steps if step.name == name), None)
 
     def smoked(self, check: str) -> str | None:
-        """The worst verdict of a smoke check over all models; ``None`` when it did not run."""
+        """The worst verdict of a smoke check over all models; ``None`` if it did not run."""
         verdicts = [verdict for key, verdict in self.smoke.items() if key.endswith(f": {check}")]
         return next((verdict for verdict in ("failed", "skipped", "passed") if verdict in verdicts), None)

@@ -1,4 +1,4 @@
-"""What a destroyed cluster left in the project: firewall rules, endpoint groups, addresses, disks."""
+"""Resources that a destroyed cluster left in the project: firewall rules, endpoint groups, addresses, disks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LISTS: Mapping[str, str] = {
     "addresses": "compute.addresses.list",
     "disks": "compute.disks.aggregatedList",
 }
-"""What GKE's controllers leave when a cluster goes before its Gateways (pulumi/pulumi-kubernetes#1787), and the
-question that lists it; an address is in the cluster's region."""
+"""Kinds of resources that GKE's controllers leave if a cluster is deleted before its Gateways
+(pulumi/pulumi-kubernetes#1787), each with the method that lists it; an address is in the cluster's region."""
 
 
 def look(settings: StackSettings) -> str | None:
@@ -33,7 +33,7 @@ def look(settings: StackSettings) -> str | None:
 
 
 def _listed(google: GoogleClient, method: str, kind: str, scope: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
-    """Every entry, of every zone where the answer is by zone, page by page."""
+    """All entries, from every page, and from every zone if the answer is grouped by zone."""
     token: object = None
     while True:
         answer = google.ask(method, project=google.project, pageToken=token, **scope)
@@ -49,6 +49,6 @@ def _listed(google: GoogleClient, method: str, kind: str, scope: Mapping[str, st
 
 
 def belonging(entries: Sequence[Mapping[str, object]], settings: StackSettings, kind: str) -> list[str]:
-    """Names of the entries that mention the cluster in name, network, target tags or description."""
+    """Names of the entries that contain the cluster's name in name, network, target tags or description."""
     name = settings.cluster.name
     return [f"{kind} {entry.get('name')}" for entry in entries if name in json.dumps(entry)]

@@ -1,4 +1,6 @@
-"""Steps that may call a laptop cloud: they run as child processes, since only those can enter its namespaces."""
+"""Steps that may call a laptop cloud: they run as child processes, because this process must stay outside of its
+namespaces.
+"""
 
 from __future__ import annotations
 

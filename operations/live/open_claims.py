@@ -1,4 +1,4 @@
-"""The open points of docs/not-verified-live.md, by number, and how a run answers them."""
+"""The open points of docs/not-verified-live.md, by number, and their answers by a run."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ BY_HAND: Mapping[int, str] = {
     67: "needs an autoscaled model: pulumi up and refresh while a pod is Pending",
     68: "needs a stack with budget.billingAccount: gcloud billing budgets list",
 }
-"""Points that a run cannot answer, and what would answer them."""
+"""Points that a run cannot answer, each with what is needed to answer it."""
 
 
 def answers(seen: Evidence) -> list[tuple[Point, Seen, str]]:

@@ -17,7 +17,7 @@ from operations.target import Target
 
 
 def check_free(target: Target) -> None:
-    """Raises ``Refused`` for a stack that is up already, also in part: it would be destroyed at the end."""
+    """Raises ``Refused`` for a stack that is already deployed, even partly: it would be destroyed at the end."""
     count = _resources(target)
     if count:
         raise Refused(
@@ -31,7 +31,7 @@ def _resources(target: Target) -> int:
     if target.cloud is not Cloud.GOOGLE:
         from localcloud.workflow import state
 
-        # Without a project folder of its own nothing was ever made there.
+        # Without a project folder of its own, nothing was ever created there.
         stored = state.read(target.workdir, target.stack) if (target.workdir.root / "Pulumi.yaml").exists() else None
         return len(stored.urns) if stored else 0
     try:
@@ -57,7 +57,7 @@ def _resources(target: Target) -> int:
 
 
 def check_destroyable(target: Target) -> None:
-    """Raises ``Refused`` when the destroy at the end could not work."""
+    """Raises ``Refused`` if the destroy at the end would not be possible."""
     if target.cloud is Cloud.GOOGLE and target.settings.cluster.deletion_protection:
         raise Refused(
             f"Pulumi.{target.stack}.yaml protects the cluster (cluster.deletionProtection), so it could not be "

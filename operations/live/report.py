@@ -13,11 +13,13 @@ from operations.live.open_claims import BY_HAND, answers
 from operations.live.sections import cell
 
 SHORTEST = 8
-"""Characters of a secret, at least: shorter values of variables match ordinary words."""
+"""Minimum length of a secret in characters: shorter values of variables match ordinary words."""
 
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """The text without anything that looks like a secret, and without values of variables with names of secrets."""
+    """The text without anything that looks like a secret, and without the values of variables whose names are those of
+    secrets.
+    """
     secrets = [
         value
         for name, value in (os.environ if environment is None else environment).items()

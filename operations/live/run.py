@@ -1,4 +1,4 @@
-"""The steps of an acceptance run. Whatever happens, the stack is destroyed at the end."""
+"""The steps of an acceptance run. The stack is destroyed at the end in any case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UP_SECONDS = 90 * 60
 
 @dataclass(frozen=True)
 class Plan:
-    """``folder`` takes logs and results. ``bench_seconds`` of each level, 0 for no benchmark."""
+    """``folder`` for logs and results. ``bench_seconds`` of each level, 0 for no benchmark."""
 
     folder: Path
     bench_seconds: float = 20
@@ -74,14 +74,14 @@ class Run:
         except KeyboardInterrupt:
             self.seen.steps.append(Step(name, "failed", "interrupted", time.monotonic() - started))
             raise
-        except Exception as error:  # whatever it is, the destroy has to come
+        except Exception as error:  # the destroy must follow any failure
             verdict, text = "failed", f"{type(error).__name__}: {error}"
         self.seen.steps.append(Step(name, verdict, text, round(time.monotonic() - started, 1)))
         return verdict != "failed"
 
     def _up(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "up.log"
-        with TemporaryDirectory() as folder:  # the events hold inputs: they are read, and not kept
+        with TemporaryDirectory() as folder:  # the events contain inputs: the file is deleted once it is read
             events = Path(folder) / "events.jsonl"
             command = engine.up(self._target, events)
             status = engine.run(command, self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}"))
@@ -128,7 +128,7 @@ class Run:
     def _bench(self) -> tuple[Verdict, str]:
         if not self._plan.bench_seconds:
             return "skipped", "not requested"
-        # The first model that is served: a short look, not a comparison of models.
+        # Only the first served model: this is a short check, not a comparison of models.
         model = next(one.name for one in self._target.settings.models if not one.stopped)
         result = self.seen.bench = self._measured(model, self._plan.folder / "bench")
         best = result.best("random")
@@ -156,6 +156,6 @@ class Run:
         if status:
             still = "STILL EXISTS, AND IS BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
             return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
-        if self._target.cloud is Cloud.GOOGLE:  # elsewhere `make down` looks by itself, and forgets the cloud
+        if self._target.cloud is Cloud.GOOGLE:  # elsewhere `make down` checks that itself, and deletes the cloud
             self.seen.left = leftovers.look(self._target.settings)
         return ("failed", f"left behind: {self.seen.left}") if self.seen.left else ("passed", "nothing is left")

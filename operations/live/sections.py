@@ -1,4 +1,4 @@
-"""The parts of the report that show what ``status``, ``smoke`` and ``bench`` saw, as Markdown."""
+"""The parts of the report with the results of ``status``, ``smoke`` and ``bench``, as Markdown."""
 
 from __future__ import annotations
 

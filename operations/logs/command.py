@@ -22,8 +22,7 @@ def command(
 ) -> None:
     """Print the query that answers a question about a stack, in the Logging query language.
 
-    It reads only the settings: the stack need not be up. Give the query to `gcloud logging read`, or open
-    the link.
+    It reads only the settings: the stack need not be up. Pass the query to `gcloud logging read`, or open the link.
     """
     from operations.progress import working
 

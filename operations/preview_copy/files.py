@@ -1,4 +1,4 @@
-"""The files of a copy: a file backend, a stack file, and what to tell the engine."""
+"""The files of a copy: a file backend, a stack file, and the engine's variables and exclusions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from operations.exits import BadInput
 from operations.preview_copy.state import PASSPHRASE, SALT, Copy, checkpoint, without_secrets
 
 LARGEST = 256 * 1024 * 1024
-"""Bytes of an exported state. One of ours has about 0.5 MB."""
+"""Maximum size of an exported state in bytes. One of ours has about 0.5 MB."""
 
 
 def write_copy(root: Path, stack: str, state: Path, into: Path) -> Copy:
     """Writes the copy of a stack of the project folder ``root`` into the new folder ``into``.
 
-    Raises ``BadInput`` for a state or settings that cannot be used, and for a folder that is there already.
+    Raises ``BadInput`` for an invalid state or invalid settings, and for a folder that already exists.
     """
     config.check_name(stack)
     copy = without_secrets(_read(state), config.DUMMY)
@@ -48,7 +48,7 @@ def write_copy(root: Path, stack: str, state: Path, into: Path) -> Copy:
 
 
 def _settings(root: Path, stack: str) -> dict[str, object]:
-    """The stack file as the engine is to read it: every secret a dummy, under the copy's own salt."""
+    """The stack file for the engine: every secret is a dummy, encrypted with the copy's own salt."""
     try:
         required = required_secrets(load_stack(root, stack).settings)
     except SettingsError as error:

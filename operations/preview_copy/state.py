@@ -19,7 +19,7 @@ PASSPHRASE = "no-secrets-here"  # noqa: S105 - it protects dummies only
 """Passphrase of every copy: the engine requires a secrets provider, although there is nothing to protect."""
 
 SALT = "v1:2Qv0BBDo4S0=:v1:lTsmJTaB7cuQbhiK:rp2/x2xRpZNX6tBJnzQ/lXw66+yWVA=="
-"""What the engine's passphrase provider stores for that passphrase (pkg/secrets/passphrase/manager.go)."""
+"""The value that the engine's passphrase provider stores for that passphrase (pkg/secrets/passphrase/manager.go)."""
 
 CLUSTER = "gcp:container/cluster:Cluster"
 GOOGLE = "pulumi:providers:gcp"
@@ -34,11 +34,11 @@ Table = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Copy:
-    """A deployment without any secret, as the file backend holds it. ``envelope``: its version and features.
+    """A deployment without any secret, as the file backend stores it. ``envelope``: its version and features.
 
     ``incomparable``: URNs of resources whose inputs hold secrets.
 
-    A dummy differs from what the program or the cloud has, so a preview leaves those resources out.
+    A dummy differs from the value in the program or the cloud, so a preview excludes those resources.
     """
 
     envelope: Table
@@ -49,9 +49,9 @@ class Copy:
 def without_secrets(exported: object, dummy: str) -> Copy:
     """The copy of an exported state, with ``dummy`` for each secret. Raises ``BadInput`` for anything else.
 
-    Two kinds of secrets hold no credential and are written as the program and the provider write them, because with a
+    Two kinds of secrets contain no credential and keep the form that the program and the provider write, because with a
     dummy the preview would plan a change: kubeconfigs, from the state's cluster, and the labels of Google's resources.
-    Other secret outputs of Google's resources are left out: the provider would refuse a text in place of a table.
+    Other secret outputs of Google's resources are omitted: the provider would reject a text in place of a table.
     """
     whole = _table(exported)
     deployment = whole.get("deployment")
@@ -109,7 +109,7 @@ def _labels(outputs: Table, defaults: Table) -> Table:
 
 
 def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
-    """The default labels of each Google provider, by the reference that resources hold; the state has them as JSON."""
+    """The default labels of each Google provider, by the reference in the resources; in the state they are JSON."""
     defaults: dict[str, Table] = {}
     for one in providers:
         given = _table(one.get("inputs")).get("defaultLabels")
@@ -152,7 +152,7 @@ def _has_secret(value: object) -> bool:
 
 
 def _kubeconfig(resources: Sequence[Table]) -> str | None:
-    """The kubeconfig of the only cluster; ``None`` where there is none, or more than one."""
+    """The kubeconfig of the only cluster; ``None`` if there is none, or more than one."""
     clusters = [one for one in resources if one.get("type") == CLUSTER]
     if len(clusters) != 1:
         return None

@@ -22,7 +22,7 @@ NEEDED = "monitoring.timeSeries.list"
 
 
 def address(target: Target) -> str:
-    """The address of the query API. Raises :class:`NotThere` where the stack's cloud has none."""
+    """The address of the query API. Raises :class:`NotThere` if the stack's cloud has none."""
     if target.cloud is Cloud.LAPTOP:
         return f"{prometheus.URL}/api/v1/"
     if target.cloud is not Cloud.GOOGLE:
@@ -36,7 +36,7 @@ def address(target: Target) -> str:
 async def of(target: Target) -> AsyncGenerator[Prometheus]:
     """The Prometheus of the stack's cloud, signed in as the caller.
 
-    Raises :class:`NotAllowed` without credentials, and :class:`NotThere` where there is none.
+    Raises :class:`NotAllowed` without credentials, and :class:`NotThere` if there is none.
     """
     token = None
     if target.cloud is Cloud.GOOGLE:
@@ -49,7 +49,9 @@ async def of(target: Target) -> AsyncGenerator[Prometheus]:
 
 
 def answer(target: Target, questions: Callable[[Prometheus], Awaitable[T]]) -> T:
-    """What a command reads from the Prometheus of the stack's cloud. Raises ``Unreachable`` if it does not answer."""
+    """The result of ``questions``, asked of the Prometheus of the stack's cloud. Raises ``Unreachable`` if it does not
+    answer.
+    """
 
     async def asking() -> T:
         async with of(target) as prometheus:

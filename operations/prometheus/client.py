@@ -1,4 +1,4 @@
-"""A client of Prometheus' query API, which managed Prometheus has, too.
+"""A client of Prometheus' query API, which managed Prometheus also provides.
 
 https://prometheus.io/docs/prometheus/latest/querying/api/,
 https://cloud.google.com/stackdriver/docs/managed-prometheus/query-api-ui
@@ -16,13 +16,13 @@ from typing import cast
 import httpx
 
 ANSWER_SECONDS = 10.0
-"""Seconds that an answer may take."""
+"""Time limit of an answer in seconds."""
 AT_ONCE = 8
 """Maximum number of concurrent queries."""
 
 
 class NotAnswered(Exception):
-    """Prometheus gave no usable answer; the message has the reason."""
+    """Prometheus gave no usable answer; the message contains the reason."""
 
 
 class NotThere(NotAnswered):
@@ -58,7 +58,7 @@ class Prometheus:
         return await self._ask("query", {"query": promql, "time": f"{at:.3f}"})
 
     async def over(self, promql: str, start: float, end: float, step: float) -> list[Series]:
-        """The series over a time, a point every ``step`` seconds. Raises :class:`NotAnswered`."""
+        """The series over a time span, with a point every ``step`` seconds. Raises :class:`NotAnswered`."""
         times = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:g}"}
         return await self._ask("query_range", {"query": promql, **times})
 
@@ -79,7 +79,9 @@ class Prometheus:
 
 @asynccontextmanager
 async def connected(url: str, token: str | None = None) -> AsyncGenerator[Prometheus]:
-    """A client of the API at ``url`` (``…/api/v1/``). Without a token it is on this machine, and no proxy is used."""
+    """A client of the API at ``url`` (``…/api/v1/``). Without a token the API is on this machine, and no proxy is
+    used.
+    """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     trust = token is not None
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=ANSWER_SECONDS, trust_env=trust) as client:

@@ -1,1 +1,3 @@
-"""``llmd-gke report-drift``: what the nightly comparison found, as a metric for the alert ConfigurationDrift."""
+"""``llmd-gke report-drift``: writes the result of the nightly comparison as a metric, for the alert
+ConfigurationDrift.
+"""

@@ -22,7 +22,7 @@ def command(
         bool | None, typer.Option("--differs/--same", help="What the comparison found.", show_default=False)
     ] = None,
 ) -> None:
-    """Write to Cloud Monitoring whether a stack is still as the program made it, for the alert ConfigurationDrift.
+    """Write to Cloud Monitoring whether a stack's resources differ from its state, for the alert ConfigurationDrift.
 
     The workflow `drift` calls it after `pulumi preview --refresh --expect-no-changes`. It writes one point of the
     custom metric `llmd_gke/drift` (1: something differs, 0: nothing does) with the name of the stack's cluster.

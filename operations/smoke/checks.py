@@ -15,10 +15,10 @@ GKE_DEFAULT_SECONDS = 30.0
 
 CLEARLY_LONGER_SECONDS = GKE_DEFAULT_SECONDS + 3.0
 AT_ONCE_SHARE = 0.05
-"""Chunks that all arrive within this share of an answer's duration were buffered on the way."""
+"""If all chunks arrive within this share of an answer's duration, they were buffered on the way."""
 
 TELLING_SECONDS = 0.3
-"""Seconds: a faster answer cannot show whether its chunks were buffered."""
+"""Minimum duration in seconds of an answer that can show whether its chunks were buffered."""
 
 
 Check = Callable[[Client], Awaitable[str]]
@@ -59,7 +59,7 @@ async def health(client: Client) -> str:
 
 
 async def models(client: Client) -> str:
-    """``/v1/models`` lists both names."""
+    """``/v1/models`` lists both names of the model."""
     names = [str(one.get("id")) for one in await _listed(client)]
     wanted = [name for name in (client.name, client.other_name) if name]
     missing = [name for name in wanted if name not in names]
@@ -80,7 +80,7 @@ async def completion(client: Client) -> str:
 async def _complete(client: Client, name: str) -> str:
     request = {"model": name, "prompt": "The capital of France is", "max_tokens": 8, "temperature": 0}
     body = _expect(await client.post("/v1/completions", request), 200)
-    # vLLM answers under its first name, whichever was asked for (docs.vllm.ai, cli/serve, `--served-model-name`).
+    # vLLM answers with its first name, whichever was requested (docs.vllm.ai, cli/serve, `--served-model-name`).
     if body.get("model") not in (name, client.name):
         raise CheckFailed(f"requested model {name}, but the answer is from {body.get('model')!r}")
     text = _text_of(body, chat=False)
@@ -162,7 +162,7 @@ def _ended_well(seen: Stream) -> None:
 
 
 async def long_answer(client: Client) -> str:
-    """An answer that takes longer than 30 s is not aborted. Reading stops once that is shown."""
+    """An answer that takes longer than 30 s is not aborted. Reading stops after that time."""
     tokens = client.options.long_tokens or await _longest_answer_tokens(client)
     seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER_SECONDS)
     _ended_well(seen)
@@ -181,7 +181,7 @@ async def _longest_answer_tokens(client: Client) -> int:
         length = one.get("max_model_len")
         if isinstance(length, int):
             return max(64, length - 128)
-    # The front door's own list of models does not say it.
+    # The front door's own list of models does not contain it.
     return 1024 if client.behind_door else 8192
 
 
@@ -221,7 +221,7 @@ def _readable_error(answer: HttpAnswer, status: int) -> str:
 
 
 FIRST: tuple[tuple[str, Check], ...] = (("health", health), ("models", models))
-"""Checks that run first: if none gets an answer, the others are not tried."""
+"""Checks that run first: if none gets an answer, the others do not run."""
 
 LONG: tuple[str, Check] = ("longer than 30 s", long_answer)
 """The check that runs concurrently with the others."""

@@ -14,12 +14,12 @@ import httpx
 from operations.outputs import Endpoint
 
 MOST_TEXT = 400
-"""Characters of an answer that are kept for a message."""
+"""Number of characters of an answer that are kept for a message."""
 
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """A complete answer. ``body`` is its JSON, ``None`` when it is something else."""
+    """A complete answer. ``body`` is its JSON, ``None`` if it is not a JSON object."""
 
     status: int
     text: str
@@ -46,9 +46,9 @@ class Stream:
     finished: bool = False
     """Whether the server sent ``[DONE]``."""
     stopped: bool = False
-    """Whether we stopped reading because we had seen enough."""
+    """Whether the client stopped reading because it had received enough."""
     text: str = ""
-    """The body of an answer that is no stream, or what the server reported inside the stream as an error."""
+    """The body of an answer that is not a stream, or the error that the server reported inside the stream."""
     broken: str = ""
     """The error by which the connection ended; empty if it ended normally."""
 
@@ -62,7 +62,7 @@ class Options:
 
 
 def advertised_name(endpoint: Endpoint) -> str:
-    """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty where its namespace is unknown.
+    """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty if its namespace is unknown.
 
     KServe writes it to ``status.addresses`` (``pkg/controller/v1alpha2/llmisvc``), and our servers serve both.
     """
@@ -73,7 +73,7 @@ def advertised_name(endpoint: Endpoint) -> str:
 
 
 class Client:
-    """Talks to one endpoint. ``timeout`` in seconds bounds each request; connecting may take 10 s of it."""
+    """Sends requests to one endpoint. ``timeout`` limits each request, in seconds; connecting may take 10 s of it."""
 
     def __init__(self, endpoint: Endpoint, http: httpx.AsyncClient, timeout: float, options: Options) -> None:
         self.name = endpoint.served_model_name
@@ -90,7 +90,7 @@ class Client:
         return await self._send("GET", path, None)
 
     async def post(self, path: str, body: Mapping[str, object] | bytes) -> HttpAnswer:
-        """POST of JSON, or of bytes as they are."""
+        """POST of JSON, or of unchanged bytes."""
         return await self._send("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
 
     async def _send(self, method: str, path: str, content: bytes | None) -> HttpAnswer:
@@ -134,7 +134,7 @@ class Client:
 
 
 def _note(line: str, now: float, seen: Stream) -> bool:
-    """Notes one line of the event stream; true at its end."""
+    """Records one line of the event stream; returns true at its end."""
     if not line.startswith("data:"):
         return False
     data = line.removeprefix("data:").strip()
@@ -152,7 +152,7 @@ def _note(line: str, now: float, seen: Stream) -> bool:
         return False
     for choice in cast("list[Mapping[str, object]]", event.get("choices") or ()):
         delta = cast("Mapping[str, object]", choice.get("delta") or {})
-        # A reasoning model sends its thoughts first, under another key.
+        # A reasoning model first sends its reasoning, under another key.
         if choice.get("text") or delta.get("content") or delta.get("reasoning") or delta.get("reasoning_content"):
             seen.arrivals.append(now)
     return False

@@ -44,7 +44,7 @@ def command(
 
     Checks health, models, completion, chat, streaming, both names, concurrent requests, an unknown model, malformed
     JSON, and an answer that takes longer than 30 s, which GKE would cut off by default. If the server is too fast for
-    an answer of 30 s, the last check says so and counts as skipped.
+    an answer of 30 s, the last check reports that and counts as skipped.
 
     Exit status 0: all passed or skipped; 1: a check failed; others: see `llmd-gke --help`.
     """
@@ -68,7 +68,7 @@ def look(
 ) -> list[Outcome]:
     """Runs the checks; see :func:`command` for the arguments.
 
-    Raises ``BadInput``, and ``NotUp`` where there is nothing to ask.
+    Raises ``BadInput`` for invalid arguments, and ``NotUp`` if there is nothing to check.
     """
     import asyncio
 
@@ -128,7 +128,7 @@ def _trusting(file: Path | None) -> ssl.SSLContext | None:
 def finish(
     target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, cloud_name: str
 ) -> None:
-    """Writes the result. Raises ``Failed`` when a check failed."""
+    """Writes the result. Raises ``Failed`` if a check failed."""
     from operations.printing import show
     from operations.smoke import report
 

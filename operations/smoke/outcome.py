@@ -22,7 +22,7 @@ class Outcome:
 
 
 class CheckFailed(Exception):
-    """A check did not pass; the message has what was expected and what was received."""
+    """A check did not pass; the message contains what was expected and what was received."""
 
 
 class Skipped(Exception):

@@ -25,7 +25,9 @@ def as_json(stack: str, cloud: str, outcomes: Sequence[Outcome]) -> dict[str, ob
 
 
 def rendered(stack: str, cloud_name: str, outcomes: Sequence[Outcome]) -> list[Table | str]:
-    """A table for each model, then what to do about each failure. ``cloud_name``: the cloud, or the address asked."""
+    """A table for each model, then the fix for each failure. ``cloud_name``: the cloud, or the address that was
+    checked.
+    """
     parts: list[Table | str] = []
     for model in dict.fromkeys(outcome.model for outcome in outcomes):
         table = Table(title=f"{model} of stack {stack} ({cloud_name})", title_justify="left")
@@ -43,7 +45,7 @@ def rendered(stack: str, cloud_name: str, outcomes: Sequence[Outcome]) -> list[T
 
 
 def junit(stack: str, outcomes: Sequence[Outcome]) -> bytes:
-    """JUnit's XML: one suite a model, one case a check, as CI systems read it."""
+    """JUnit's XML: one suite per model, one case per check, as CI systems read it."""
     root = Xml.Element("testsuites", {"name": f"smoke {stack}", **_numbers(outcomes)})
     for model in dict.fromkeys(outcome.model for outcome in outcomes):
         of_model = [outcome for outcome in outcomes if outcome.model == model]

@@ -17,7 +17,7 @@ from operations.smoke.outcome import CheckFailed, Outcome, Skipped, Verdict
 from operations.symptoms import explain
 
 REQUEST_SECONDS = 60.0
-"""Seconds to wait for one chunk of an answer, at most."""
+"""Maximum wait for one chunk of an answer in seconds."""
 
 Say = Callable[[str], None]
 
@@ -33,12 +33,13 @@ async def smoke(
 ) -> list[Outcome]:
     """Outcomes of all checks, model by model, within ``seconds`` in total.
 
-    ``certificates``: other certificate authorities than the system's. ``say`` gets the model that is being checked.
+    ``certificates``: a file of certificate authorities that replaces the system's. ``say`` gets the model that is being
+    checked.
     """
     deadline = time.monotonic() + seconds
     outcomes: list[Outcome] = []
     limits = httpx.Limits(max_connections=options.together + 4)
-    # Not by the environment's proxies: what is tested is the way from here to the gateway.
+    # Without the environment's proxies: the test covers the path from here to the gateway.
     async with httpx.AsyncClient(verify=certificates or True, limits=limits, trust_env=False) as http:
         for endpoint in endpoints:
             say(f"asking {endpoint.name} at {endpoint.url}")
@@ -55,7 +56,7 @@ async def _one(client: Client, endpoint: Endpoint, deadline: float) -> list[Outc
             Outcome(name, endpoint.name, "skipped", "not run: the endpoint does not answer")
             for name, _ in (*REST, LONG)
         ]
-    # The long answer runs beside the others: alone it would take most of the time there is.
+    # The long answer runs concurrently with the others: alone it would take most of the available time.
     long = asyncio.create_task(_try(*LONG, client, endpoint, deadline))
     try:
         rest = [await _try(name, check, client, endpoint, deadline) for name, check in REST]

@@ -1,6 +1,6 @@
-"""Which alerts fire, and the numbers of each model.
+"""The firing alerts, and the current numbers of each model.
 
-The conditions are asked as they are written (:mod:`llmd_gke.manifests.alerts`), so that the answer is the same for
+The conditions are evaluated as they are written (:mod:`llmd_gke.manifests.alerts`), so that the answer is the same for
 Google's managed Prometheus and for that of the laptop cloud. An alert fires when its condition has held for as long as
 the alert waits.
 """
@@ -33,7 +33,7 @@ START = "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop (docs/monitoring.md)"
 
 @dataclass(frozen=True)
 class Held:
-    """A condition that holds now, for ``seconds`` at least; ``fires`` once that is as long as the alert waits."""
+    """A condition that has held for at least ``seconds``. ``fires``: whether that is as long as the alert waits."""
 
     alert: Alert
     series: Sequence[Series]
@@ -43,7 +43,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a model: a query of a panel, how its series are added up, and the words around the result."""
+    """A number of a model: a panel's query, how its series are combined, and the text around the result."""
 
     panel: str
     query: int
@@ -112,7 +112,7 @@ def _minutes(seconds: float) -> str:
 
 
 async def lines(prometheus: Prometheus, settings: StackSettings, now: float, cloud: Cloud = Cloud.GOOGLE) -> list[Line]:
-    """The alerts of a stack: those that hold, and how many are quiet. Raises ``NotAnswered``."""
+    """The alerts of a stack: those whose condition holds, and the number of others. Raises ``NotAnswered``."""
     all_of_them = alerts(settings)
     asked = [alert for alert in all_of_them if cloud is Cloud.GOOGLE or _measured_anywhere(alert)]
     answers = await asyncio.gather(*(held(prometheus, alert, now) for alert in asked))

@@ -1,9 +1,9 @@
-"""Which pods are healthy for Google's load balancer, which is not the same as Ready for Kubernetes.
+"""The pods that Google's load balancer considers healthy, which is not the same as Ready in Kubernetes.
 
-Asked of Compute Engine: every backend service of the stack's region and network has groups of endpoints, and each
+Compute Engine reports it: every backend service of the stack's region and network has groups of endpoints, and each
 endpoint is the address of a pod
 (https://cloud.google.com/compute/docs/reference/rest/v1/regionBackendServices/getHealth). So nothing depends on names
-that GKE makes up.
+that GKE generates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Health = Mapping[str, Sequence[str]]
 
 
 def ask(settings: StackSettings) -> Health:
-    """The health of every endpoint behind the region's load balancers. Raises ``GoogleError``."""
+    """The health of every endpoint behind the region's load balancers. Raises ``GoogleRequestError``."""
     google = GoogleClient(settings.project, login())
     where = {"project": settings.project, "region": settings.cluster.region}
     states: dict[str, list[str]] = {}
@@ -42,7 +42,9 @@ def ask(settings: StackSettings) -> Health:
 
 
 def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
-    """Whether a backend service is of the stack's network; some name none, and pods' addresses then decide."""
+    """Whether a backend service belongs to the stack's network, or does not name its network: then the pods' addresses
+    decide.
+    """
     network = text(service, "network")
     return (
         not network or settings.network.existing is not None or network.endswith(f"/networks/{settings.cluster.name}")
@@ -83,13 +85,13 @@ def _line(model: str, where: str, ready: Sequence[str], health: Health) -> Line:
         f"{address}: {', '.join(states) or 'in no backend'}" for address, states in seen.items() if address not in good
     ]
     fix = f"kubectl -n {where} get healthcheckpolicy,networkpolicy"
-    # New endpoints take some probes; unhealthy ones will not get better by themselves.
+    # A new endpoint needs some probes; an unhealthy one does not recover by itself.
     bad = any(state not in (HEALTHY, "") for states in seen.values() for state in states)
     return Line(subject, State.BAD if bad else State.BUSY, f"{message}; {'; '.join(other)}", fix)
 
 
 def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
-    """Lines on the backends' health, or one line with the reason why Google cannot be asked."""
+    """Lines on the backends' health, or one line with the reason why Google cannot be queried."""
     try:
         return lines(snapshot, settings, ask(settings))
     except GoogleRequestError as error:

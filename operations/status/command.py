@@ -28,7 +28,7 @@ def command(
     `llmd-gke --help`. With --watch and JSON, each snapshot is one line.
     """
     if output is Output.TABLE and not entered():
-        # Settings, state and cluster take a moment: the first line waits for none of them.
+        # Settings, state and cluster take a moment: the first line is shown before they are read.
         print(f"Status of stack {stack}", flush=True)
     target = Target.choose(stack, cloud)
     enter(target)

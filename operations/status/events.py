@@ -26,7 +26,9 @@ def time_of(event: Object) -> datetime | None:
 def lines(
     events: Sequence[Object], namespaces: Collection[str], now: datetime, stack: str, waiting: Collection[str]
 ) -> list[Line]:
-    """Lines on recent events in ``namespaces``; on pods only those in ``waiting``, since the others are past that."""
+    """Lines on recent events in ``namespaces``; events of pods only for those in ``waiting``, since the others are past
+    that stage.
+    """
     newest: dict[tuple[str, str], tuple[datetime, Object]] = {}
     for event in events:
         when = time_of(event)
@@ -47,7 +49,7 @@ def lines(
         fix = explanation.fix.format(stack=stack, namespace=namespace(event), name=about)
         count = number(event, "count") or number(event, "series", "count") or 0
         times = f", {count} times" if count > 1 else ""
-        # What an event tells has happened; whether it still holds, the pods' lines say.
+        # An event is about the past; the pods' lines show the present.
         state = State.UNKNOWN if explanation.state is State.BUSY else explanation.state
         summary = f"{explanation.text} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
         lines.append(Line(about, state, summary, fix))

@@ -1,8 +1,9 @@
-"""Conditions of KServe and of GKE's gateway, and events, in words, as data: the first entry that fits is shown.
+"""Explanations of conditions of KServe and of GKE's gateway, and of events, as data: the first entry that matches is
+shown.
 
 Types and reasons: kserve ``pkg/apis/serving/v1alpha2/llm_inference_service_lifecycle.go`` and
-``pkg/controller/v1alpha2/llmisvc``; Gateway API v1.6.1 ``apis/v1``; what GKE writes: kserve#5311,
-gateway-api-inference-extension#1131, llm-d's provider page for GKE. Held by real objects in the tests.
+``pkg/controller/v1alpha2/llmisvc``; Gateway API v1.6.1 ``apis/v1``; GKE's texts: kserve#5311,
+gateway-api-inference-extension#1131, llm-d's provider page for GKE. The tests check them with real objects.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ class Explanation:
     state: State
     text: str
     type: str = ""
-    """Of a condition; an event has none."""
+    """Type of the condition; an event has none."""
     reason: str = ""
     message: str = ""
     fix: str = ""
 
     def fits(self, kind: str, reason: str, message: str) -> bool:
-        """Whether it says what such a condition or event means."""
+        """Whether it explains such a condition or event."""
         pairs = ((self.type, kind), (self.reason, reason), (self.message, message))
         return all(re.search(pattern, text) for pattern, text in pairs)
 
@@ -225,5 +226,5 @@ EVENTS: tuple[Explanation, ...] = (
 
 
 def find(table: tuple[Explanation, ...], reason: str, message: str, *, kind: str = "") -> Explanation | None:
-    """The first entry that fits a condition of type ``kind``, or an event."""
+    """The first entry that matches a condition of type ``kind``, or an event."""
     return next((explanation for explanation in table if explanation.fits(kind, reason, message)), None)

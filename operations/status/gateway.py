@@ -12,7 +12,7 @@ from operations.status.objects import Line, Snapshot, State, of, short
 
 
 def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
-    """The Gateway's line. ``address``: the one that the outputs name."""
+    """The Gateway's line. ``address``: the address in the stack's outputs."""
     gateway = of(snapshot.gateways, naming.GATEWAY_NAMESPACE, naming.GATEWAY_NAME)
     if gateway is None:
         if "gateways" in snapshot.unreadable:
@@ -122,7 +122,7 @@ def _problems(
         condition = by_type.get(kind)
         if text(condition, "status") == "True":
             continue
-        # A pool's parent need not say ResolvedRefs, a listener need not say Accepted.
+        # A pool's parent need not have ResolvedRefs, a listener need not have Accepted.
         if condition is None and kind not in ("Programmed", "Attached"):
             continue
         reason, message = text(condition, "reason"), text(condition, "message")

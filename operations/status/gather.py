@@ -22,7 +22,7 @@ from operations.status import stages
 from operations.status.objects import Snapshot, short
 
 REQUEST_SECONDS = 10.0
-"""Seconds that the API server may take to answer one request."""
+"""Time limit of one request to the API server in seconds."""
 
 LOG_LINES = 60
 
@@ -37,22 +37,24 @@ KINDS: tuple[tuple[str, str, str, bool], ...] = (
     ("backend_policies", gke.BACKEND_POLICY.api_version, gke.BACKEND_POLICY.plural, True),
     ("events", "v1", "events", True),
 )
-"""Field of the snapshot, API version, resource; whether it is listed in our namespaces only."""
+"""Field of the snapshot, API version, resource; whether only our namespaces are listed."""
 
 
 class ListRefused(Exception):
-    """The API server does not give a list, and why."""
+    """The API server rejected the listing of a kind; the message contains the reason."""
 
 
 class SignedOut(Exception):
-    """The API server does not accept the token (any more): sign in again by :meth:`Cluster.connect`."""
+    """The API server does not accept the token, which may have expired: sign in again with
+    :meth:`ClusterApi.connect`.
+    """
 
     def __init__(self) -> None:
         super().__init__("The cluster's API rejects the credentials.\nFix: gcloud auth login")
 
 
 class ClusterApi:
-    """A cluster's API, by the kubeconfig of the outputs."""
+    """A cluster's API, with the kubeconfig from the outputs."""
 
     def __init__(self, kube: Kube, namespaces: Collection[str]) -> None:
         self._kube = kube
@@ -60,10 +62,10 @@ class ClusterApi:
 
     @classmethod
     async def connect(cls, kubeconfig: str, namespaces: Collection[str]) -> ClusterApi:
-        """Signs in.
+        """Connects to the cluster and signs in.
 
-        Raises ``SetUpFailed`` without the sign-in program, ``SignedOut`` where it is not accepted, and ``Unreachable``
-        without an answer.
+        Raises ``SetUpFailed`` without the credential plugin, ``SignedOut`` if its token is not accepted, and
+        ``Unreachable`` without an answer.
         """
         try:
             content = cast("Mapping[str, object]", yaml.safe_load(kubeconfig))
@@ -81,7 +83,9 @@ class ClusterApi:
             raise Unreachable(_unreachable(error)) from None
 
     async def snapshot(self) -> Snapshot:
-        """Everything at once. Raises ``Unreachable`` when nothing can be read, ``SignedOut`` after some time."""
+        """Lists all kinds at once. Raises ``Unreachable`` if nothing can be read, and ``SignedOut`` if the token has
+        expired.
+        """
         snapshot = Snapshot(now=datetime.now(UTC))
         lists = await asyncio.gather(*(self._list(snapshot, *kind) for kind in KINDS))
         if len(snapshot.unreadable) == len(KINDS):
@@ -99,10 +103,10 @@ class ClusterApi:
             *(self._get(version, resource, namespace) for namespace in namespaces), return_exceptions=True
         )
         objects: list[Object] = []
-        for part in parts:  # what one namespace refuses does not hide the others
+        for part in parts:  # an error in one namespace does not hide the others
             if isinstance(part, ListRefused):
                 reason = snapshot.unreadable.get(kind, "")
-                # That the caller may not look says more than that there is no such kind.
+                # A missing permission is a better explanation than a missing kind.
                 snapshot.unreadable[kind] = str(part) if not reason or reason == unknown(resource) else reason
             elif isinstance(part, (*Unanswered, httpx.HTTPError)):
                 snapshot.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")

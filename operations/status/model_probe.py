@@ -1,4 +1,4 @@
-"""The last step: does each model answer at the gateway, and with a token?"""
+"""The last step: whether each model answers at the gateway, and generates a token."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
 
 def _bad(endpoint: Endpoint, problem: str, stack: str) -> Line:
     symptom = explain(problem)
-    # Here "see status" would be no help: the lines above are the status.
+    # Here "see status" would not help: the lines above are the status.
     here = symptom is None or "llmd-gke status" in symptom.command
     fix = "" if here or symptom is None else symptom.command.format(stack=stack)
     return Line(endpoint.name, State.BAD, problem + (f" ({symptom.cause})" if symptom else ""), fix)

@@ -21,7 +21,7 @@ def lines(pools: list[NodePool], stack: str) -> list[Line]:
 
 
 def section(settings: StackSettings, stack: str) -> list[Line]:
-    """Lines on the pools, or one line with the reason why GKE cannot be asked."""
+    """Lines on the pools, or one line with the reason why GKE cannot be queried."""
     try:
         return lines(node_pools(GoogleClient(settings.project, login()), settings), stack)
     except GoogleRequestError as error:

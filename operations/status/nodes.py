@@ -19,7 +19,7 @@ LEAVING = (
 
 @dataclass(frozen=True)
 class PoolPlan:
-    """A pool as the settings describe it."""
+    """A pool according to the settings."""
 
     name: str
     shape: str
@@ -70,7 +70,7 @@ def _over(pod: Object) -> bool:
 
 
 def chips_of(pod: Object) -> int:
-    """Chips that a pod asks for."""
+    """Number of chips that a pod requests."""
     return sum(
         number(get(container, "resources", "requests") or get(container, "resources", "limits"), resource) or 0
         for container in each(pod, "spec", "containers")

@@ -1,4 +1,4 @@
-"""Kubernetes objects as plain data: ways into them, and the lines that the parts of the screen are made of."""
+"""Kubernetes objects as plain data: access to their fields, and the lines of the screen."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Snapshot:
 
 
 def of(objects: Iterable[Object], where: str, called: str) -> Object | None:
-    """The object of that namespace and name."""
+    """The object of that namespace and name; ``None`` if there is none."""
     return next((one for one in objects if namespace(one) == where and name(one) == called), None)
 
 
 def moment(value: object, *path: str) -> datetime | None:
-    """A time at a path, in UTC."""
+    """A time from its text, in UTC; ``None`` if it is not a time."""
     try:
         return datetime.fromisoformat(text(value, *path))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The screen: sections from the cluster to the token, and what they add up to."""
+"""The screen: sections from the cluster to the token, and their overall state."""
 
 from __future__ import annotations
 

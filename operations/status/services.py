@@ -1,4 +1,4 @@
-"""LLMInferenceServices: their pods by stage, their conditions in words, and updates that hang."""
+"""LLMInferenceServices: their pods by stage, explanations of their conditions, and updates that hang."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _picker(pod: Object) -> Line:
 def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> list[Line]:
     """A line on an update that hangs: a new server waits for chips that the old ones use, while the service is Ready.
 
-    Kubernetes' default for a Deployment (surge 25 %, unavailable 25 %, rounded up and down) is one more, none less: the
-    old server only goes once the new one is ready, and the new one needs a host that only the old one has.
+    Kubernetes' default for a Deployment (surge 25 %, unavailable 25 %, rounded up and down) is one more, none fewer:
+    the old server is deleted only once the new one is ready, and the new one needs a host that only the old one has.
     """
     versions = {label(pod, "pod-template-hash") for pod in servers}
     if len(versions) < 2:
@@ -103,7 +103,7 @@ def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> li
 
 
 def service_lines(service: Object, stack: str) -> list[Line]:
-    """The service's own line, and one for each condition that is not True and says something of its own."""
+    """The service's own line, and one for each condition that is not True and has information of its own."""
     where, model = namespace(service), name(service)
     by_type = conditions(service)
     replaced = {"stack": stack, "namespace": where, "name": model}
@@ -116,14 +116,14 @@ def service_lines(service: Object, stack: str) -> list[Line]:
         lines.append(Line(model, State.BUSY, "KServe has not processed the newest settings yet"))
     parts = {kind: one for kind, one in by_type.items() if kind not in SUMS and text(one, "status") != "True"}
     sums = {kind: one for kind, one in by_type.items() if kind in SUMS and text(one, "status") != "True"}
-    # A sum repeats the reason of its part; where no part says anything, it is all there is.
+    # A summary repeats the reason of its part; if no part has one, the summary is the only source.
     for kind, condition in (parts or sums).items():
         lines.append(_condition(model, kind, condition, replaced))
     if _true(service, "Ready"):
         url = text(service, "status", "url")
         lines.insert(0, Line(model, State.GOOD, "KServe: Ready" + (f", at {url}" if url else "")))
     else:
-        # A configuration that cannot be merged leaves Ready at Unknown: that alone does not mean "on its way".
+        # A configuration that cannot be merged leaves Ready at Unknown: Unknown alone does not mean "in progress".
         worst = State.BAD if any(line.state is State.BAD for line in lines) else State.BUSY
         lines.insert(0, Line(model, worst, "KServe: not Ready yet"))
     return lines

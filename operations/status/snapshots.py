@@ -22,7 +22,7 @@ from operations.target import Target
 
 
 def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
-    """One look as plain data, and the cluster's objects (``None`` where it does not answer), for other commands.
+    """One snapshot as plain data, and the cluster's objects (``None`` if it does not answer), for other commands.
 
     Raises ``NotUp`` or ``SetUpFailed``.
     """
@@ -40,7 +40,7 @@ def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
 
 
 async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSection]]:
-    """Look after look, over one connection to the cluster. ``ask``: also ask each model for a token."""
+    """Snapshot after snapshot, over one connection to the cluster. ``ask``: also request a token from each model."""
     values = await asyncio.to_thread(outputs.read, target)
     kubeconfig = await asyncio.to_thread(outputs.kubeconfig, target)
     settings = target.settings
@@ -60,7 +60,7 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
             if health is not None:
                 shown.insert(len(shown) - 1, ScreenSection("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
-            # A token lasts an hour: the next look signs in again.
+            # A token is valid for an hour: the next snapshot signs in again.
             cluster = None
             shown = [_cluster(values, str(problem))]
         measured = [ScreenSection(title, lines) for title, lines in (await watched).items()]
@@ -70,7 +70,7 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
 
 
 def _google(target: Target, seen: Snapshot) -> tuple[list[Line] | None, list[Line] | None]:
-    """What the cloud's Google says of node pools and of pods; ``None`` where there is no Google that could be asked."""
+    """Lines on node pools and on the backends' health from Google's APIs; ``None`` if the cloud has no such APIs."""
     settings = target.settings
     try:
         with emulated(target):

@@ -1,4 +1,4 @@
-"""How far a model's pod has come: node, image, weights, server and XLA compilation, warm-up, ready.
+"""The stage that a model's pod has reached: node, image, weights, server and XLA compilation, warm-up, ready.
 
 Times: a first deployment (Qwen2.5-3B on v6e: image 20 s, weights 35 s, start of the TPU 30 s, compilation 90 s and
 more), llm-d's guides and sgl-project/sglang-jax#1263 (compilation 190 s cold, 86 s with a warm cache on one v6e).
@@ -18,7 +18,7 @@ from operations.symptoms import explain_log
 
 @dataclass(frozen=True)
 class Stage:
-    """``usual``: minutes it takes, from and to. ``budget``: beyond so many minutes it is worth a look."""
+    """``usual``: usual minimum and maximum duration in minutes. ``budget``: minutes after which it needs attention."""
 
     key: str
     label: str
@@ -44,12 +44,12 @@ WAITING_FOR_GOOD = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
      "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 )  # fmt: skip
-"""Reasons of a waiting container (kubelet) that say that something is wrong."""
+"""Reasons of a waiting container (kubelet) that indicate a problem."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a pod stands, since when, and what is said about it."""
+    """A pod's stage, the time when it began, its state and its explanation."""
 
     stage: Stage
     since: datetime | None
@@ -58,7 +58,7 @@ class Position:
 
 
 def position(pod: Object, log: str = "") -> Position:
-    """The stage of a model's pod. ``log``: the last lines of its server, which tell compilation from start."""
+    """The stage of a model's pod. ``log``: the last lines of its server, which distinguish compilation from start."""
     created = moment(pod, "metadata", "creationTimestamp")
     if get(pod, "metadata", "deletionTimestamp"):
         return Position(GOING, moment(pod, "metadata", "deletionTimestamp"))
@@ -119,7 +119,7 @@ def _trouble(status: Object) -> str:
 
 
 def _meaning(terminated: object) -> str:
-    """The meaning of the end of a container's log, which is its termination message in KServe's containers."""
+    """The meaning of a container's termination message, which is the end of its log in KServe's containers."""
     symptom = explain_log(text(terminated, "message"))
     return f" ({symptom.cause})" if symptom else ""
 

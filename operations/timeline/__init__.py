@@ -1,1 +1,1 @@
-"""``llmd-gke timeline``: how long a first update takes until each model answers, simulated over the graph."""
+"""``llmd-gke timeline``: the duration of a first update until each model answers, simulated over the graph."""

@@ -15,7 +15,7 @@ from operations.prometheus.client import Prometheus, Series, measured
 
 @dataclass(frozen=True)
 class Usage:
-    """What a caller used of a model."""
+    """A caller's use of a model."""
 
     caller: str
     model: str
@@ -25,7 +25,7 @@ class Usage:
 
 
 async def ask(prometheus: Prometheus, settings: StackSettings, seconds: int, now: float) -> list[Usage]:
-    """What was used in the ``seconds`` before ``now``. Raises ``NotAnswered``."""
+    """The use in the ``seconds`` before ``now``. Raises ``NotAnswered``."""
     asked = used(settings, seconds)
     requests, tokens = await asyncio.gather(*(prometheus.instant(asked[key], now) for key in ("requests", "tokens")))
     return rows(requests, tokens)

@@ -2,7 +2,9 @@
 
 ``import pulumi_gcp.compute`` runs all of its six hundred modules, which takes a second of each preview, for five
 resources. Here a package is put into ``sys.modules`` without running its ``__init__``, and a class is imported from
-the module that is named after it. Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
+the module that is named after it; of the packages with thousands of argument classes, only those that are needed are
+created (:mod:`components.lean_types`). Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
+To switch this off for a package, import it in full before the components: ``import pulumi_gcp.compute``.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import importlib.util
 import re
 import sys
 from types import ModuleType
+
+from components import lean_types
 
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -39,6 +43,7 @@ def _imported(name: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     gc.disable()
+    lean_types.prepare(name.rpartition(".")[0], name)
     try:
         return importlib.import_module(name)
     finally:
@@ -46,9 +51,9 @@ def _imported(name: str) -> ModuleType:
         gc.enable()
 
 
-def package(name: str) -> ModuleType:
+def package(name: str, *, many_types: bool = False) -> ModuleType:
     """The package of that name, imported lazily unless it was already imported in full; later imports return the same
-    object.
+    object. ``many_types``: its argument classes are created one by one, too.
     """
     present = sys.modules.get(name)
     # A package that the SDK loads lazily has a class of its own until its first use.
@@ -66,4 +71,6 @@ def package(name: str) -> ModuleType:
     lean.__package__ = name
     sys.modules[name] = lean
     setattr(above, last, lean)
+    if many_types:
+        lean_types.install(name)
     return lean

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pulumi_kubernetes.rbac import v1 as rbac
 else:
     apps = package("pulumi_kubernetes.apps.v1")
-    compute = package("pulumi_gcp.compute")
+    compute = package("pulumi_gcp.compute", many_types=True)
     container = package("pulumi_gcp.container")
-    core = package("pulumi_kubernetes.core.v1")
+    core = package("pulumi_kubernetes.core.v1", many_types=True)
     helm = package("pulumi_kubernetes.helm.v3")
     monitoring = package("pulumi_gcp.monitoring")
     networking = package("pulumi_kubernetes.networking.v1")

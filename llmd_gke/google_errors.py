@@ -20,7 +20,19 @@ class GoogleError:
     fix: str
 
 
+CLUSTER_ALONE = "--target '**Cluster::cluster-control-plane' --target-dependents"
+"""Arguments of ``pulumi destroy`` that delete the cluster (its name in ``components/cluster.py``) and what is in it."""
+
 ERRORS: tuple[GoogleError, ...] = (
+    # The request was accepted, so the error is the operation's. The provider marks the cluster as tainted, which
+    # Terraform would replace, and Pulumi does not: ``resourceContainerClusterCreate`` of terraform-provider-google.
+    GoogleError(
+        r"creating urn:\S+container/cluster:Cluster::\S+ 1 error occurred:\s+\* (?!.*(googleapi: |default node pool))",
+        "GKE began to create the cluster and failed, for the reason in the message; the cluster stays, incomplete and "
+        "with its default node pool, and later updates count it as created",
+        "fix the cause that the message names, delete the cluster (`pulumi destroy --stack {stack} "
+        f"{CLUSTER_ALONE}`), then try again",
+    ),
     GoogleError(
         r"Error (deleting|while waiting to delete) default node pool",
         "the default node pool of the new cluster could not be deleted, for the reason in the message; later updates "

@@ -21,6 +21,10 @@ SUMMARIES = ("preview failed", "update failed")
 pulumi/pkg/resource/deploy/deployment_executor.go)."""
 
 
+REPEATED = "sdk.helper_schema: "
+"""In the first of two errors that the Terraform bridge reports for a failed request; the second names the resource."""
+
+
 def log(workdir: Workdir) -> Path:
     """The file with the engine's events of the last operation."""
     return workdir.home / "last-events.jsonl"
@@ -29,7 +33,7 @@ def log(workdir: Workdir) -> Path:
 def errors(events: Path) -> Iterator[str]:
     """The errors in an event log.
 
-    Summaries are left out, and errors of attempts that were repeated with success.
+    Summaries and repetitions are left out, and errors of attempts that were repeated with success.
     """
     parsed = list(_read(events))
     failed = {_urn(one["resOpFailedEvent"]) for one in parsed if "resOpFailedEvent" in one}
@@ -38,8 +42,9 @@ def errors(events: Path) -> Iterator[str]:
         event = one.get("diagnosticEvent")
         if not event or event.get("severity") != "error" or event.get("urn") in made - {""}:
             continue
-        if str(event["message"]).strip() not in SUMMARIES:
-            yield str(event["message"])
+        message = str(event["message"])
+        if message.strip() not in SUMMARIES and REPEATED not in message:
+            yield message
 
 
 def _urn(event: dict[str, Any]) -> str:

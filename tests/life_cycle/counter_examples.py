@@ -75,6 +75,13 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "said that the pool stays",
         "tests/components/test_cluster.py",
     ),
+    "the operation that creates the cluster fails": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "operation", "method": '
+        '"container.projects.locations.clusters.create", "message": "internal error", "times": 1}]}]',
+        "the provider marks the cluster as tainted, and Pulumi does not replace it: the next `up` counted an "
+        "incomplete cluster as created and left its default pool; the message only advised to try again",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
     "an error when the provider looks whether a pool exists": CounterExample(
         '[{"command": "up"}, {"command": "up", "change": "a second pool", "faults": [{"fault": "expired-token", '
         '"method": "container.projects.locations.clusters.nodePools.get", "times": 1}]}]',

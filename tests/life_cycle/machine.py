@@ -6,6 +6,7 @@ After the plan comes what has to work whatever happened before: an `up` without 
 from __future__ import annotations
 
 import secrets
+import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, cast
 
 import yaml
 
+from llmd_gke import google_errors
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
 from localcloud.providers.kubernetes.objects import ClusterObjects
@@ -43,6 +45,8 @@ LOOK = "container.projects.locations.clusters.nodePools.get"
 an id, and the state lacks it (``resourceContainerNodePoolCreate`` of terraform-provider-google)."""
 DEFAULT_POOL = "default node pool: "
 """What an `up` says that left the pool GKE makes with a cluster. The next one leaves it, too: it is deleted by hand."""
+ALONE = google_errors.CLUSTER_ALONE
+"""What the fix says where GKE began to create the cluster and failed: it stays, with its default pool."""
 UNINSTALLED = "release: not found"
 """What a Helm release's deletion ends with where the answer to an earlier one was lost."""
 
@@ -70,6 +74,8 @@ class Machine:
         self.destroying = False
         """Whether a destroy was interrupted: what goes with the cluster has left the state before it. It is finished
         before anything else, as the message of an `up` says (`deleted_with` in components/platform.py)."""
+        self.incomplete = False
+        """Whether the cluster has to be deleted before the next `up`, as the message of an earlier one says."""
         self.secrets: list[str] = []
         self.base: Config = {}
 
@@ -110,6 +116,8 @@ class Machine:
             self._destroyed()
         if step.command == "refresh" and not self._can_refresh():
             return
+        if step.command == "up":
+            self._delete_cluster()
         if step.quiet and step.command == "up":
             self._settled()
         elif step.quiet and step.command == "down":
@@ -142,6 +150,7 @@ class Machine:
         if self.destroying:
             self._destroyed()
         self._wait()
+        self._delete_cluster()
         ended = self._command("up", None)
         seen = self._judged(ended)
         if ended.status and self.lost:
@@ -169,7 +178,20 @@ class Machine:
             self.outcome.wrong.append(f"a destroy without a fault failed:\n{ended.output[-4000:]}")
             return
         self.outcome.wrong += invariants.nothing_left(seen)
-        self.lost = self.destroying = False
+        self.lost = self.destroying = self.incomplete = False
+
+    def _delete_cluster(self) -> None:
+        """Deletes an incomplete cluster, as the message about it says."""
+        if not self.incomplete:
+            return
+        self.outcome.steps += 1
+        alone = ["--yes", "--skip-preview", *shlex.split(ALONE), "--stack", STACK]
+        ended = running.run(self.rehearsal, running.plain(self.rehearsal, "destroy", *alone), None)
+        self.outcome.met["incomplete cluster"] += 1
+        self.outcome.log.append(f"destroy of the cluster: status {ended.status}")
+        if ended.status:
+            self.outcome.wrong.append(f"an incomplete cluster could not be deleted:\n{ended.output[-4000:]}")
+        self.incomplete = False
 
     # -- parts of a step ---------------------------------------------------------------------------------------------
 
@@ -197,6 +219,8 @@ class Machine:
         else:
             line = running.local(command, "--stack", STACK)
         ended = running.run(self.rehearsal, line, kill)
+        if ALONE in " ".join(ended.output.split()):
+            self.incomplete = True
         self.outcome.log.append(
             f"{command}: status {ended.status}, {time.monotonic() - started:.0f} s, {max(0, ended.asked)} calls"
         )
@@ -218,7 +242,7 @@ class Machine:
         """What holds after a command that succeeded."""
         if command == "down":
             return invariants.nothing_left(seen)
-        orphaned = [] if self.lost else invariants.same_on_both_sides(seen, command)
+        orphaned = [] if self.lost or self.incomplete else invariants.same_on_both_sides(seen, command)
         return orphaned + (invariants.as_wanted(seen, self._wanted()) if command == "up" else [])
 
     def _wanted(self) -> frozenset[Entry]:

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from llmd_gke.google_errors import ERRORS, explained, pool_again, pool_fix
+from llmd_gke.google_errors import CLUSTER_ALONE, ERRORS, explained, pool_again, pool_fix
 from llmd_gke.repository import CLONE
 
+CLUSTER = "urn:pulumi:dev::llmd-gke::llmd-gke:cluster:Cluster$gcp:container/cluster:Cluster::cluster-control-plane"
 EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' already exists, alreadyExists"
 
 
@@ -53,6 +54,18 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
         ("googleapi: Error 404: Not found: projects/p", "deleted by hand", "refresh --stack dev"),
         ("googleapi: got HTTP response code 404 with body: <html>", "lost its name", "import"),
         ("Error waiting for Creating Router: internal error", "its own service failed", "try again"),
+        (f"creating {CLUSTER}: 1 error occurred:\n\t* internal error", "later updates count it", "pulumi destroy"),
+        (
+            f"creating {CLUSTER}: 1 error occurred:\n\t* Zone x: GCE_STOCKOUT",
+            "later updates count it",
+            "pulumi destroy",
+        ),
+        (f"creating {CLUSTER}: 1 error occurred:\n\t* googleapi: Error 503: x", "rejected requests", "wait"),
+        (
+            f"creating {CLUSTER}: 1 error occurred:\n\t* Error deleting default node pool: x",
+            "later updates leave it",
+            "delete default-pool",
+        ),
         ("1 error occurred:\n\t* internal error\n", "its own service failed", "try again"),
         (
             'not successfully created by the Kubernetes API server: networkpolicies "x" already exists',
@@ -88,6 +101,14 @@ def test_the_pattern_that_makes_a_pool_again_fits_its_resource_alone(pool: str) 
     names = (CLONE / "tests" / "components" / "golden" / "eu4a.txt").read_text().splitlines()
     (fits,) = [name for name in names if re.fullmatch(expression, name)]
     assert fits.endswith({"v6e4": "NodePool::v6e4-nodes", "system": "NodePool::cluster-system"}[pool])
+
+
+def test_the_pattern_that_deletes_an_incomplete_cluster_fits_it_alone() -> None:
+    (pattern,) = re.findall(r"--target '([^']+)'", CLUSTER_ALONE)
+    expression = re.escape(pattern).replace(r"\*\*", ".*")
+    names = (CLONE / "tests" / "components" / "golden" / "eu4a.txt").read_text().splitlines()
+    (fits,) = [name for name in names if re.fullmatch(expression, name)]
+    assert "gcp:container/cluster:Cluster::" in fits
 
 
 def test_a_reason_of_gke_that_is_not_known_is_left_to_the_reader() -> None:

@@ -46,6 +46,18 @@ def test_cause_and_fix_of_a_resource_that_failed_are_said(workdir: Workdir) -> N
     assert "Fix: gcloud auth login --update-adc." in said(workdir)
 
 
+def test_an_error_that_the_bridge_reports_twice_has_one_cause(workdir: Workdir) -> None:
+    cluster = "urn:pulumi:dev::p::gcp:container/cluster:Cluster::cluster-control-plane"
+    logged(
+        workdir,
+        error("  sdk-v2/provider2.go:571: sdk.helper_schema: internal error: provider=google@10.2.0", cluster),
+        error(f"1 error occurred:\n\t* creating {cluster}: 1 error occurred:\n\t* internal error\n\n", cluster),
+        {"resOpFailedEvent": {"metadata": {"urn": cluster}}},
+    )
+    assert said(workdir).count("Cause: ") == 1
+    assert "later updates count it as created" in said(workdir)
+
+
 def test_an_error_that_another_attempt_mended_is_no_cause(workdir: Workdir) -> None:
     logged(
         workdir,

@@ -92,6 +92,11 @@ def inference_pool(service: str) -> str:
     return f"{service}{POOL_SUFFIX}"
 
 
+def deployment(service: str) -> str:
+    """The name of the Deployment with a model's servers."""
+    return f"{service}{DEPLOYMENT_SUFFIX}"
+
+
 def workload_service(service: str) -> str:
     """The name of the Kubernetes Service in front of a model's pods."""
     return f"{service}{WORKLOAD_SUFFIX}"

@@ -48,6 +48,10 @@ AUTHENTICATION = "google-monitoring"
 """Name of the ClusterTriggerAuthentication by which ScaledObjects read Google's Prometheus."""
 READER_ROLE = "roles/monitoring.viewer"
 POLLING_SECONDS = 15
+CRON = "cron"
+"""Type of the trigger that follows a schedule."""
+COOLDOWN_SECONDS = 300
+"""Seconds without an active trigger after which the last replicas of a model with a schedule go."""
 
 CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
 """Suffixes of the names of objects that KServe deletes, or fails on, if the service has no ``scaling``

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from llmd_gke.settings import StackSettings
+from llmd_gke.catalog import kserve
+from llmd_gke.catalog.metrics import KubeState
+from llmd_gke.settings import ModelSettings, StackSettings
 
 SHORTEST_WINDOW_SECONDS = 300
 SCRAPES_IN_WINDOW = 4
@@ -49,6 +51,29 @@ def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:
     return _selector(
         f'monitored_resource="{kind}"', f'network_name="{network}"', f'region="{settings.cluster.region}"', *more
     )
+
+
+def unless_asleep(settings: StackSettings, label: str = "model", value: str = "$1") -> str:
+    """The end of an expression that leaves out models whose schedule has removed their servers; empty without any.
+
+    ``label`` and ``namespace`` identify a model in the expression; ``value`` makes it of the model's name, ``$1``.
+    """
+    names = [model.name for model in settings.autoscaled if model.scheduled]
+    if not names:
+        return ""
+    wanted = f"{KubeState.DEPLOYMENT_WANTED}{pods(settings, one_of('deployment', map(kserve.deployment, names)))}"
+    return (
+        f" unless on (namespace, {label}) label_replace(max by (namespace, deployment) ({wanted}) == 0, "
+        f'"{label}", "{value}", "deployment", "(.*){kserve.DEPLOYMENT_SUFFIX}")'
+    )
+
+
+def unless_at_zero(settings: StackSettings, model: ModelSettings) -> str:
+    """The end of an expression without labels about one model: nothing while its schedule has removed its servers."""
+    if not model.scheduled:
+        return ""
+    ours = pods(settings, f'deployment="{kserve.deployment(model.name)}"')
+    return f" unless on () max({KubeState.DEPLOYMENT_WANTED}{ours}) == 0"
 
 
 def _selector(*matchers: str) -> str:

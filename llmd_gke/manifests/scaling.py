@@ -14,6 +14,7 @@ from llmd_gke.catalog import kserve, scaling
 from llmd_gke.catalog.metrics import Server
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules import schedule
 from llmd_gke.settings import ModelSettings
 
 RUNNING_SHARE = 0.8
@@ -27,6 +28,8 @@ and a ScaledObject (``activationThreshold`` -1) once its query has a value. Both
 start; the LLMInferenceService is not ``Ready`` then, for as long as a TPU host takes to start."""
 ALWAYS_ACTIVE = "-1"
 """Every number of requests is above this threshold: a trigger becomes inactive only if there is no value."""
+ACTIVE_WITH_REQUESTS = "0"
+"""Of a model with a schedule: outside of its hours only requests keep servers."""
 
 
 def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
@@ -75,7 +78,9 @@ def behaviour(model: ModelSettings) -> JsonObject:
     Without the limit a queue of 40 with a threshold of 5 would add eight hosts at once: pods that are not ready yet
     count as 0 in the mean.
     """
-    up: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": model.pace.scale_up_every_seconds}
+    # The first servers of a day start together: the schedule asks for all of them.
+    together = model.fewest_replicas if model.scheduled else 1
+    up: JsonObject = {"type": "Pods", "value": together, "periodSeconds": model.pace.scale_up_every_seconds}
     down: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": SCALE_DOWN_EVERY_SECONDS}
     return {
         "scaleUp": {"stabilizationWindowSeconds": SCALE_UP_WINDOW_SECONDS, "policies": [up]},
@@ -136,27 +141,47 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
                 "serverAddress": scaling.prometheus(project),
                 "query": f"sum({metric}{{{selector}}})",
                 "threshold": str(limit),
-                "activationThreshold": ALWAYS_ACTIVE,
+                "activationThreshold": ACTIVE_WITH_REQUESTS if model.scheduled else ALWAYS_ACTIVE,
                 # The default treats "no data" as 0, and would remove replicas under load.
                 "ignoreNullValues": "false",
             },
         }
         for metric, limit in thresholds(model).items()
     ]
+    triggers += _hours(model)
     autoscaler: JsonObject = {"name": naming.autoscaler(model.name), "behavior": behaviour(model)}
     return {
         "apiVersion": scaling.KEDA_VERSION,
         "kind": scaling.SCALED_OBJECT,
-        "metadata": _metadata(model, naming.autoscaler(model.name), WAIT_FOR["keda"]),
+        # At night there is nothing that an update could wait for.
+        "metadata": _metadata(model, naming.autoscaler(model.name), None if model.scheduled else WAIT_FOR["keda"]),
         "spec": {
             "scaleTargetRef": _target(model),
-            "minReplicaCount": model.fewest_replicas,
+            "minReplicaCount": 0 if model.scheduled else model.fewest_replicas,
             "maxReplicaCount": model.most_replicas,
             "pollingInterval": scaling.POLLING_SECONDS,
+            **({"cooldownPeriod": scaling.COOLDOWN_SECONDS} if model.scheduled else {}),
             "advanced": {"restoreToOriginalReplicaCount": False, "horizontalPodAutoscalerConfig": autoscaler},
             "triggers": triggers,
         },
     }
+
+
+def _hours(model: ModelSettings) -> list[Json]:
+    """A trigger for each entry of the schedule, which asks for the fewest replicas within its hours."""
+    if model.schedule is None:
+        return []
+    triggers: list[Json] = []
+    for hours in filter(None, map(schedule.read, model.schedule.hours)):
+        start, end = hours.cron
+        metadata: JsonObject = {
+            "timezone": model.schedule.time_zone,
+            "start": start,
+            "end": end,
+            "desiredReplicas": str(model.fewest_replicas),
+        }
+        triggers.append({"type": scaling.CRON, "metadata": metadata})
+    return triggers
 
 
 def authentication() -> JsonObject:

@@ -133,11 +133,13 @@ def autoscaler(kind: str, name: Input, spec: Input) -> Iterator[Finding]:
     least, most = low.integer(), high.integer()
     if least is not None and most is not None and least > most:
         yield _autoscaler(f"{low.path} {least} is more than {keys[1]} {most}", "swap them")
-    if least == 0 or (least is None and kind == scaling.SCALED_OBJECT and not low.notes.unknown):
+    by_schedule = any(trigger.get("type").text() == scaling.CRON for trigger in spec.get("triggers").each())
+    none = least == 0 or (least is None and kind == scaling.SCALED_OBJECT and not low.notes.unknown)
+    if none and not by_schedule:
         yield _autoscaler(
             f"{low.path} is {'0' if least == 0 else 'missing, which means 0'}: without pods the endpoint picker's "
             "metrics keep their last value, and clients give up long before a TPU host has started",
-            f"{keys[0]}: 1, or `stopped` for a model that nobody uses",
+            f"{keys[0]}: 1, a trigger of type cron, or `stopped` for a model that nobody uses",
         )
     for trigger in spec.get("triggers").each():
         ignored = trigger.get("metadata", "ignoreNullValues")

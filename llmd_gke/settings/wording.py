@@ -46,6 +46,13 @@ def explain(detail: ErrorDetails) -> Wording:
         fix = f"for example {bound}" if kind.endswith("equal") else ""
         if path[-1] == "replicas" and value == 0:
             fix = "to keep the model without a server, set stopped: true"
+        if path[-1] == "minReplicas" and value == 0:
+            return (
+                "nothing would wake the model: without pods the endpoint picker's metrics keep their last value, and "
+                "clients give up long before a TPU host has started",
+                "at least 1; 0 outside of the hours of a schedule",
+                "add schedule: {timeZone: ..., hours: [...]}, or use `llmd-gke stop` and `llmd-gke start`",
+            )
         return "this number is out of range", allowed.format(bound), fix
     if kind == "literal_error":
         return _choice(path[-1], value, str(context.get("expected", "")))

@@ -8,7 +8,7 @@ from typing import cast
 BUDGET = "llmd-gke:budget"
 ACCOUNT = "billingAccount"
 MODELS = "llmd-gke:models"
-AUTOSCALING = ("minReplicas", "maxReplicas", "scaling")
+AUTOSCALING = ("minReplicas", "maxReplicas", "scaling", "schedule")
 
 Config = dict[str, object]
 
@@ -34,10 +34,11 @@ def with_fixed_replicas(config: Config, label: str) -> Iterator[str]:
         if isinstance(model, dict) and "minReplicas" in model and "replicas" not in model:
             settings = cast("Config", model)
             least = settings["minReplicas"]
+            always = ", and always runs: its schedule is ignored" if "schedule" in settings else ""
             for key in AUTOSCALING:
                 settings.pop(key, None)
             settings["replicas"] = least
             yield (
                 f"{MODELS}[{position}] ({settings.get('name')}) gets a fixed number of replicas, its minReplicas "
-                f"{least}: the {label} does not run KEDA yet."
+                f"{least}{always}: the {label} does not run KEDA yet."
             )

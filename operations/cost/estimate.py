@@ -12,6 +12,7 @@ from typing import Literal
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.overhead import Overhead
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+from llmd_gke.rules import schedule
 from llmd_gke.rules.budget import cents
 from llmd_gke.settings.sections import AcceleratorPool, ModelSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
@@ -185,10 +186,17 @@ def autoscaled(settings: StackSettings) -> list[str]:
     if not settings.autoscaled:
         return []
     low, high = settings.least_totals, settings.totals
-    names = ", ".join(f"{model.name} ({model.replicas_text})" for model in settings.autoscaled)
+    names = ", ".join(f"{model.name} ({model.replicas_text}{_hours(model)})" for model in settings.autoscaled)
     if low.usd_per_hour is None or high.usd_per_hour is None:
         return [f"Autoscaled: {names}; {NO_PRICE}"]
     return [f"Autoscaled: {names}; {low.usd_per_hour:,.2f} to {high.usd_per_hour:,.2f} USD an hour with GKE's fee."]
+
+
+def _hours(model: ModelSettings) -> str:
+    """How much of the week a schedule lets a model run."""
+    if model.schedule is None:
+        return ""
+    return f", {len(schedule.minutes_of_week(model.schedule.hours)) / 60:g} of {schedule.HOURS_OF_WEEK} hours a week"
 
 
 def usd_per_million_tokens(usd_per_hour: float, tokens_per_second: float) -> float:

@@ -68,7 +68,7 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
     stack_alerts = alerts(settings)
     references = sum(alert.expression.count("{") for alert in stack_alerts)
     evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS
-    running = [model for model in settings.models if not model.stopped]
+    always = [model for model in settings.models if not model.stopped and not model.scheduled]
     checked = settings.monitoring.uptime_check and settings.gateway.exposure == "external"
     return MonitoringPrice(
         samples=_samples(settings),
@@ -77,7 +77,7 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
         metric_references=references,
         returned_points=evaluations * references,
         uptime_executions=(
-            len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // catalogue.UPTIME_PERIOD_SECONDS
+            len(always) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // catalogue.UPTIME_PERIOD_SECONDS
             if checked
             else 0
         ),

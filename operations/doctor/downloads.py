@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from llmd_gke.catalog import registries, versions
+from llmd_gke.catalog import registries, scaling, versions
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
@@ -26,7 +26,11 @@ ACCEPT = ", ".join(
 
 
 def charts(context: Context) -> Iterator[Result]:
-    """The charts' registries have the pinned versions; the engine fetches them from where it runs."""
+    """The charts' registries have the pinned versions; the engine fetches them from where it runs.
+
+    KEDA's chart is an archive of a Helm repository, which mirrors of registries do not have; only stacks that KEDA
+    scales need it.
+    """
     if folder := context.settings.platform.chart_folder:
         yield skipped("charts", f"are read from the folder {folder}")
         return
@@ -40,6 +44,10 @@ def charts(context: Context) -> Iterator[Result]:
             lacking.append(f"oci://{home}:{chart.version} ({answer.problem})")
         elif moved(chart.digest, answer):
             yield _moved("charts", f"{chart.name} {chart.version}", chart.digest, answer)
+    archives = [versions.archive(scaling.KEDA_CHART)] if context.settings.scales_by("keda") else []
+    for chart in archives:
+        if problem := _archive(context, chart.home):
+            lacking.append(f"{chart.home} ({problem})")
     if lacking:
         yield failed(
             "charts",
@@ -48,7 +56,18 @@ def charts(context: Context) -> Iterator[Result]:
             "charts",
         )
     else:
-        yield ok("charts", f"all {len(pinned)} can be fetched by the engine")
+        yield ok("charts", f"all {len(pinned) + len(archives)} can be fetched by the engine")
+
+
+def _archive(context: Context, address: str) -> str:
+    """Why an archive cannot be fetched; empty if it can. Raises nothing."""
+    url = httpx.URL(address)
+    try:
+        with httpx.Client(timeout=REQUEST_SECONDS, follow_redirects=True) as client:
+            status = client.head(f"{context.registry(url.host)}{url.path}").status_code
+    except httpx.HTTPError as error:
+        return type(error).__name__
+    return "" if status == 200 else f"HTTP {status}"
 
 
 def images(context: Context) -> Iterator[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,11 +104,11 @@ def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpo
             f"llmd-gke smoke --stack {target.stack} --cloud laptop; "
             "or set a URL: --url http://HOST/PATH --model NAME"
         )
-    stopped = {one.name for one in target.settings.models if one.stopped}
+    stopped = {one.name for one in target.settings.models if not one.serves_at(datetime.now(UTC))}
     there = [endpoint for endpoint in read(target).models if endpoint.name not in stopped]
     chosen = [endpoint for endpoint in there if model in (None, endpoint.name)]
     if not chosen:
-        names = ", ".join(endpoint.name for endpoint in there) or "none (all are stopped)"
+        names = ", ".join(endpoint.name for endpoint in there) or "none (all are stopped, or outside of their hours)"
         raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. Its models: {names}.")
     return chosen
 

@@ -39,6 +39,9 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
     ]
     shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
+        if asleep := services.asleep(snapshot, model):
+            shown.append(ScreenSection(f"Model {model.name}", asleep))
+            continue
         lines = services.lines(
             snapshot, model.namespace, model.name, model.fewest_replicas, stopped=model.stopped, stack=stack
         )

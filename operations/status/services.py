@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from llmd_gke.catalog import kserve
+from llmd_gke.settings import ModelSettings
 from localcloud.kubernetes.fields import Object, conditions, label, name, namespace, number, text
 from operations.status import stages
 from operations.status.explanations import KSERVE, find
@@ -60,6 +61,18 @@ def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped:
     lines_ += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
     lines_ += hanging_update(service, servers, stack)
     return [*lines_, *service_lines(service, stack)]
+
+
+def asleep(snapshot: Snapshot, model: ModelSettings) -> list[Line]:
+    """The line of a model that has no server because of its schedule; none for other models."""
+    given = model.schedule
+    if model.stopped or given is None or model.serves_at(snapshot.now):
+        return []
+    servers = pods_of(snapshot, model.namespace, model.name)
+    when = f"outside of its hours ({', '.join(given.hours)} {given.time_zone})"
+    if servers:
+        return [Line(model.name, State.GOOD, f"{when}; its servers go once it is idle")]
+    return [Line(model.name, State.GOOD, f"stopped by its schedule: {when}")]
 
 
 def _picker(pod: Object) -> Line:

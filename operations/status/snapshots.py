@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 
 from operations import outputs
 from operations.doctor.emulator import emulated, may_ask
@@ -44,7 +45,7 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
     values = await asyncio.to_thread(outputs.read, target)
     kubeconfig = await asyncio.to_thread(outputs.kubeconfig, target)
     settings = target.settings
-    running = {model.name for model in settings.models if not model.stopped}
+    running = {model.name for model in settings.models if model.serves_at(datetime.now(UTC))}
     endpoints = [endpoint for endpoint in values.models if endpoint.name in running]
     cluster: ClusterApi | None = None
     while True:

@@ -21,7 +21,7 @@ before they expire."""
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     """The alerts about the edge. Those on uptime checks exist for external gateways only."""
-    running = any(not model.stopped for model in settings.models)
+    running = any(not model.stopped and not model.scheduled for model in settings.models)
     checked = running and settings.gateway.exposure == "external" and settings.monitoring.uptime_check
     return (
         _errors(settings),
@@ -100,5 +100,6 @@ def _certificate(settings: StackSettings) -> Alert:
 
 def _uptime(settings: StackSettings, metric: Google) -> str:
     """Expression of an uptime metric. The ID of a check is :func:`check_name` with a suffix added by Google."""
-    names = "|".join(check_name(settings, model) for model in settings.models if not model.stopped)
+    always = [model for model in settings.models if not model.stopped and not model.scheduled]
+    names = "|".join(check_name(settings, model) for model in always)
     return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_]+"}}'

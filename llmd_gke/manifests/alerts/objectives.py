@@ -111,7 +111,7 @@ def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:
     enough = f"{_bad(settings, model, burn.long, 'increase')} >= {FEWEST_ERRORS}"
     return Alert(
         burn.name,
-        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]),
+        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + promql.unless_at_zero(settings, model),
         burn.minutes * MINUTE,
         burn.severity,
         "scraped",

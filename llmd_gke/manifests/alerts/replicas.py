@@ -34,7 +34,7 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
     return (
         Alert(
             "ModelHasNoReadyReplica",
-            f"{ready} == 0 and {was_ready} > 0",
+            f"{ready} == 0 and {was_ready} > 0{promql.unless_asleep(settings)}",
             2 * MINUTE,
             "critical",
             "scraped",

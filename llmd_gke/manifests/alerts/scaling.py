@@ -39,7 +39,9 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
         Alert(
             "AutoscalerBlind",
             f"max {BY} ({KubeState.HPA_CONDITION}{without}) > 0 and "
-            f"max {BY} (max_over_time({KubeState.HPA_CONDITION}{reading}[1d])) > 0",
+            f"max {BY} (max_over_time({KubeState.HPA_CONDITION}{reading}[1d])) > 0"
+            # At zero replicas an autoscaler is switched off.
+            f"{promql.unless_asleep(settings, 'horizontalpodautoscaler', naming.autoscaler('$1'))}",
             15 * MINUTE,
             "warning",
             "kube-state",

@@ -31,7 +31,8 @@ class UptimeCheck:
 
 
 def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
-    """One check for each running model of an external gateway; none for an internal one, which Google cannot reach.
+    """One check for each model of an external gateway that always runs; none for an internal one, which Google cannot
+    reach, and none for a model with a schedule, which does not answer outside of its hours.
 
     Behind a front door there are none: a checker has no key, and the models' paths are closed.
     """
@@ -52,5 +53,5 @@ def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
             validate_ssl=tls and gateway.domain is not None,
         )
         for model in settings.models
-        if not model.stopped
+        if not model.stopped and not model.scheduled
     )

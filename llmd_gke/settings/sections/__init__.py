@@ -29,7 +29,7 @@ from llmd_gke.settings.sections.notification import (
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
-from llmd_gke.settings.sections.scaling import ScalingSettings
+from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.sections.storage import StorageSettings
@@ -59,6 +59,7 @@ __all__ = [
     "ReservationSettings",
     "SaturationSettings",
     "ScalingSettings",
+    "ScheduleSettings",
     "SchedulerSettings",
     "Section",
     "SlackSettings",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from llmd_gke.catalog import models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
+from llmd_gke.rules import schedule
 from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
-from llmd_gke.settings.sections.scaling import ScalingSettings
+from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.wording import counted
 
@@ -55,6 +57,9 @@ class ModelSettings(Section):
     """Most servers of such a model; only with ``minReplicas``. The pool needs a host for each, and one for updates."""
     scaling: ScalingSettings | None = None
     """When servers are added and removed (default: thresholds and pace for TPU hosts); only with ``maxReplicas``."""
+    schedule: ScheduleSettings | None = None
+    """Hours within which there are at least ``minReplicas`` servers; outside of them there are none once the model is
+    idle (default: always); only with ``maxReplicas``."""
     served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
@@ -149,13 +154,25 @@ class ModelSettings(Section):
         return self.max_replicas is not None
 
     @property
+    def scheduled(self) -> bool:
+        """Whether the model has no server outside of its hours."""
+        return self.autoscaled and self.schedule is not None
+
+    def serves_at(self, now: datetime) -> bool:
+        """Whether the settings ask for servers at a time, which has a time zone: not stopped, and within its hours."""
+        given = self.schedule if self.scheduled else None
+        return not self.stopped and (given is None or schedule.is_open(given.time_zone, given.hours, now))
+
+    @property
     def most_replicas(self) -> int:
         """Replicas of the model when it is not stopped: the fixed number, or the autoscaler's maximum."""
         return self.replicas if self.max_replicas is None else self.max_replicas
 
     @property
     def fewest_replicas(self) -> int:
-        """Replicas without load, when it is not stopped: the fixed number, or the autoscaler's minimum."""
+        """Replicas without load, when it is not stopped and within its hours: the fixed number, or the autoscaler's
+        minimum.
+        """
         return self.replicas if self.max_replicas is None else self.min_replicas or 1
 
     @property
@@ -166,7 +183,7 @@ class ModelSettings(Section):
     @property
     def least_replicas(self) -> int:
         """Minimum number of replicas that occupy TPU nodes; 0 for a stopped model."""
-        return 0 if self.stopped else self.fewest_replicas
+        return 0 if self.stopped or self.scheduled else self.fewest_replicas
 
     @property
     def pace(self) -> ScalingSettings:
@@ -176,8 +193,9 @@ class ModelSettings(Section):
     @property
     def replicas_text(self) -> str:
         """The number of replicas for people: ``3 replicas``, ``1 to 4 replicas``."""
-        if self.autoscaled and self.fewest_replicas != self.most_replicas:
-            return f"{self.fewest_replicas} to {self.most_replicas} replicas"
+        fewest = 0 if self.scheduled else self.fewest_replicas
+        if self.autoscaled and fewest != self.most_replicas:
+            return f"{fewest} to {self.most_replicas} replicas"
         return counted(self.most_replicas, "replica")
 
     @property

@@ -10,6 +10,15 @@ from llmd_gke.catalog.scaling import LONGEST_PERIOD_SECONDS, LONGEST_WINDOW_SECO
 from llmd_gke.settings.sections.base import Section
 
 
+class ScheduleSettings(Section):
+    """Hours within which a model runs; outside of them it has no server once the last request has ended."""
+
+    time_zone: str
+    """Time zone of the hours: a name of the IANA database, such as ``Europe/Amsterdam``."""
+    hours: tuple[str, ...] = Field(strict=False)
+    """Days and hours such as ``Mon-Fri 08:00-18:00``, none of which overlap; 24:00 is the end of a day."""
+
+
 class ScalingSettings(Section):
     """When replicas are added and removed, between ``minReplicas`` and ``maxReplicas`` of the model."""
 

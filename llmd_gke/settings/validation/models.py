@@ -15,6 +15,7 @@ from llmd_gke.rules import (
     paths,
     pods,
     scaling,
+    schedule,
     scheduling,
     vllm_arguments,
 )
@@ -94,6 +95,7 @@ def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterat
     bounds = scaling.bounds(model.min_replicas, model.max_replicas, fixed=fixed)
     given = "minReplicas" if model.max_replicas is None else "maxReplicas"
     yield from locate(f"{key}.{given}", model.max_replicas or model.min_replicas, bounds)
+    yield from _schedule(key, model, settings)
     if not model.autoscaled:
         if model.scaling is not None and model.min_replicas is None:
             yield from locate(f"{key}.scaling", None, scaling.without_bounds())
@@ -101,6 +103,17 @@ def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterat
     chosen, version = model.pace.source, settings.cluster.min_version
     findings = scaling.source(chosen, version, scrape=settings.monitoring.scrape)
     yield from locate(f"{key}.scaling.source", chosen, findings)
+
+
+def _schedule(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
+    if (given := model.schedule) is None:
+        return
+    source = scaling.effective_source(model.pace.source, settings.cluster.min_version)
+    yield from locate(f"{key}.schedule", None, schedule.needs_keda(source, autoscaled=model.autoscaled))
+    yield from locate(f"{key}.schedule.timeZone", given.time_zone, schedule.time_zone(given.time_zone))
+    for index, text in enumerate(given.hours):
+        yield from locate(f"{key}.schedule.hours[{index}]", text, schedule.hours(text))
+    yield from locate(f"{key}.schedule.hours", list(given.hours), schedule.overlap(given.hours))
 
 
 def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:

@@ -104,3 +104,25 @@ def test_a_fixed_number_changes_nothing_of_the_service(model: ModelSettings, poo
     assert service["spec"]["replicas"] == 3
     assert "labels" not in service["spec"]
     assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"
+
+
+def test_a_schedule_adds_a_trigger_for_each_entry_and_lets_only_requests_keep_servers_at_night(
+    make_model: MakeModel,
+) -> None:
+    hours = {"time_zone": "Europe/Amsterdam", "hours": ("Mon-Fri 08:00-18:00", "Sat 09:00-12:00")}
+    scaler = made(make_model(min_replicas=2, max_replicas=4, schedule=hours), "keda")["replicas"]
+    spec = scaler["spec"]
+    assert (spec["minReplicaCount"], spec["maxReplicaCount"], spec["cooldownPeriod"]) == (0, 4, 300)
+    load, *days = spec["triggers"]
+    assert load["metadata"]["activationThreshold"] == "0"
+    assert load["metadata"]["ignoreNullValues"] == "false"
+    assert [day["type"] for day in days] == ["cron", "cron"]
+    assert days[0]["metadata"] == {
+        "timezone": "Europe/Amsterdam",
+        "start": "0 8 * * 1,2,3,4,5",
+        "end": "0 18 * * 1,2,3,4,5",
+        "desiredReplicas": "2",
+    }
+    assert "annotations" not in scaler["metadata"], "at night an update would wait for the morning"
+    behaviour = spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    assert behaviour["scaleUp"]["policies"][0]["value"] == 2, "the first servers of a day start together"

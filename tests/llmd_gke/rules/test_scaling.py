@@ -104,6 +104,11 @@ def test_zero_replicas_are_refused_also_where_they_are_the_default() -> None:
     assert "spec.minReplicaCount is missing, which means 0" in default
 
 
+def test_zero_replicas_are_allowed_where_a_schedule_brings_them_back() -> None:
+    hours: Value = {"type": "cron", "metadata": {"timezone": "UTC"}}
+    assert problems(catalogue.SCALED_OBJECT, minReplicaCount=0, maxReplicaCount=2, triggers=[hours]) == []
+
+
 @pytest.mark.parametrize("metadata", [{}, {"ignoreNullValues": "true"}])
 def test_missing_data_that_reads_as_zero_is_refused(metadata: Value) -> None:
     trigger: Value = {"type": "prometheus", "metadata": metadata}

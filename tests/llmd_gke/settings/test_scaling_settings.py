@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -58,6 +59,67 @@ def test_keda_is_the_source_below_the_version_with_the_managed_adapter(
     newer = accepted(config).settings
     assert newer.scales_by("gke")
     assert not newer.scales_by("keda")
+
+
+HOURS = {"timeZone": "Europe/Amsterdam", "hours": ["Mon-Fri 08:00-18:00"]}
+
+
+def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(scaled(config, schedule=HOURS)).settings
+    (model,) = settings.models
+    assert (model.scheduled, model.fewest_replicas, model.least_replicas, model.running_replicas) == (True, 1, 0, 3)
+    assert model.replicas_text == "0 to 3 replicas"
+    assert settings.least_totals.chips == 0
+    assert model.serves_at(datetime(2026, 11, 23, 12, tzinfo=UTC))
+    assert not model.serves_at(datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("hours", "key", "said"),
+    [
+        ({"timeZone": "Europe/Amsterdm"}, "schedule.timeZone = ", "timeZone: Europe/Amsterdam"),
+        ({"hours": ["8-18"]}, "schedule.hours[0] = ", "Mon-Fri 08:00-18:00"),
+        ({"hours": ["Fri 22:00-06:00"]}, "schedule.hours[0] = ", "two entries for hours"),
+        ({"hours": ["Mon-Fri 08:00-18:00", "Tue 17:00-19:00"]}, "schedule.hours = ", "overlaps another entry"),
+        ({"hours": []}, "schedule.hours = []", "the model would never run"),
+        ({"hours": ["Mon-Sun 00:00-24:00"]}, "schedule.hours = ", "remove schedule"),
+        ({"hours": 3}, "schedule.hours", "list"),
+        ({"hours": None}, "schedule.hours", ""),
+        ({"timeZone": None}, "schedule.timeZone", ""),
+        ({"days": []}, "schedule.days", ""),
+    ],
+)
+def test_a_bad_schedule_names_key_value_and_fix(
+    config: Config, refused: Refuse, hours: dict[str, Any], key: str, said: str
+) -> None:
+    given = {name: value for name, value in {**HOURS, **hours}.items() if value is not None}
+    text = refused(scaled(config, schedule=given))
+    assert f"models[0].{key}" in text
+    assert said in text
+    assert "fix:" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"minReplicas": None, "maxReplicas": None, "replicas": 2}, "no effect on a fixed number of replicas"),
+        ({"scaling": {"source": "gke"}}, "source: keda"),
+        ({"minReplicas": 0}, "llmd-gke start"),
+        ({"minReplicas": 4}, "minReplicas 4 is more than maxReplicas 3"),
+    ],
+)
+def test_a_schedule_needs_bounds_and_keda(config: Config, refused: Refuse, changes: dict[str, Any], said: str) -> None:
+    config["llmd-gke:cluster"]["minVersion"] = versions.gke_autoscaling_metric()
+    changes = {"scaling": {"source": "keda"}, **changes}
+    text = refused(scaled(config, schedule=HOURS, **changes))
+    assert said in text
+    assert "fix:" in text
+
+
+def test_zero_replicas_without_a_schedule_name_the_reason_and_the_command(config: Config, refused: Refuse) -> None:
+    text = refused(scaled(config, minReplicas=0))
+    assert "nothing would wake the model" in text
+    assert "`llmd-gke stop` and `llmd-gke start`" in text
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,14 @@ def test_an_autoscaled_model_gets_its_smallest_number_of_replicas_and_the_others
     assert "llmd-gke:models[1] (qwen) gets a fixed number of replicas, its minReplicas 2" in note
 
 
+def test_a_schedule_is_ignored_where_nothing_follows_it_and_the_note_says_so() -> None:
+    hours = {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}
+    config: local_settings.Config = {"llmd-gke:models": [{**SCALED, "schedule": hours}]}
+    (note,) = local_settings.with_fixed_replicas(config, "laptop cloud")
+    assert config == {"llmd-gke:models": [{"name": "qwen", "replicas": 2}]}
+    assert "its minReplicas 2, and always runs: its schedule is ignored" in note
+
+
 def test_a_number_of_replicas_and_bounds_at_once_are_left_to_the_check_of_settings_which_rejects_them() -> None:
     config: local_settings.Config = {"llmd-gke:models": [{**SCALED, "replicas": 1}]}
     assert list(local_settings.with_fixed_replicas(config, "laptop cloud")) == []

@@ -183,6 +183,30 @@ def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, text: str
     assert text in str(fit)
 
 
+@pytest.mark.parametrize(
+    ("model", "more", "line"),
+    [
+        ("", "", None),
+        ("minReplicas: 1, maxReplicas: 3", "", "qwen (1 to 3 replicas); 10.90 to 32.50 USD an hour with GKE's fee."),
+        ("minReplicas: 2, maxReplicas: 2", "", "qwen (2 replicas); 21.70 to 21.70 USD an hour with GKE's fee."),
+        ("minReplicas: 1, maxReplicas: 3", ", capacity: flex-start", "qwen (1 to 3 replicas); no public price"),
+        (
+            'minReplicas: 1, maxReplicas: 3, schedule: {timeZone: UTC, hours: ["Mon-Fri 08:00-18:30"]}',
+            "",
+            "qwen (0 to 3 replicas, 52.5 of 168 hours a week); 0.10 to 32.50 USD an hour with GKE's fee.",
+        ),
+    ],
+)
+def test_the_price_of_autoscaled_models_is_a_range(clone: Clone, model: str, more: str, line: str | None) -> None:
+    clone.write(more=more)
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("replicas: 3", model or "replicas: 3"))
+    done = run("cost", "--stack", "one", root=clone.root)
+    assert done.returncode == 0, done.stderr
+    ranges = [one for one in done.stdout.splitlines() if one.startswith("Autoscaled: ")]
+    assert ranges == ([] if line is None else [f"Autoscaled: {line}"])
+
+
 def test_only_a_zonal_cluster_is_said_to_be_one_whose_fee_is_waived() -> None:
     waived = "GKE's fee: Google waives it for one zonal cluster per billing account."
     assert waived in run("cost", "--stack", "dev").stdout.splitlines()

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 MANIFEST = re.compile(r"/registry/[^/]+/v2/(?P<path>.+)/manifests/[^/]+")
+ARCHIVE = re.compile(r"/registry/(?P<path>[^/]+/.+)\.tgz")
 FILE = re.compile(r"/hf/(?P<name>[^/]+/[^/]+)/resolve/main/config.json")
 
 
@@ -29,6 +30,8 @@ class Elsewhere:
     def status(self, path: str) -> int:
         """What a path answers."""
         if match := MANIFEST.fullmatch(path):
+            return 404 if match["path"] in self.images_gone else 200
+        if match := ARCHIVE.fullmatch(path):
             return 404 if match["path"] in self.images_gone else 200
         if match := FILE.fullmatch(path):
             return self.weights.get(match["name"], 200)

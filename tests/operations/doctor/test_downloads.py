@@ -23,6 +23,23 @@ def test_a_chart_or_image_that_is_gone_is_named(elsewhere: Elsewhere, context: C
     assert "vllm-tpu" in images.message
 
 
+def test_the_chart_of_keda_is_asked_for_where_a_model_needs_it(
+    elsewhere: Elsewhere, context: Context, eu4a: StackSettings
+) -> None:
+    assert [one.status for one in ask(context, "charts")] == [CheckStatus.OK]
+    assert not [path for path, _ in elsewhere.heard if "keda" in path]
+    (model,) = eu4a.models
+    follows_load = model.model_copy(update={"min_replicas": 1, "max_replicas": 3})
+    scaled = Context("eu4a", eu4a.model_copy(update={"models": (follows_load,)}))
+    assert [one.status for one in ask(scaled, "charts")] == [CheckStatus.OK]
+    (asked,) = [path for path, _ in elsewhere.heard if "keda" in path]
+    elsewhere.images_gone = {asked.removeprefix("/registry/").removesuffix(".tgz")}
+    (charts,) = ask(scaled, "charts")
+    assert charts.status is CheckStatus.FAILED
+    assert "https://kedacore.github.io/charts/keda-" in charts.message
+    assert "HTTP 404" in charts.message
+
+
 @pytest.mark.parametrize(
     ("image", "parts"),
     [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from llmd_gke.settings.parse import parse
+from llmd_gke.settings.sections import ScheduleSettings
 from operations.outputs import Endpoint, Outputs
 from operations.status.objects import Snapshot, State
 from operations.status.screen import as_json, headline, rendered, sections, worst
@@ -110,3 +112,20 @@ def test_the_json_holds_every_line_of_the_screen() -> None:
     assert data["state"] == "bad"
     assert [section["title"] for section in data["sections"]] == [section.title for section in shown]
     assert sum(len(section["lines"]) for section in data["sections"]) == 11
+
+
+def test_a_model_outside_of_its_hours_is_stopped_by_its_schedule_and_nothing_is_wrong() -> None:
+    now = datetime(2026, 11, 22, 12, tzinfo=UTC)  # a Sunday
+    (model,) = SETTINGS.models
+    hours = ScheduleSettings(time_zone="Europe/Amsterdam", hours=("Mon-Fri 08:00-18:00",))
+    scheduled = model.model_copy(update={"min_replicas": 1, "max_replicas": 2, "schedule": hours})
+    settings = SETTINGS.model_copy(update={"models": (scheduled,)})
+    snapshot = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=now)
+    shown = {section.title: section.lines for section in sections(snapshot, settings, OUTPUTS, "eu4a")}
+    (line,) = shown["Model qwen"]
+    assert line.state is State.GOOD
+    assert "stopped by its schedule: outside of its hours (Mon-Fri 08:00-18:00 Europe/Amsterdam)" in line.text
+    awake = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=now.replace(day=23))
+    assert (
+        len({section.title: section.lines for section in sections(awake, settings, OUTPUTS, "eu4a")}["Model qwen"]) > 1
+    )

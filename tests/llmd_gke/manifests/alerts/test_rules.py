@@ -312,6 +312,37 @@ def test_a_fault_fires_its_alerts_after_their_wait_and_no_others(fault: str, che
     check(FAULTS[fault])
 
 
+ASLEEP: Mapping[str, str] = {
+    s.READY: s.level(2, BEGIN, 0),
+    s.AVAILABLE: s.level(2, BEGIN, 0),
+    s.READS_LOAD: s.level(1, BEGIN, 0),
+    s.READS_NOTHING: s.level(0, BEGIN, 1),
+    s.errors("ServiceUnavailable"): s.counter(0, BEGIN, 60),
+}
+"""The servers are gone, and the picker refuses who asks nevertheless."""
+SCHEDULE = {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}
+
+
+def test_a_model_outside_of_its_hours_fires_nothing(check: Check, make_stack: MakeStack) -> None:
+    stack = make_stack(models=[{**AUTOSCALED, "schedule": SCHEDULE}])
+    check(Fault({**ASLEEP, s.WANTED: s.level(2, BEGIN, 0)}, BEGIN + 10, 2 * 60), stack)
+
+
+def test_a_model_that_loses_its_servers_within_its_hours_fires_what_others_fire(
+    check: Check, make_stack: MakeStack
+) -> None:
+    hpa = {"namespace": "models", "horizontalpodautoscaler": "qwen-replicas"}
+    expected: Mapping[str, Labels] = {
+        "ModelHasNoReadyReplica": ONE,
+        "ModelLostReplicas": {"namespace": "models", "deployment": "qwen-kserve"},
+        "AutoscalerBlind": hpa,
+        "ModelErrorRatioFast": {},
+        "ModelErrorRatioSlow": {},
+    }
+    stack = make_stack(models=[{**AUTOSCALED, "schedule": SCHEDULE}])
+    check(Fault(ASLEEP, BEGIN + 1, BEGIN + 40, expected), stack)
+
+
 def test_servers_that_answered_nothing_well_yet_fail_the_loosest_objective(check: Check, make_stack: MakeStack) -> None:
     stack = make_stack(models=[{**MODEL, "objectives": {"availability": 95}}])
     fail = {s.answers(pod, "5xx"): s.counter(0, BEGIN, 60) for pod in s.PODS}

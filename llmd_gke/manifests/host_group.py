@@ -1,12 +1,12 @@
 """Runs in every pod of a model that spans hosts, before the server: joins the hosts of the slice into one Ray cluster.
 
-``python3 -c TEXT leader COMMAND …`` starts Ray's head, waits until every host of the group has joined, and executes the
-command (the server) in its place. ``python3 -c TEXT worker`` waits for the leader and joins it for as long as Ray
-lives. It uses only the standard library, and ``ray`` from the server's image. LeaderWorkerSet provides the group's size
-and the leader's address (``LWS_GROUP_SIZE``, ``LWS_LEADER_ADDRESS``: kubernetes-sigs/lws ``api/leaderworkerset/v1``).
+``python3 -c TEXT leader COMMAND …`` starts Ray's head, waits until every host of the group is there, and becomes the
+command (the server). ``python3 -c TEXT worker`` waits for the leader and joins it for as long as Ray lives. Only the
+standard library, and the ``ray`` of the server's image. LeaderWorkerSet says how large the group is and where its
+leader (``LWS_GROUP_SIZE``, ``LWS_LEADER_ADDRESS``: kubernetes-sigs/lws ``api/leaderworkerset/v1``).
 
-Nothing here gives up: if a container exits, LeaderWorkerSet restarts the whole group; the leader's startup probe limits
-the wait.
+Nothing here gives up: a container that ends makes LeaderWorkerSet start the whole group again, and the leader's startup
+probe is what bounds the wait.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PORT = int(os.environ.get("RAY_PORT", "6379"))
 PAUSE_SECONDS = float(os.environ.get("HOST_GROUP_PAUSE_SECONDS", "2"))
 
 COUNT = "import ray; ray.init(address='auto', log_to_driver=False); print(sum(n['Alive'] for n in ray.nodes()))"
-"""Prints how many hosts have joined. It runs in a separate process, so that the server starts in a clean one."""
+"""Prints how many hosts have joined; in a process of its own, so that the server starts in a clean one."""
 
 
 def joined() -> int:
@@ -33,7 +33,7 @@ def joined() -> int:
 
 
 def leader(command: list[str]) -> None:
-    """Waits for the group and starts Ray's head. Does not return: ``command`` replaces this process."""
+    """Does not return: becomes the command."""
     size = int(os.environ["LWS_GROUP_SIZE"])
     subprocess.run(["ray", "start", "--head", f"--port={PORT}", "--disable-usage-stats"], check=True)
     last = -1
@@ -47,9 +47,7 @@ def leader(command: list[str]) -> None:
 
 
 def worker() -> None:
-    """Waits for the leader and joins it. Does not return: Ray's worker, which exits with the leader, replaces this
-    process.
-    """
+    """Does not return: becomes Ray's worker, which ends when the leader is gone."""
     address = os.environ["LWS_LEADER_ADDRESS"]
     last = ""
     while True:
@@ -65,7 +63,7 @@ def worker() -> None:
 
 
 def end(signal_number: int, frame: object) -> None:
-    """Exits, as a handler of signals."""
+    """Ends the process."""
     del signal_number, frame
     sys.exit(0)
 

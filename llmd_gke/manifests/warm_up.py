@@ -1,8 +1,7 @@
 """Runs beside the server and marks the pod as warm once the server has answered a first completion.
 
-``python3 -c TEXT PORT MODEL FILE``: only the standard library, so that any image with Python can run it. The file marks
-the pod as warm: it is created after the first completion, and removed when the server exits (a restarted server
-compiles again).
+``python3 -c TEXT PORT MODEL FILE``: only the standard library, so that any image with Python can run it. The file is
+the mark: it exists from the first completion on, and goes when the server is gone (a restarted one compiles again).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PAUSE_SECONDS = 2
 
 
 def ask(port: int, method: str, path: str, body: str | None = None, seconds: float = 5) -> int | str:
-    """The HTTP status of an answer, or the kind of failure."""
+    """The status of an answer, or the kind of failure."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
         connection.request(method, path, body, {"Content-Type": "application/json"})
@@ -32,13 +31,13 @@ def ask(port: int, method: str, path: str, body: str | None = None, seconds: flo
 
 
 def end(signal_number: int, frame: object) -> None:
-    """Exits, as a handler of signals."""
+    """Ends the process."""
     del signal_number, frame
     sys.exit(0)
 
 
 def main(port: int, model: str, mark: pathlib.Path) -> None:
-    """Creates and removes the file ``mark``. Never returns; exits on SIGTERM."""
+    """Never returns; ends with SIGTERM."""
     # As the first process of a container it would ignore the signal.
     signal.signal(signal.SIGTERM, end)
     request = json.dumps({"model": model, "prompt": "1", "max_tokens": 1})
@@ -46,7 +45,7 @@ def main(port: int, model: str, mark: pathlib.Path) -> None:
     mark.unlink(missing_ok=True)
     while True:
         if mark.exists():
-            # A busy server may be slow to answer: only a closed port proves that it has exited.
+            # A busy server may be slow to answer: only a closed port says that it is gone.
             if ask(port, "GET", "/health") == "refused":
                 mark.unlink()
         else:

@@ -56,15 +56,15 @@ def choose_cloud(
     if context.invoked_subcommand == "cluster":  # the rehearsal has none
         kind = "laptop"
     chosen = Workdir.of(kind=kind)
-    os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
+    os.environ[CLOUD] = kind  # the settings and all started processes read it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
-    # In a shell of ours, `kubectl` is a script that runs the very program that is looked for here.
+    # In a shell of ours, `kubectl` is a script that runs the program that this command looks for.
     path = os.environ.get("PATH", os.defpath).split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
 def workdir() -> Workdir:
-    """The cloud of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
+    """The cloud of this clone, or the one in LLMD_GKE_ROOT and LLMD_GKE_HOME."""
     return chosen
 
 

@@ -40,18 +40,18 @@ sys.exit({function}())
 
 
 class BootstrapFailed(Exception):
-    """The setup failed; the message has the cause and the fix."""
+    """The setup failed; the message contains the cause and the fix."""
 
 
 def cache_folder() -> Path:
-    """``$LLMD_GKE_CACHE``, else ``llmd-gke`` in the user's cache folder."""
+    """``$LLMD_GKE_CACHE``, otherwise ``llmd-gke`` in the user's cache folder."""
     if given := os.environ.get("LLMD_GKE_CACHE"):
         return Path(given).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
 
 
 def check_python(version: tuple[int, int]) -> None:
-    """Raises ``Failed`` unless the pinned requirements exist for this Python."""
+    """Raises ``BootstrapFailed`` unless the pinned requirements support this Python."""
     if not OLDEST <= version <= NEWEST:
         current, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
         raise BootstrapFailed(
@@ -81,7 +81,7 @@ def run(command: list[str], doing: str) -> None:
 
 
 def advice(output: str) -> str:
-    """The fix that fits what pip or uv said."""
+    """The fix for an error of pip or uv."""
     if "No space left" in output:
         return "The disk is full. Fix: free about 1.5 GB, then run the command again."
     if "hash" in output.lower() and "mismatch" in output.lower():
@@ -104,7 +104,7 @@ def make_venv(folder: Path, *options: str) -> None:
 
 
 def uv() -> Path:
-    """The pinned uv, from an environment of its own in the cache folder; installed there when it is missing."""
+    """The pinned uv, from an environment of its own in the cache folder; installed there if missing."""
     pins = REQUIREMENTS / "uv.txt"
     key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
     folder = cache_folder() / f"uv-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
@@ -130,9 +130,9 @@ def is_beside(name: str) -> bool:
 
 
 def beside(name: str, say: Callable[[str], None] = print) -> Path:
-    """The Python of a set of ``BESIDE``, installed in the cache folder when it is missing.
+    """The Python of a set of ``BESIDE``, installed in the cache folder if missing.
 
-    Raises ``Failed``. Clones with the same pins share it; an interrupted installation is simply done again.
+    Raises ``BootstrapFailed``. Clones with the same pins share it; an interrupted installation is repeated.
     """
     check_python((sys.version_info[0], sys.version_info[1]))
     pins, folder = REQUIREMENTS / f"{name}.txt", beside_folder(name)
@@ -203,7 +203,9 @@ def starts(python: Path) -> str:
 
 
 def write_path(folder: Path) -> None:
-    """The packages of this clone, as an editable installation leaves them: the policy pack finds them by that."""
+    """Writes the path file of this clone's packages, like an editable installation: the policy pack finds them by
+    it.
+    """
     for packages in folder.glob("lib/python3.*/site-packages"):
         file = packages / "llmd-gke.pth"
         if not file.exists() or file.read_text(encoding="utf-8") != f"{ROOT}\n":
@@ -211,9 +213,9 @@ def write_path(folder: Path) -> None:
 
 
 def write_scripts(folder: Path) -> None:
-    """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
+    """Writes the commands of ``[project.scripts]``, like an editable installation, without building anything."""
     write_path(folder)
-    import tomllib  # an older Python must get as far as the message that it does not fit
+    import tomllib  # an older Python must reach the message that it is too old
 
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})
     for name, entry in scripts.items():
@@ -249,7 +251,7 @@ def resolve() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Returns the exit status: 0, 1 for a failure that is explained, 2 for a wrong call, 130 after Ctrl-C."""
+    """Returns the exit status: 0, 1 for an explained failure, 2 for wrong usage, 130 after Ctrl-C."""
     try:
         if arguments == ["--resolve"]:
             resolve()

@@ -9,7 +9,7 @@ READS_BOOTSTRAP = (3, 8)
 
 
 def main() -> None:
-    """Hands over to ``bootstrap.py``, which checks the version once more, against what the requirements are for."""
+    """Calls ``bootstrap.py``, which checks the version again, against the versions that the requirements support."""
     if sys.version_info < READS_BOOTSTRAP:
         version = "{}.{}".format(*sys.version_info[:2])
         sys.exit(

@@ -40,7 +40,7 @@ class Rehearsal:
         return {}
 
     def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
-        """Removes what the rehearsal has no service for."""
+        """Removes settings for which the rehearsal has no service."""
         return list(local_settings.without_billing(cast("dict[str, object]", copy["config"]), self.workdir.label))
 
     def check_isolation(self) -> None:

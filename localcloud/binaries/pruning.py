@@ -33,7 +33,7 @@ Ask = Callable[[str], bool]
 class Old:
     """A folder of the cache (or a part of an engine) that this clone does not use, and the processes that run it.
 
-    ``size``: bytes that are free once it has gone.
+    ``size``: bytes that its removal frees.
     """
 
     path: Path
@@ -46,7 +46,8 @@ def old(cache: Path) -> list[Old]:
     named = re.compile(rf".+-{re.escape(machine())}-[0-9a-f]{{12}}")
     used = {cache_key.built(cache, program).parent for program in BY_NAME.values()}
     used |= {engine.built(cache), *engine.parts(cache).values()}
-    # An engine's programs are hard links to its parts: what has several names is counted once, what is used not at all.
+    # An engine's programs are hard links to its parts: a file with several names is counted once, one in use not at
+    # all.
     counted = {_number(file) for path in used for file in _files(path)}
     running = _running()
     outdated: list[Old] = []
@@ -73,7 +74,7 @@ def _running() -> dict[tuple[int, int], list[int]]:
     """Device and number of program files, and the processes that run them: paths differ in a pod's own mounts."""
     pids: dict[tuple[int, int], list[int]] = {}
     for pid in psutil.pids():
-        with contextlib.suppress(OSError):  # gone, or somebody else's
+        with contextlib.suppress(OSError):  # ended, or another user's
             file = Path(f"/proc/{pid}/exe").stat()
             pids.setdefault(_number(file), []).append(pid)
     return pids

@@ -24,7 +24,7 @@ def names() -> tuple[str, ...]:
 
 
 def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
-    """The programs that were asked for by name, :func:`names` for none. Raises ``BadInput`` for one that is unknown."""
+    """The requested programs, or all of :func:`names`. Raises ``BadInput`` for an unknown one."""
     asked = tuple(wanted)
     if unknown := [name for name in asked if name not in (*BY_NAME, *packaged.NAMES)]:
         allowed = ", ".join((*BY_NAME, *packaged.NAMES))
@@ -103,12 +103,12 @@ def job(group: list[BuiltProgram], cache: Path) -> Job:
 
 
 def purpose_of(group: list[BuiltProgram]) -> Purpose:
-    """Names the programs, and the official ones that would do instead."""
+    """Describes what Go is needed for: the programs, and the official ones that can replace them."""
     what = ", ".join(program.name for program in group)
     if any(program.name == PROVIDER_NAME for program in group):
         return Purpose(what, f"install the official plugin: pulumi plugin install resource kubernetes {_sdk()}")
     alternatives = [(program.name, program.official) for program in group if program.official]
-    if len(alternatives) < len(group):  # the others need Go anyway
+    if len(alternatives) < len(group):  # the others need Go in any case
         return Purpose(what)
     version = ".".join(map(str, official.numbers(group[0].version)[: alternatives[0][1].parts]))
     return Purpose(what, f"put an official {' and '.join(name for name, _ in alternatives)} {version} first on PATH")

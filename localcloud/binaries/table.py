@@ -1,7 +1,8 @@
-"""Every program: the module it comes from, how it is built, what building costs, and the official one that would do.
+"""Every program: the module it comes from, how it is built, what building costs, and the official one that can replace
+it.
 
-Costs were measured on 2 cores with Go 1.26.8 (`docs/laptop-programs.md`); they are first guesses and limits, and
-wrong ones make only the time shown wrong.
+Costs were measured on 2 cores with Go 1.26.8 (`docs/laptop-programs.md`); they are first estimates; wrong ones only
+affect the displayed time.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[BuiltProgram]:
             BuildTarget(name, f"{KUBERNETES}/cmd/{name}", cpu_seconds, stamps),
             wrapper,
             version,
-            # A kubectl one minor version away is supported, too, but then two things would differ from what was tested.
+            # A kubectl that is one minor version away is also supported, but has not been tested with the rest.
             Official(("version", "--client") if name == "kubectl" else ask, parts=2),
         )
         for name, cpu_seconds in (
@@ -98,7 +99,9 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[BuiltProgram]:
 
 
 def _cert_manager(wrapper: Wrapper) -> BuiltProgram:
-    """cert-manager: one program of several of its commands, see ``gomod/kubernetes/cert-manager/main.go``."""
+    """cert-manager: one program that combines several of its commands, see
+    ``gomod/kubernetes/cert-manager/main.go``.
+    """
     version = versions.chart("cert-manager").version
     stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
     return BuiltProgram(
@@ -196,7 +199,9 @@ def _monitoring() -> list[BuiltProgram]:
 
 
 def prometheus_release(module: str) -> str:
-    """The release that a version of Prometheus' Go module is: v0.305.0 is 3.5.0 (prometheus ``RELEASE.md``)."""
+    """The release that corresponds to a version of Prometheus' Go module: v0.305.0 is 3.5.0 (prometheus
+    ``RELEASE.md``).
+    """
     minor, patch = module.removeprefix("v0.").split(".")
     return f"{int(minor[:-2])}.{int(minor[-2:])}.{patch}"
 
@@ -204,12 +209,13 @@ def prometheus_release(module: str) -> str:
 def _front_door() -> list[BuiltProgram]:
     """Envoy Gateway, Envoy AI Gateway and the limiter: for stacks that have a front door.
 
-    The limiter has a wrapper of its own: it does not compile with the newer OpenTelemetry that AI Gateway asks for.
+    The limiter has a wrapper of its own: it does not compile with the newer OpenTelemetry that AI Gateway requires.
     """
     gateway, ai_gateway, ratelimit = map(versions.program, (ENVOY_GATEWAY, AI_GATEWAY, RATELIMIT))
     wrapper = Wrapper("front-door", (ENVOY_GATEWAY, gateway), disk_mb=4200, modules_mb=2000, memory_mb=2000)
     limiter = Wrapper("ratelimit", (RATELIMIT, ratelimit), disk_mb=500, modules_mb=300, memory_mb=900)
-    # Without it Envoy Gateway asks for images of its development: internal/infrastructure/kubernetes/proxy/resource.go.
+    # Without it Envoy Gateway uses images of its development builds:
+    # internal/infrastructure/kubernetes/proxy/resource.go.
     stamps = {f"{ENVOY_GATEWAY}/internal/cmd/version.envoyGatewayVersion": gateway}
     return [
         BuiltProgram(
@@ -262,6 +268,7 @@ PROGRAMS = (
     *_conformance(),
     _provider(),
 )
-"""All programs in the order in which they are built: those that others wait for first, the most expensive last."""
+"""All programs in the order in which they are built: those that are needed first, then the others, the most expensive
+last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

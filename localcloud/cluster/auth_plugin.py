@@ -2,8 +2,8 @@
 
 Clients start it because the program's kubeconfig says so, exactly as on Google Cloud, and read a token from its output
 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins). The token is
-read from a file of the laptop cloud that only its owner can read; it is on no command line and in no log. A server that
-is not the laptop cloud's gets none.
+read from a file of the laptop cloud that only its owner can read; it is on no command line and in no log. Other servers
+get no token.
 
 Not imitated: Google's login, IAM, the plugin's cache and its flags (which are ignored).
 """
@@ -26,16 +26,15 @@ API = "client.authentication.k8s.io/"
 VERSIONS = ("v1beta1", "v1")
 INFO = "KUBERNETES_EXEC_INFO"
 LIFE = timedelta(hours=1)
-"""How long clients keep the token: as long as Google's, so that they ask for a new one."""
+"""How long clients keep the token: as long as Google's, so that clients request new ones."""
 
 _FIX = "Fix: run it inside `make shell CLOUD=laptop`."
 
 
 def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
-    """The ExecCredential, in the version that the client asked in.
+    """The ExecCredential, in the version that the client requested.
 
-    Raises ``BadInput`` for a call that no Kubernetes client makes or a foreign server, ``Stale`` when the laptop cloud
-    does not run.
+    Raises ``BadInput`` for a malformed request or another server, ``Stale`` if the laptop cloud does not run.
     """
     version, server = _asked(environ)
     home = environ.get("LLMD_GKE_HOME")
@@ -85,7 +84,7 @@ def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Prints the credential; an expected failure leaves with its status and one message."""
+    """Prints the credential; an expected failure prints one message and returns its status."""
     try:
         print(json.dumps(answer(os.environ, datetime.now(UTC))))
     except Problem as problem:

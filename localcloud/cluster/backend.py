@@ -55,7 +55,9 @@ class LaptopCloud:
         lifecycle.check_data(self.workdir, stack)
 
     def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
-        """Builds Kubernetes, KServe and what they need, and prepares charts and CRDs; the front door's if it is set."""
+        """Builds Kubernetes, KServe and what they need, and prepares charts and CRDs; those of the front door if the
+        stack has one.
+        """
         lifecycle.ensure_binaries(self.workdir, console, stack)
 
     def start(self, console: Console) -> None:
@@ -76,9 +78,9 @@ class LaptopCloud:
         }
 
     def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
-        """Makes the Platform component install charts from a folder: their registries cannot be reached.
+        """Makes the Platform component install charts from a folder, because their registries cannot be reached.
 
-        Removes what the laptop cloud cannot follow.
+        Removes settings that the laptop cloud does not support.
         """
         config = cast("dict[str, object]", copy["config"])
         platform = config.get(PLATFORM)
@@ -103,7 +105,8 @@ class LaptopCloud:
     def enter(self, arguments: Sequence[str]) -> list[str]:
         """The command that runs ``arguments`` in the namespaces.
 
-        Raises ``Stale`` if those have ended: outside, the real Kubernetes provider would use this machine's network.
+        Raises ``Stale`` if they no longer exist: outside, the real Kubernetes provider would use this machine's
+        network.
         """
         return inside.command(self.workdir.home, arguments)
 
@@ -120,7 +123,9 @@ class LaptopCloud:
         return pending.type.startswith(pending_creates.PROVIDER)
 
     def find_created(self, pending: Pending) -> str | None:
-        """The identity of what a pending create made, according to the API server."""
+        """The identity of the object that a pending create made, according to the API server; ``None`` if there is
+        none.
+        """
         return pending_creates.find_created(self.workdir, pending)
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
@@ -136,7 +141,7 @@ class LaptopCloud:
         with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
             events = Path(folder) / "events.jsonl"
             status = run(events=events, watch=watch)
-            # Below 0: somebody killed the engine, which is not for us to undo.
+            # Below 0: somebody killed the engine, so the update is not repeated.
             cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
         if cause is None:
             return FAILED if status and watch.cause else status
@@ -190,7 +195,7 @@ class LaptopCloud:
             )
         destroyed = had_stacks and not self.nothing_to_destroy()
         lifecycle.remove_cluster(self.workdir)
-        # What was in the cluster goes with it; what is left at Google's would be left there, too.
+        # Objects in the cluster are deleted with it; anything left in Google's file would also remain at Google.
         status = 0 if failed else cloud_files.remove(self.workdir, console, had_stacks=destroyed)
         for folder in (self.workdir.state, self.workdir.cloud, self.workdir.config):
             shutil.rmtree(folder, ignore_errors=True)

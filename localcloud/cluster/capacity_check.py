@@ -16,7 +16,7 @@ DISK_MB = 500
 
 
 def check(home: Path, memory: int | None = None, disk: int | None = None) -> None:
-    """Raises ``SetUpFailed`` when there is too little. The figures default to what this machine has now."""
+    """Raises ``SetUpFailed`` if there is too little. The default figures are those of this machine now."""
     usable = memory_mb() if memory is None else memory
     if usable < MEMORY_MB:
         raise SetUpFailed(

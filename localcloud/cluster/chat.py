@@ -1,8 +1,8 @@
 """Asks a model one question through the gateway, as its users will: ``python -m localcloud.cluster.chat``.
 
 Runs inside the namespaces. Reads from stdin, as JSON, ``url`` and ``servedModelName`` of the stack's outputs, and
-``address``, the gateway's; and ``key`` where a front door asks for one. Prints the answer; exit status 1 and one line
-that says what is wrong when there is none.
+``address``, the gateway's; and ``key`` if a front door requires one. Prints the answer; without an answer, prints one
+line with the reason and returns exit status 1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import tenacity
 
 QUESTION = "Say in one sentence what this endpoint runs on."
 WAIT_SECONDS = 60.0
-"""A gateway needs some seconds for a new route; on Google Cloud it may be minutes."""
+"""Time limit in seconds: a gateway needs some seconds for a new route, on Google Cloud possibly minutes."""
 
 SOON = frozenset({404, 502, 503})
-"""Statuses with which a gateway answers until it has the route and a healthy pod."""
+"""Statuses of a gateway that does not have the route or a healthy pod yet."""
 
 
 class NotYet(Exception):
@@ -30,7 +30,7 @@ class NotYet(Exception):
 
 
 def ask(url: str, model: str, address: str, key: str | None = None, question: str = QUESTION) -> tuple[str, float]:
-    """The model's answer and how long it took, in seconds. ``key`` is for a front door.
+    """The model's answer, and its duration in seconds. ``key`` is for a front door.
 
     Raises :class:`NotYet`, or ``httpx.HTTPError``.
 

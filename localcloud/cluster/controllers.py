@@ -20,7 +20,7 @@ WAIT_SECONDS = 120
 def wait(workdir: Workdir, console: Console) -> None:
     """Waits until every Deployment of the platform's charts is available, two minutes at most.
 
-    Prints what is still missing then, or why it could not be checked; raises nothing. It does not wait for models,
+    Afterwards prints the missing ones, or why they could not be checked; raises nothing. It does not wait for models,
     which may need the update that follows.
     """
     if discover.running(workdir.home) is None:
@@ -28,9 +28,9 @@ def wait(workdir: Workdir, console: Console) -> None:
     done = kubectl.run(workdir, "get", "deployments", "-A", "-o", "json")
     if done.returncode == 0:
         controllers = _controllers(done.stdout)
-        if not controllers:  # the update failed before it came to the first of them
+        if not controllers:  # the update failed before it created the first of them
             return
-        # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
+        # Through a file: kubectl accepts objects of several namespaces with one time limit in no other way.
         command = ["wait", "--for=condition=Available", f"--timeout={WAIT_SECONDS}s", "-f", "-"]
         done = kubectl.run(
             workdir, *command, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})

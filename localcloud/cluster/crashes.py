@@ -21,13 +21,13 @@ from localcloud.common.workdir import Workdir
 from localcloud.kubernetes.fields import each, part, text
 
 TOO_OFTEN = 3
-"""Number of crashes in a row after which an update is stopped, since it would wait in vain."""
+"""Number of consecutive crashes after which an update is stopped, because waiting longer is useless."""
 
 LOOK_SECONDS = 10.0
 """Seconds between two lists of pods during an update."""
 
 OLDER_SECONDS = 90.0
-"""Seconds that an update gets to replace a crashing pod that is older than the update, which may be its fix."""
+"""Seconds that an update has to replace a crashing pod that is older than the update, which may fix it."""
 
 TEMPLATE = "pod-template-hash"
 """Label of a Deployment's pods (kubernetes.io/docs/concepts/workloads/controllers/deployment)."""
@@ -117,7 +117,7 @@ def pods(workdir: Workdir) -> list[Object]:
 
 
 def serving(cluster: status.Status | None) -> bool:
-    """Whether the API server is up, so that it can be asked."""
+    """Whether the API server runs and can be queried."""
     return cluster is not None and any(one.name == API_SERVER and one.state == "ready" for one in cluster.processes)
 
 
@@ -156,5 +156,5 @@ class Watch:
 
 
 def _waits(crash: Crash, cluster: status.Status) -> bool:
-    """Whether the process is down at this moment: one that runs again may go on."""
+    """Whether the process does not run at this moment: one that runs again may recover."""
     return any(one.name == crash.what and one.state == "pausing" for one in cluster.processes)

@@ -1,4 +1,6 @@
-"""Whether a stack has a front door, what its pods run (ten minutes of building), and a key that opens it."""
+"""The front door of a stack: whether there is one, the programs of its pods (ten minutes of building), and a caller's
+key.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ PROGRAMS = (
     "envoy-gateway",
     "ratelimit",
 )
-"""What is installed, and what is built."""
+"""Programs that are installed or built for it."""
 
 
 def asked(workdir: Workdir, stack: str) -> bool:
@@ -34,7 +36,7 @@ def asked(workdir: Workdir, stack: str) -> bool:
 def key(workdir: Workdir, stack: str, model: str) -> str | None:
     """The key of a caller who may use that model; ``None`` if no key is needed or known.
 
-    It is of the copy of the stack file that the engine works with, where stand-ins are in place of secrets.
+    It is read from the copy of the stack file for the engine, in which stand-ins replace secrets.
     """
     door = load_stack(workdir.root, stack).settings.front_door
     copy = workdir.stack_copy(stack)

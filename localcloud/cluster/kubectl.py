@@ -1,4 +1,4 @@
-"""kubectl inside a laptop cloud that runs."""
+"""Runs kubectl inside a running laptop cloud."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from localcloud.linux_namespaces import discover, enter
 
 
 def run(workdir: Workdir, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs it to its end, with ``stdin`` as its input; its status is the caller's to judge.
+    """Runs it to its end, with ``stdin`` as its input; the caller checks its status.
 
-    Raises ``Problem`` where no laptop cloud runs.
+    Raises ``Problem`` if no laptop cloud runs.
     """
     running = discover.running(workdir.home)
     if running is None:
         raise Problem("The laptop cloud is not running.\nFix: make up CLOUD=laptop")
     layout = Layout(workdir.home)
-    # What it discovers it would keep in the user's home, or without one in the current folder.
+    # kubectl would cache API discovery in the user's home, or without one in the current folder.
     own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
     return subprocess.run(
         enter.command(running.init.pid, [str(binaries.path("kubectl")), *arguments]),

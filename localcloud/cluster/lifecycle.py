@@ -48,7 +48,7 @@ def check_data(workdir: Workdir, stack: str) -> None:
 
 
 def has_data(workdir: Workdir) -> bool:
-    """Whether there is a cluster to start again."""
+    """Whether there is a stopped cluster whose data exist."""
     layout = Layout(workdir.home)
     return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
 
@@ -57,8 +57,8 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     """Builds missing programs, and writes charts and CRDs to files: inside the namespaces there is no network and no
     Go.
 
-    Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built. The front door's programs
-    and charts are for stacks that have one.
+    Google's provider is omitted if ``LLMD_GKE_GOOGLE`` selects the hand-written one. The front door's programs and
+    charts are for stacks that have one.
     """
     unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     has_door = stack is not None and front_door.asked(workdir, stack)
@@ -74,7 +74,7 @@ def start_cluster(workdir: Workdir, console: Console) -> None:
 
 
 def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
-    """Sends one chat completion to each model's URL in the outputs. Returns 1 when one of them does not answer."""
+    """Sends one chat completion to each model's URL in the outputs. Returns 1 if one of them does not answer."""
     present, running = state.read(workdir, stack), discover.running(workdir.home)
     if present is None or running is None:
         return 1
@@ -119,7 +119,7 @@ def remove_cluster(workdir: Workdir) -> None:
     root = Layout(workdir.home).root
 
     def unlock(_function: object, path: str, _error: object) -> None:
-        # A pod may have made a folder that its owner cannot write to.
+        # A pod may have created a folder that its owner cannot write to.
         Path(path).parent.chmod(0o700)
         if Path(path).is_dir() and not Path(path).is_symlink():
             Path(path).chmod(0o700)

@@ -35,7 +35,7 @@ def previous(log: Path) -> Path:
 def rotate(log: Path, limit: int = LIMIT) -> None:
     """Truncates a log that is too large; its last part, as long as the limit, is kept in a second file.
 
-    The process appends, so it continues at the beginning of the file. What it writes at that moment is lost.
+    The process appends, so it continues at the beginning of the file. Output written at that moment is lost.
     """
     try:
         size = log.stat().st_size
@@ -47,7 +47,7 @@ def rotate(log: Path, limit: int = LIMIT) -> None:
                 file.seek(size - limit)
                 shutil.copyfileobj(file, copy, 1 << 20)
         except OSError:
-            # Perhaps the disk is full: then its room matters more than its content.
+            # The disk may be full: then free space matters more than the log's content.
             older.unlink(missing_ok=True)
         os.truncate(log, 0)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Finds out whether a create whose end the engine did not see made an object in the cluster.
+"""Finds the object that a create made in the cluster whose end the engine did not see.
 
 Identities are those of the Kubernetes provider: ``namespace/name``, or ``name`` (pulumi/pulumi-kubernetes v4.25.0,
 ``fqName`` in provider/pkg/provider/util.go and helm_release.go).
@@ -25,7 +25,7 @@ UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
 
 
 def find_created(workdir: Workdir, pending: Pending) -> str | None:
-    """The identity of what an unfinished create made, ``None`` when it made nothing.
+    """The identity of the object that an unfinished create made; ``None`` if there is none.
 
     The record of a release that Helm did not finish is deleted, so that it can be installed again. Raises ``Problem``
     if the API server does not answer.
@@ -41,9 +41,9 @@ def find_created(workdir: Workdir, pending: Pending) -> str | None:
 
 
 def field_manager(workdir: Workdir, pending: Pending) -> str | None:
-    """The name under which the provider applied an object that it made, ``None`` for a release.
+    """The field manager with which the provider applied an object; ``None`` for a release.
 
-    It makes one up for every object, and only under that name can it change what it has set: under another the API
+    The provider generates one for every object, and can change its fields only with that one: with another, the API
     server reports a conflict.
     """
     if pending.type == RELEASE:
@@ -87,7 +87,7 @@ def _in(namespace: str) -> Sequence[str]:
 def _kubectl(workdir: Workdir, *arguments: str) -> str:
     done = kubectl.run(workdir, *arguments)
     if done.returncode:
-        if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
+        if "the server doesn't have a resource type" in done.stderr:  # without its CRD it cannot exist
             return ""
         raise Problem(
             f"{done.stderr.strip()}\n\n`kubectl {' '.join(arguments)}` failed.\nFix: make status CLOUD=laptop"

@@ -1,4 +1,4 @@
-"""Keys, certificates and tokens of a cluster: made once, kept as long as etcd's data."""
+"""Keys, certificates and tokens of a cluster: created once, and kept as long as etcd's data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FRONT_PROXY = "front-proxy-client"
 ADMIN, USER = "admin", "user"
 USERS: dict[str, tuple[str, Sequence[str]]] = {
     ADMIN: ("laptop-admin", ["system:masters"]),
-    # Who runs the program: IAM's Kubernetes Engine Admin may do everything in a cluster.
+    # The user that runs the program: like IAM's Kubernetes Engine Admin, it may do everything in a cluster.
     USER: ("user@laptop", ["system:masters"]),
     "kube-controller-manager": ("system:kube-controller-manager", []),
     "kube-scheduler": ("system:kube-scheduler", []),
@@ -88,13 +88,13 @@ def _certificates(layout: Layout) -> None:
     server_names += [x509.IPAddress(ipaddress.ip_address(address)) for address in ADDRESSES]
     for name, subject, groups in (
         ("apiserver", "kube-apiserver", []),
-        # With it the API server reaches kubelets: logs, exec.
+        # The API server's client certificate for kubelets: logs, exec.
         ("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]),
     ):
         own = ec.generate_private_key(ec.SECP256R1())
         names = server_names if name == "apiserver" else []
         _store(layout.pki / name, own, _signed(own, subject, key, authority, names, groups))
-    # With it the API server speaks for users to other API servers; components ask for its CA at their start
+    # The API server's certificate for proxying users to other API servers; components read its CA at their start
     # (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/).
     key, authority = _authority(layout, "front-proxy-ca", "laptop-front-proxy-ca")
     own = ec.generate_private_key(ec.SECP256R1())
@@ -141,7 +141,7 @@ def _signed(
 
 
 def _service_account_key(layout: Layout) -> None:
-    # RSA, as GKE's own tokens: RS256 is what every verifier accepts.
+    # RSA, like GKE's own tokens: every verifier accepts RS256.
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     write(layout.pki / "sa.key", _pem(key), 0o600)
 

@@ -37,7 +37,7 @@ NEEDS = {"monitoring": options.PROGRAMS}
 """Optional programs that a process of ours needs: it is started only if they are requested."""
 
 GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}
-"""Seconds that processes get to end: the kubelet to terminate its pods, monitoring to end its programs."""
+"""Seconds that processes have to exit: the kubelet to terminate its pods, monitoring to stop its programs."""
 
 
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
@@ -78,7 +78,7 @@ def _etcd(layout: Layout, program: Path, quota: int = ETCD_QUOTA) -> Service:
         "initial-cluster": f"laptop={peer}",
         "quota-backend-bytes": quota,
         "log-level": "warn",
-        # Half the time of every write; what a power cut may cost is a laptop cloud.
+        # It halves the time of every write; a power failure may destroy the laptop cloud.
         "unsafe-no-fsync": "true",
     }
     return Service(ETCD, _command(program, flags), ready=answers(f"{ETCD_URL}/readyz"))
@@ -115,7 +115,7 @@ def _api_server(layout: Layout, program: Path) -> Service:
         "profiling": "false",
     }
     check = answers(f"https://{CONTROL_PLANE}/readyz", layout.authority)
-    # Watches of clients that are still there can hold up its end for a minute; nothing is lost without them.
+    # Open watches of clients can delay its exit for a minute; cutting them loses nothing.
     return Service(API_SERVER, _command(program, flags), after=(ETCD,), ready=check, grace_seconds=8.0)
 
 

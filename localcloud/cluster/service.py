@@ -20,16 +20,16 @@ ATTEMPTS = 4
 """Number of exits before it was ever ready after which the start fails."""
 
 Check = Callable[[], str]
-"""Says why a process is not ready yet; empty when it is."""
+"""Returns the reason why a process is not ready yet; empty if it is ready."""
 
 
 @dataclass(frozen=True)
 class Service:
     """A process to keep running. It is started once everything in ``after`` is ready.
 
-    ``ready`` says when it is. ``mark`` is the file that the process writes by itself for that (:func:`written`), if it
-    does: what an earlier run has left there is removed before each start. ``grace_seconds``: how long it may take
-    to end after SIGTERM.
+    ``ready`` checks whether it is ready. ``mark`` is the file that the process itself writes for that check
+    (:func:`written`), if any: it is removed before each start. ``grace_seconds``: time limit for its exit after
+    SIGTERM.
     """
 
     name: str
@@ -51,7 +51,7 @@ def answers(url: str, authority: Path | None = None) -> Check:
 
     def check() -> str:
         try:
-            # Asked several times a second during a start: the public authorities would be read each time.
+            # It runs several times a second during a start: the public authorities would be read each time.
             trusted = ssl.create_default_context(cafile=str(authority)) if authority else False
             code = httpx.get(url, timeout=CHECK_SECONDS, verify=trusted, trust_env=False).status_code
         except (httpx.TransportError, OSError) as error:
@@ -62,5 +62,5 @@ def answers(url: str, authority: Path | None = None) -> Check:
 
 
 def written(mark: Path) -> Check:
-    """A check that a process has written its mark."""
+    """A check that a process has written its file ``mark``."""
     return lambda: "" if mark.exists() else f"{mark.name} does not exist yet"

@@ -1,4 +1,4 @@
-"""Starts and stops the namespaces with the cluster in them, from outside. Starting one that runs changes nothing."""
+"""Starts and stops the namespaces with the cluster in them, from outside. Starting a running one changes nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, rights
 
 START_SECONDS = 600.0
-"""The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
+"""Time limit of a start in seconds, for a busy machine; on two idle cores it takes 6 s."""
 
 STOP_SECONDS = 60.0
 
@@ -56,7 +56,7 @@ def _one_at_a_time(workdir: Workdir, console: Console) -> Generator[None]:
 
 
 def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
-    from localcloud.cluster import pki  # its library is not there for the rehearsal alone
+    from localcloud.cluster import pki  # its library is not installed for the rehearsal alone
 
     layout = Layout(workdir.home)
     if discover.running(workdir.home) and (state := _state(layout)) in ("starting", "ready"):
@@ -97,7 +97,7 @@ def _state(layout: Layout) -> status.State | None:
     """The supervisor's state; ``None`` if the cluster's folder was removed while it ran."""
     if written := status.read(layout.status):
         return written.state
-    # It sets up its network before it writes a status; the start that launched it may have been killed meanwhile.
+    # It sets up its network before it writes a status; the start that launched it may have been killed in the meantime.
     return "starting" if layout.request.exists() else None
 
 
@@ -116,7 +116,7 @@ def prepare(layout: Layout) -> None:
 def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console) -> None:
     """Waits until the supervisor, which we or an earlier command launched, reports the outcome of the start.
 
-    Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_SECONDS`.
+    Raises ``SetUpFailed`` if the start fails, if the supervisor exits, and after :data:`START_SECONDS`.
     """
     deadline = time.monotonic() + START_SECONDS
     with console.status("cluster: starting ...") as shown:
@@ -149,14 +149,14 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
 
 
 def stop(workdir: Workdir) -> bool:
-    """Ends everything inside, in order where possible. Returns whether anything ran. What etcd holds is kept."""
+    """Ends everything inside, in order where possible. Returns whether anything ran. etcd's data are kept."""
     there = discover.supervisors(workdir.home)
     if not there:
         return False
     present = discover.running(workdir.home)
     deadline = time.monotonic() + STOP_SECONDS
     while present and time.monotonic() < deadline:
-        # Again and again: process 1 of a namespace does not get what comes before it listens.
+        # Repeatedly: process 1 of a namespace does not receive a signal that is sent before it installs a handler.
         _quietly(present.init, signal.SIGTERM)
         _, alive = psutil.wait_procs(there, timeout=1.0)
         if not alive:

@@ -1,4 +1,4 @@
-"""Shows people what runs in a laptop cloud."""
+"""Shows the processes of a laptop cloud as a table."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def show(workdir: Workdir, console: Console) -> bool:
     for line in troubles:
         say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")
-    # That a process was started again is over; only this is not.
+    # A past restart no longer matters; this does.
     return cluster.state == "ready" and health.FULL not in troubles
 
 

@@ -53,7 +53,7 @@ class Supervisor:
     rotated: float = field(default_factory=time.monotonic)
 
     def run(self) -> int:
-        """Runs until it is told to stop or a start fails. Returns the exit status."""
+        """Runs until it is stopped or a start fails. Returns the exit status."""
         while self.state not in ("failed", "stopping"):
             self.reap()
             self.step()
@@ -163,7 +163,7 @@ class Supervisor:
                 shutil.rmtree(entry, ignore_errors=True)
         for one in self.kept:
             one.was_ready, one.next_start = False, 0.0
-            # It ended because it was told to.
+            # It exited because it was stopped.
             one.seen.state, one.seen.restarts, one.seen.exits, one.seen.last_exit = "waiting", 0, 0, ""
         self.report()
         renew.asked(self.layout).unlink(missing_ok=True)
@@ -175,11 +175,11 @@ class Supervisor:
             keep_small(self.layout)
 
     def report(self) -> None:
-        """Writes the status when it has changed."""
+        """Writes the status if it has changed."""
         now = status.Status(self.state, self.message, [one.seen for one in self.kept])
         if self.written != repr(now):
             self.written = repr(now)
-            # Somebody may remove the folder of a cluster that runs; that is found out by those who look for it.
+            # Somebody may remove the folder of a running cluster; commands that look for it notice that.
             if self.layout.run.is_dir():
                 status.write(self.layout.status, now)
 

@@ -24,7 +24,7 @@ CAUSES = {
 
 
 def cause(events: Path) -> str | None:
-    """The cause, when every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
+    """The cause, if every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
     causes = [_cause(error) for error in failures.errors(events)]
     return causes[0] if causes and all(causes) else None
 

@@ -20,7 +20,7 @@ QUOTA = "LLMD_GKE_ETCD_QUOTA_BYTES"
 
 
 def check(environment: Mapping[str, str] = os.environ) -> None:
-    """Raises ``BadInput`` for the first value that cannot be used."""
+    """Raises ``BadInput`` for the first invalid value."""
     Timings.read(environment)
     etcd_quota(environment)
     options.faster(environment)
@@ -34,11 +34,13 @@ def check(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def etcd_quota(environment: Mapping[str, str] = os.environ) -> int:
-    """The space quota of etcd in bytes: what is set, or its own default. Raises ``BadInput`` for what is no number."""
+    """The space quota of etcd in bytes: the value of the variable, or etcd's default. Raises ``BadInput`` for a value
+    that is not a number.
+    """
     given = environment.get(QUOTA)
     if not given:
         return ETCD_QUOTA
-    # To etcd, 0 is its default, too: https://etcd.io/docs/v3.6/op-guide/configuration/. It takes 63 bits.
+    # For etcd, 0 also means its default: https://etcd.io/docs/v3.6/op-guide/configuration/. It takes 63 bits.
     if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) > 0):
         raise BadInput(
             f"{QUOTA}={given}: not a number of bytes above 0.\n"

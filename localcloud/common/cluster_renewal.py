@@ -1,4 +1,4 @@
-"""A new cluster for a program that makes its second one: Google deletes a cluster with everything in it.
+"""A new cluster for a program that creates its second one: Google deletes a cluster with everything in it.
 
 The program's objects are
 deleted one by one, its controllers together with the cluster (``deleted_with``). Here there is one control plane, so it
@@ -17,7 +17,7 @@ from localcloud.common import cluster_status as status
 from localcloud.common.layout import SUPERVISOR, Layout
 
 RENEW = signal.SIGHUP
-"""Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""
+"""The signal that makes the supervisor stop everything, remove the data of etcd and the pods, and start again."""
 
 WAIT_SECONDS = 120.0
 FIX = (
@@ -37,9 +37,9 @@ def used(layout: Layout) -> Path:
 
 
 def take(layout: Layout) -> None:
-    """Makes sure that a cluster that is being made finds an empty control plane. Called inside the namespaces.
+    """Ensures that a new cluster gets an empty control plane. Called inside the namespaces.
 
-    Raises ``Problem`` when the control plane does not come back.
+    Raises ``Problem`` if the control plane does not restart.
     """
     if used(layout).exists() and (layout.etcd / "member").is_dir():
         _renew(layout)
@@ -56,7 +56,7 @@ def _renew(layout: Layout) -> None:
 
 
 def wait(layout: Layout) -> None:
-    """Waits until a renewal that was asked for is over. Raises ``Problem`` when there is no control plane then."""
+    """Waits until a requested renewal is complete. Raises ``Problem`` if there is no control plane afterwards."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         cluster = status.read(layout.status)

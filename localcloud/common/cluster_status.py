@@ -15,7 +15,7 @@ ProcessState = Literal["waiting", "starting", "ready", "pausing", "stopped"]
 
 @dataclass
 class ProcessStatus:
-    """One process. ``pid`` is the number inside the namespaces, 0 when it does not run; ``since`` in Unix seconds.
+    """One process. ``pid`` is the number inside the namespaces, 0 if it does not run; ``since`` in Unix seconds.
 
     ``restarts`` counts every end, ``exits`` those since it last ran for a minute.
     """
@@ -31,7 +31,7 @@ class ProcessStatus:
 
 @dataclass
 class Status:
-    """The whole cluster. ``message`` says why a start failed."""
+    """The whole cluster. ``message``: why a start failed."""
 
     state: State
     message: str

@@ -1,4 +1,4 @@
-"""How the laptop cloud's own daemons start and end: their folder, their log, their signals, their exit status."""
+"""Starts and stops the laptop cloud's own daemons: their folder, log, signals and exit status."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Main = Callable[[Layout], Coroutine[object, object, None]]
 def run(main: Main) -> NoReturn:
     """Runs a daemon for the cluster of ``$LLMD_GKE_HOME`` until SIGTERM or SIGINT, which cancel it, then exits.
 
-    Exit status: 0 when it was told to stop or ended by itself; a :class:`Problem`'s own, with its message and no
-    traceback, also when it comes out of a task group.
+    Exit status: 0 if it was stopped or ended by itself; a :class:`Problem`'s own, with its message and no traceback,
+    also when it comes out of a task group.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every request
     status = 0
     try:
         asyncio.run(_until_told(main))
     except* Problem as group:
-        # What is raised in here, SystemExit included, would come out wrapped in another group.
+        # An exception raised here, even SystemExit, would be wrapped in another group.
         for problem in _each(group):
             print(problem, file=sys.stderr)
             status = problem.status
@@ -49,7 +49,7 @@ async def _until_told(main: Main) -> None:
     task = asyncio.create_task(main(_layout()))
 
     def stop() -> None:
-        if not task.cancelling():  # a second signal would cut short what the first one began
+        if not task.cancelling():  # a second signal would interrupt the shutdown that the first one began
             task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):

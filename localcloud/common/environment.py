@@ -19,15 +19,16 @@ PREFIXES = (
 NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
 
 KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE"})
-"""What begins like a removed one, and is the user's decision: a failed command names it (llmd_gke/google_errors.py)."""
+"""Variables that start with a removed prefix, but are the user's decision: a failed command names it
+(llmd_gke/google_errors.py)."""
 
 PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 """Variables of proxies, also in lower case. A proxy cannot be reached from a laptop cloud, and clients would use it."""
 
 
 DIRECT = "localhost,127.0.0.1,::1"
-"""Never asked through a proxy: the program reaches the engine, and the engine its plugins, by gRPC on loopback, and
-unlike Go's HTTP client gRPC takes a proxy for that, too."""
+"""Addresses that are never reached through a proxy: the program calls the engine, and the engine its plugins, by gRPC
+on loopback, and unlike Go's HTTP client gRPC would use a proxy for that."""
 
 
 def direct(environ: Mapping[str, str]) -> dict[str, str]:
@@ -39,7 +40,7 @@ def direct(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_proxy(name: str) -> bool:
-    """Whether a variable names a proxy."""
+    """Whether a variable sets a proxy."""
     return name.upper() in PROXIES
 
 
@@ -98,7 +99,7 @@ def inside(workdir: Workdir, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def script(workdir: Workdir) -> str:
-    """A file for ``source`` in sh, bash or zsh that does the same to the shell that reads it."""
+    """A script for ``source`` in sh, bash or zsh that sets the same environment in the shell that reads it."""
     prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
     exact = "|".join(sorted(NAMES))
     lines = [

@@ -18,12 +18,12 @@ class Layout:
 
     @classmethod
     def of_environment(cls) -> Layout:
-        """The cluster of ``$LLMD_GKE_HOME``: how the daemons inside find theirs."""
+        """The cluster of ``$LLMD_GKE_HOME``: used by the daemons inside."""
         return cls(Path(os.environ["LLMD_GKE_HOME"]))
 
     @property
     def root(self) -> Path:
-        """Everything of the cluster; removed by ``make down``."""
+        """The folder with all files of the cluster; removed by ``make down``."""
         return self.home / "cluster"
 
     @property
@@ -61,7 +61,7 @@ class Layout:
 
     @property
     def logs(self) -> Path:
-        """``NAME.log`` for every process."""
+        """The folder with ``NAME.log`` for every process."""
         return self.root / "logs"
 
     def log(self, name: str) -> Path:
@@ -80,7 +80,7 @@ class Layout:
 
     @property
     def status(self) -> Path:
-        """The supervisor's view of every process, as JSON."""
+        """The supervisor's status of every process, as JSON."""
         return self.run / "status.json"
 
     def mark(self, name: str) -> Path:

@@ -13,7 +13,9 @@ from localcloud.common.workdir import Workdir
 
 @contextlib.contextmanager
 def exclusive(workdir: Workdir, what: str) -> Generator[None]:
-    """Held while ``what`` runs; the system releases it however the process ends. Raises ``Busy`` naming the holder."""
+    """A lock that is held while ``what`` runs; the system releases it when the process exits. Raises ``Busy`` with the
+    name of the holder.
+    """
     workdir.home.mkdir(parents=True, exist_ok=True)
     with workdir.run_lock.open("a+") as file:
         try:

@@ -1,4 +1,4 @@
-"""One line that says what is in progress: redrawn in place on a terminal, printed line by line elsewhere."""
+"""One line with the work in progress: redrawn in place on a terminal, printed line by line elsewhere."""
 
 from __future__ import annotations
 

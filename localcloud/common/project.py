@@ -9,7 +9,7 @@ from localcloud.common.workdir import Workdir
 
 
 def project(workdir: Workdir) -> str:
-    """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
+    """The project's name from Pulumi.yaml. Raises ``BadInput`` if that file cannot be read."""
     file = workdir.root / "Pulumi.yaml"
     try:
         content: object = yaml.safe_load(file.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from llmd_gke.repository import CLONE
 
 
 def cache_folder() -> Path:
-    """The engine's cache: ``$LLMD_GKE_CACHE``, else ``llmd-gke`` in the user's cache folder.
+    """The engine's cache: ``$LLMD_GKE_CACHE``, otherwise ``llmd-gke`` in the user's cache folder.
 
     Its programs are run, so nobody else may write there. Raises ``BadInput`` otherwise.
     """
@@ -34,7 +34,7 @@ def check_owner(folder: Path, consequence: str, fix: str) -> None:
     try:
         seen = folder.stat()
     except OSError:
-        return  # whoever makes or reads it says what is wrong
+        return  # the code that creates or reads it reports the error
     problem = ""
     if seen.st_uid not in (os.geteuid(), 0):
         problem = f"belongs to another user (uid {seen.st_uid})"
@@ -54,10 +54,10 @@ CloudKind = Literal["rehearsal", "laptop"]
 
 @dataclass(frozen=True)
 class CloudTraits:
-    """What folders, environment and messages depend on.
+    """The properties of a kind of cloud that determine folders, environment and messages.
 
-    ``label``: what people call it. ``make``: what selects it on a ``make`` command line. ``namespaced``: it runs in
-    Linux namespaces without a network. ``control_plane``: Kubernetes' own control plane runs in it.
+    ``label``: its name in messages. ``make``: the argument that selects it on a ``make`` command line. ``namespaced``:
+    it runs in Linux namespaces without a network. ``control_plane``: Kubernetes' own control plane runs in it.
     """
 
     label: str
@@ -76,7 +76,7 @@ KINDS: tuple[CloudKind, ...] = get_args(CloudKind)
 
 
 def kind_of_environment(environ: Mapping[str, str] = os.environ) -> CloudKind:
-    """``$LLMD_GKE_CLOUD``, where it names one of the clouds of this machine; else the rehearsal."""
+    """``$LLMD_GKE_CLOUD`` if it names a local cloud; otherwise the rehearsal."""
     kind: CloudKind | None = next((one for one in KINDS if one == environ.get(CLOUD)), None)
     return kind or KINDS[0]
 
@@ -95,10 +95,10 @@ class Workdir:
 
     @classmethod
     def of(cls, root: Path | None = None, kind: CloudKind | None = None) -> Workdir:
-        """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, else this clone.
+        """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, otherwise this clone.
 
-        ``$LLMD_GKE_HOME`` counts unless ``$LLMD_GKE_CLOUD`` says that it is the home of the other kind, as in a shell
-        that sourced that one's ``env.sh``.
+        ``$LLMD_GKE_HOME`` is used unless ``$LLMD_GKE_CLOUD`` is the other kind, as in a shell that sourced that cloud's
+        ``env.sh``.
         """
         chosen = (root or Path(os.environ.get("LLMD_GKE_ROOT") or CLONE)).absolute()
         wanted = kind or kind_of_environment()

@@ -1,4 +1,4 @@
-"""The status of a listener, and which of a Gateway's listeners are served at all.
+"""The status of a listener, and whether it is served at all.
 
 What makes a listener invalid, and with which reasons: https://gateway-api.sigs.k8s.io/reference/spec/#listenerconditionreason.
 GKE passes the conformance tests of it (``REPORTS`` in ``refusals.py``).

@@ -40,14 +40,16 @@ def ignore_name(name: str) -> None:
 
 
 def children_seconds() -> float:
-    """Processor seconds of all processes that we started and that have ended."""
+    """Processor seconds of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @dataclass
 class Builder:
-    """One builder at work, for ``jobs`` in that order; ``SetUpFailed`` where toolchain, disk or memory do not fit."""
+    """One builder at work, for ``jobs`` in that order; raises ``SetUpFailed`` if toolchain, disk or memory are not
+    sufficient.
+    """
 
     cache: Path
     jobs: Sequence[Job]
@@ -74,11 +76,11 @@ class Builder:
 
     @property
     def count(self) -> int:
-        """How many programs are to be built."""
+        """Number of programs to build."""
         return sum(len(job.targets) for job in self.jobs)
 
     def compilers(self, job: Job) -> int:
-        """How many compilers may run now. Raises ``SetUpFailed``."""
+        """Number of compilers that may run now. Raises ``SetUpFailed`` if memory does not suffice for one."""
         return capacity_check.compilers(capacity_check.look(self.cache), job.wrapper.memory_mb, job.purpose)
 
     def _modules_mb(self, job: Job) -> int:
@@ -87,7 +89,7 @@ class Builder:
         return 0 if any((one / job.wrapper.pinned_folder).is_dir() for one in folders) else job.wrapper.modules_mb
 
     def _disk_mb(self, job: Job) -> int:
-        """Disk space that compiling a job will need, minus what an interrupted build has left."""
+        """Disk space in MB that compiling a job will need, minus that of an interrupted build's results."""
         return max(0, job.wrapper.disk_mb - capacity_check.size_mb(self._own(job) / "gocache"))
 
     def _own(self, job: Job) -> Path:
@@ -137,8 +139,8 @@ class Builder:
                 self._show(job.targets[self.finished - earlier].name, estimate)
 
             self._standard(work, [*options, *build_plan.standard], on_line, first)
-            # What programs are made of, at once: program by program, the end of each would leave processors idle.
-            # Commands are not among it, for Go would link each one that it is given, and throw it away.
+            # All packages at once: program by program, processors would be idle at the end of each. Commands are
+            # excluded, because Go would link each of them and discard the result.
             if build_plan.libraries:
                 work.run([*options, *build_plan.libraries], on_line, first)
             for target in job.targets:
@@ -152,7 +154,9 @@ class Builder:
         shutil.rmtree(self._own(job), ignore_errors=True)
 
     def module_folder(self, job: Job, path: str) -> Path:
-        """The folder of a module that the wrapper pins, downloaded where it is missing; it goes with the build."""
+        """The folder of a module that the wrapper pins, downloaded where it is missing; it is removed after the
+        build.
+        """
 
         def on_line(line: str) -> None:
             del line
@@ -166,9 +170,9 @@ class Builder:
     def _work(self, job: Job, *, own_modules: bool) -> ModuleBuild:
         """Lays out the folder of a wrapper.
 
-        What the user's Go has already is used from there, and nothing is added to it: four gigabytes of modules for
-        programs that are built once do not belong into everybody's module cache. Where something is missing, everything
-        is unpacked into a folder of our own, which goes when the work is done.
+        Modules that the user's module cache contains are used from there, and nothing is added to it: four gigabytes of
+        modules for programs that are built once do not belong there. If a module is missing, all are unpacked into a
+        folder of our own, which is removed after the work.
         """
         own = self._own(job)
         for part in ("gocache", "tmp"):

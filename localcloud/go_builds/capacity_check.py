@@ -34,7 +34,7 @@ def existing(folder: Path) -> Path:
 
 
 def size_mb(folder: Path) -> int:
-    """Space that the files below a folder take, in MB; 0 where there is no such folder."""
+    """Size of the files below a folder in MB; 0 if there is no such folder."""
     total = 0
     for parent, _, files in os.walk(folder):
         for name in files:
@@ -72,10 +72,10 @@ def check_disk(capacity: MachineCapacity, needed_mb: int, cache: Path, purpose: 
 
 
 def compilers(capacity: MachineCapacity, least_mb: int, purpose: Purpose) -> int:
-    """How many compilers may run at once.
+    """Number of compilers that may run at once.
 
-    ``least_mb`` is what a build with one compiler takes; each further one takes ``PER_COMPILER_MB``. Raises
-    ``SetUpFailed`` when not even one fits.
+    ``least_mb``: memory of a build with one compiler; each further one needs ``PER_COMPILER_MB``. Raises
+    ``SetUpFailed`` if memory does not suffice for one.
     """
     if capacity.memory_mb < least_mb:
         raise SetUpFailed(

@@ -16,7 +16,7 @@ from localcloud.common.child_process import end
 from localcloud.go_builds import go_toolchain
 
 STOP = ((signal.SIGINT, 10), (signal.SIGKILL, 10))
-"""Interrupts Go and its compilers, and kills what is still there after ten seconds."""
+"""Interrupts Go and its compilers, and kills them if they still run after ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class ModuleBuild:
     ) -> str:
         """Runs Go in the module and returns its standard output; ``on_line`` gets each line of its messages.
 
-        Go runs in a process group of its own and inherits the builder's lock: Ctrl-C ends it in good order, and should
-        this process be killed, the next builder waits until the compilers are gone. Raises ``SetUpFailed``.
+        Go runs in a process group of its own and inherits the builder's lock: Ctrl-C stops it cleanly, and if this
+        process is killed, the next builder waits until the compilers have exited. Raises ``SetUpFailed``.
         """
         messages: list[str] = []
         output: list[str] = []
         process: subprocess.Popen[str] | None = None
         try:
-            with _interrupts_wait():  # or Go could be there already, and nobody know of it
+            with _interrupts_wait():  # otherwise Go could already run without this process knowing it
                 process = self._start(arguments)
             messages_of, output_of = cast("IO[str]", process.stderr), cast("IO[str]", process.stdout)
             reader = threading.Thread(target=lambda: output.append(output_of.read()), daemon=True)

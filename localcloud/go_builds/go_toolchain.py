@@ -34,13 +34,15 @@ class Go:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What Go is needed for, in the words of messages: ``what`` is built, and ``instead`` of building it one can …"""
+    """What Go is needed for, as text for messages: ``what`` is built, and what the user can do ``instead`` of building
+    it.
+    """
 
     what: str = "what is needed"
     instead: str = ""
 
     def fix(self, first: str) -> str:
-        """The text of a fix: ``first``, or else what can be done instead of building."""
+        """The text of a fix: ``first``, or the alternative to building."""
         return f"{first}, or {self.instead}" if self.instead else first
 
 
@@ -56,7 +58,7 @@ def name(version: tuple[int, int]) -> str:
 
 
 def check(version: tuple[int, int], purpose: Purpose = Purpose(), *, anyway: bool = False) -> None:
-    """Raises ``SetUpFailed`` for a Go that the programs cannot be built with."""
+    """Raises ``SetUpFailed`` for a Go with which the programs cannot be built."""
     if version < OLDEST:
         problem = f"Go {name(version)} is too old to build {purpose.what}"
     elif version > NEWEST and not anyway:
@@ -71,7 +73,7 @@ def check(version: tuple[int, int], purpose: Purpose = Purpose(), *, anyway: boo
 
 
 def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
-    """The Go on PATH. Raises ``SetUpFailed`` when there is none or it does not fit."""
+    """The Go on PATH. Raises ``SetUpFailed`` if there is none, or if its version is not suitable."""
     command = shutil.which("go", path=environ.get("PATH"))
     install = f"install Go {name(TESTED)} from https://go.dev/dl/"
     if command is None:
@@ -109,7 +111,7 @@ def environment(environ: Mapping[str, str], version: tuple[int, int], work: Path
         "GOWORK": "off",
     }
     if version > TESTED:
-        result["GOEXPERIMENT"] = "nojsonv2"  # the new encoding/json of 1.27 changes what older modules rely on
+        result["GOEXPERIMENT"] = "nojsonv2"  # older modules rely on the former encoding/json
     return result
 
 

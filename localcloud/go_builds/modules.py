@@ -14,13 +14,13 @@ from localcloud.go_builds import go_toolchain
 
 
 def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The unpacked module, downloaded where the cache lacks it; Go checks it against the checksum database.
+    """The unpacked module, downloaded if the cache lacks it; Go checks it against the checksum database.
 
-    Raises ``SetUpFailed`` naming module and version where that fails. ``version`` is exact, with its ``v``.
+    Raises ``SetUpFailed`` with module and version if that fails. ``version`` is exact, with its ``v``.
     """
     go = go_toolchain.find(environ)
     target = go.modules / f"{escaped(module)}@{escaped(version)}"
-    # Go unpacks in place, and a file beside the download says so meanwhile (cmd/go/internal/modfetch, ``Download``).
+    # Go unpacks in place, and marks that by a file beside the download (cmd/go/internal/modfetch, ``Download``).
     partial = go.modules / "cache" / "download" / escaped(module) / "@v" / f"{escaped(version)}.partial"
     return target if target.is_dir() and not partial.exists() else _download(go, module, version, environ)
 

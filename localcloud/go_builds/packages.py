@@ -1,4 +1,4 @@
-"""The packages that a program is made of, with a weight each for the progress shown."""
+"""The packages of a program, each with a weight for the displayed progress."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PER_PACKAGE = 20_000
 class Packages:
     """``weights``: every package to compile (bytes of source).
 
-    ``standard``: those of the standard library, ``libraries``: all others but commands, each as far as it can be named:
-    what a module keeps to itself (``internal``) comes along with what uses it.
+    ``standard``: those of the standard library. ``libraries``: all others except commands and ``internal`` packages,
+    which cannot be named and are compiled with the packages that import them.
     """
 
     weights: dict[str, float]

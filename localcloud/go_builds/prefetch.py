@@ -33,7 +33,7 @@ class Prefetch(Generic[T]):
         try:
             self._result.append(get(self._on_line))
         except (_NotWanted, SetUpFailed):
-            # What failed is tried once more when its turn comes, and then it is said.
+            # A failed download is repeated when its turn comes, and its error is reported then.
             return
 
     def _on_line(self, line: str) -> None:

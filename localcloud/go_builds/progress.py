@@ -1,4 +1,4 @@
-"""How far a build is, how long it took so far and how much is left."""
+"""The progress of a build: share, elapsed time and remaining time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
 def left_seconds(share: float, skipped: float, expected_seconds: float, elapsed_seconds: float) -> float:
     """Seconds left when ``share`` is done, ``skipped`` of it before this run.
 
-    ``expected_seconds`` is a first guess for the whole, which counts less and less as this run itself tells.
+    ``expected_seconds`` is a first guess for the whole, whose weight decreases as this run progresses.
     """
     ran, remaining = share - skipped, 1 - share
     guess = expected_seconds * remaining
@@ -42,8 +42,8 @@ def left_seconds(share: float, skipped: float, expected_seconds: float, elapsed_
 class Estimate:
     """Share and remaining time of a build, from the weights of the packages compiled so far.
 
-    ``weights``: work per package in any unit. ``expected_seconds``: a first guess for the build, which counts less and
-    less as the build itself tells. ``before``: packages that an interrupted build has compiled already.
+    ``weights``: work per package in any unit. ``expected_seconds``: a first guess for the build, whose weight decreases
+    as the build progresses. ``before``: packages that an interrupted build has compiled already.
     """
 
     weights: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""What can be built: programs, and the wrapper modules below ``gomod/`` that pin them."""
+"""Build targets: programs, and the wrapper modules below ``gomod/`` that pin them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ class Wrapper:
     """A Go module of this project that pins others.
 
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
-    ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
-    ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
-    files (name to text) that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly
-    runs but takes much of the build time to optimize. ``without``: optional files of the wrapped module that are left
-    out.
+    ``disk_mb``: size of Go's build cache and of linking; ``modules_mb``: size of its modules; ``memory_mb``: memory of
+    a build with one compiler; all measured. ``files``: given the folder of the wrapped module, files (name to text)
+    that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly runs but takes much of
+    the build time to optimize. ``without``: optional files of the wrapped module that are omitted.
     """
 
     name: str
@@ -78,7 +77,7 @@ class BuildTarget:
 
 @dataclass(frozen=True)
 class Job:
-    """Programs of one wrapper that are to be built now, in that order, and where each is kept once it is whole."""
+    """Programs of one wrapper that are to be built now, in that order, and the final path of each."""
 
     wrapper: Wrapper
     targets: tuple[BuildTarget, ...]

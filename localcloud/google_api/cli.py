@@ -1,4 +1,4 @@
-"""``python -m localcloud google ...``: what exists in the emulator of Google's APIs, and what goes wrong there."""
+"""``python -m localcloud google ...``: shows the resources of the emulator of Google's APIs, and sets its faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder() -> Path:
 def used_folder() -> Path:
     """The emulator's folder, for writing. Raises ``BadInput`` if the cloud uses the hand-written provider.
 
-    A file of the emulator's in it would mean that the emulator made the resources.
+    A file of the emulator in that folder would mean that the emulator created the resources.
     """
     here = Workdir.of()
     if home.real_providers(here).get("gcp") not in home.EMULATED:

@@ -1,4 +1,4 @@
-"""What the emulator shows; apart from the rows, so that ``--help`` imports nothing large."""
+"""The columns of the emulator's tables; separate from the rows, so that ``--help`` imports nothing large."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ ENDPOINTS = {
 
 
 def wanted(environ: Mapping[str, str]) -> bool:
-    """Whether the official plugin was asked for. Raises ``BadInput`` for another value of the variable."""
+    """Whether the official plugin is selected. Raises ``BadInput`` for another value of the variable."""
     chosen = environ.get(VARIABLE) or "built"
     if chosen not in ("built", "official"):
         raise BadInput(f"{VARIABLE}={chosen} is not allowed. Allowed: built, official.\nFix: unset {VARIABLE}.")
@@ -44,7 +44,7 @@ def wanted(environ: Mapping[str, str]) -> bool:
 
 
 def path(home: Path) -> Path:
-    """The plugin in a user's home. Raises ``SetUpFailed`` where this version is not there or not complete."""
+    """The plugin in a user's home. Raises ``SetUpFailed`` if this version is missing or incomplete."""
     version = importlib.metadata.version("pulumi-gcp")
     folder = home / ".pulumi" / "plugins" / f"resource-gcp-v{version}"
     program = folder / NAME

@@ -1,4 +1,4 @@
-"""What exists in the emulator, as rows: the same for the command line and for the page."""
+"""The emulator's resources as rows, for both the command line and the page."""
 
 from __future__ import annotations
 

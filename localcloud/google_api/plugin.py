@@ -1,4 +1,4 @@
-"""The published Google provider with an emulator of its own: what the engine starts in place of the stand-in.
+"""The published Google provider with an emulator of its own: the engine starts it in place of the stand-in.
 
 The emulator serves a port of loopback for as long as the plugin runs, and keeps everything in the cloud's folder, which
 several of them may share. The plugin reaches nothing else (``gomod/google-provider/emulator.go``).
@@ -23,9 +23,9 @@ ADDRESS = "LLMD_GKE_GOOGLE_API"
 
 
 def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dict[str, str]]:
-    """The plugin that runs, and its environment: the one that was built here, unless the official one was asked for.
+    """The path of the plugin, and its environment: the plugin that was built here, unless the official one is selected.
 
-    Raises ``SetUpFailed`` where it is not there.
+    Raises ``SetUpFailed`` if it is missing.
     """
     if official.wanted(environ):
         return official.path(home), official.environment(environ, url)

@@ -45,7 +45,7 @@ OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Dropped(Exception):
-    """The connection ends without an answer, as a lost one does."""
+    """Raised to close a connection without an answer, as if it were lost."""
 
 
 class Emulator:
@@ -65,7 +65,7 @@ class Emulator:
     ) -> tuple[int, JsonObject]:
         """Status and body. ``path`` begins with the API's host: ``compute.googleapis.com/compute/v1/projects/…``.
 
-        Raises :class:`Dropped` where a fault says so.
+        Raises :class:`Dropped` if a fault requires it.
         """
         host, _, rest = path.lstrip("/").partition("/")
         if host == ADMIN:
@@ -81,7 +81,7 @@ class Emulator:
                 request = self._judged(host, http, rest, query, body, token)
                 name = request.method.id
                 answer = self._answered(request)
-                # Cloud Storage answers nothing where there is nothing to say.
+                # Cloud Storage sends an empty body if there is no content.
                 status = 204 if host.startswith("storage.") and http == "DELETE" else 200
             except ApiError as error:
                 status, answer = error.code, error.body
@@ -208,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         parts = urlsplit(self.path)
         if parts.path == "/" or parts.path.startswith(f"/{ADMIN}"):
-            # A page elsewhere whose name was pointed at this machine has that name here.
+            # A foreign page whose DNS name resolves to this machine sends its own name here.
             if (self.headers.get("Host") or "").rpartition(":")[0] not in OWN_NAMES:
                 self._send(403, ApiError(403, f"{ADMIN} is for {', '.join(OWN_NAMES)} only").body)
                 return

@@ -12,7 +12,7 @@ from localcloud.kubernetes.watch import Event, watch
 
 
 class Mirror:
-    """The objects of one kind. ``changed`` is set with every change; whoever waits for it clears it."""
+    """The objects of one kind. ``changed`` is set with every change; the code that waits for it clears it."""
 
     def __init__(self, resource: Resource, changed: asyncio.Event | None = None) -> None:
         self.resource = resource
@@ -40,8 +40,8 @@ class Mirror:
     def put(self, written: Object) -> None:
         """Stores the result of a write, unless the watch has already delivered a newer version.
 
-        The answer to a write and the watch use two connections: meanwhile the object may be newer, deleted, or
-        replaced by another one of the same name.
+        The answer to a write and the watch use two connections: in the meantime the object may have been changed,
+        deleted, or replaced by another one of the same name.
         """
         present = self.objects.get(key(written))
         if present and text(present, "metadata", "uid") == text(written, "metadata", "uid"):
@@ -65,7 +65,7 @@ def _version(obj: Object) -> int:
 async def mirrors(kube: Kube, *resources: Resource) -> AsyncGenerator[tuple[asyncio.Event, list[Mirror]], None]:
     """Mirrors of several kinds, listed already, with one common event for changes of any.
 
-    A task that watches fails only by a defect; the block is cancelled then, and the error raised.
+    A watching task fails only because of a defect; then the block is cancelled, and the error is raised.
     """
     changed = asyncio.Event()
     made = [Mirror(resource, changed) for resource in resources]

@@ -1,7 +1,7 @@
 """Kubernetes for this project's daemons and commands: objects as plain data.
 
-Transport, certificates and kubeconfig are kr8s'. What it leaves to its users is here, status codes as classes and
-server-side apply, and in :mod:`localcloud.kubernetes.watch`, a view of a kind that stays current.
+Transport, certificates and kubeconfig are kr8s'. This module adds status codes as classes and server-side apply;
+:mod:`localcloud.kubernetes.watch` adds a view of a kind that stays current.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ LEASES = Resource("coordination.k8s.io/v1", "leases")
 
 
 class KubeError(Exception):
-    """The server refused. ``code`` is the HTTP status, ``reason`` that of the Status object (``NotFound`` …)."""
+    """The server rejected a request. ``code`` is the HTTP status, ``reason`` that of the Status object (``NotFound``
+    …).
+    """
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
@@ -108,13 +110,13 @@ class Kube:
     async def sign_in(cls, kubeconfig: Path | Mapping[str, object], *, seconds: float = REQUEST_SECONDS) -> Kube:
         """Connects as the current user of a kubeconfig, a file or its content; one attempt.
 
-        Raises one of :data:`Unreachable`, whose ``response`` has the status of a refusal; ``FileNotFoundError`` without
-        the file or the program that signs in; ``ValueError`` for a file that is no kubeconfig yet.
+        Raises one of :data:`Unreachable`, whose ``response`` has the status of a rejection; ``FileNotFoundError``
+        without the file or the credential plugin; ``ValueError`` for a file that is not a complete kubeconfig.
         """
         with warnings.catch_warnings():
-            # kr8s says so for servers newer than those it was tested with; only core paths are used here.
+            # kr8s warns about servers newer than those it was tested with; only core paths are used here.
             warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
-            # kr8s takes a table as well as a path, and says so in its documentation only.
+            # kr8s also accepts a mapping, according to its documentation, but not to its types.
             given = str(kubeconfig) if isinstance(kubeconfig, Path) else cast(str, kubeconfig)
             return cls(cast(_Api, await kr8s.asyncio.api(kubeconfig=given)), seconds)
 
@@ -122,7 +124,7 @@ class Kube:
     async def connect(cls, kubeconfig: Path, *, patience_seconds: float = 60) -> Kube:
         """Connects as the kubeconfig's current user; waits up to ``patience_seconds`` for the file and the server.
 
-        Raises ``SetUpFailed`` where the server does not answer in time.
+        Raises ``SetUpFailed`` if the server does not answer in time.
         """
         transient = (*Unreachable, ValueError, FileNotFoundError)
         try:
@@ -180,7 +182,7 @@ class Kube:
         body: object = None,
         content_type: str = "application/json",
     ) -> Object:
-        """The answer's object, empty where there is none."""
+        """The object in the answer; empty if there is none."""
         async with self.open(method, url, params=params, body=body, content_type=content_type) as response:
             return cast(Object, response.json()) if response.content else {}
 
@@ -200,11 +202,11 @@ class Kube:
         return (await self.listing(resource, namespace, labels, fields))[0]
 
     async def create(self, resource: Resource, obj: Object, namespace: str | None = None) -> Object:
-        """Makes an object; raises :class:`Conflict` where it exists."""
+        """Creates an object; raises :class:`Conflict` if it exists."""
         return await self.request("POST", resource.url(namespace or key(obj)[0]), body=obj)
 
     async def replace(self, resource: Resource, obj: Object, *, subresource: str | None = None) -> Object:
-        """Writes the whole object; raises :class:`Conflict` where it has changed since it was read."""
+        """Writes the whole object; raises :class:`Conflict` if it has changed since it was read."""
         return await self.request("PUT", resource.url(*key(obj), subresource), body=obj)
 
     async def apply(
@@ -251,7 +253,9 @@ class Kube:
         grace_seconds: int | None = None,
         uid: str | None = None,
     ) -> bool:
-        """Deletes; ``uid`` spares a successor of the same name. ``False`` where there was nothing to delete."""
+        """Deletes an object; with ``uid``, not a successor of the same name. Returns ``False`` if there was nothing to
+        delete.
+        """
         options: Object = {"kind": "DeleteOptions", "apiVersion": "v1"}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
@@ -275,7 +279,7 @@ class Kube:
         items = cast("list[Object]", answer.get("items") or [])
         kind = str(answer.get("kind", "")).removesuffix("List")
         for item in items:
-            # A list leaves them out of its items.
+            # The items of a list lack them.
             item.setdefault("apiVersion", answer.get("apiVersion"))
             item.setdefault("kind", kind)
         return items, str(answer["metadata"]["resourceVersion"])

@@ -1,4 +1,6 @@
-"""Ways into Kubernetes objects, where a part may be absent: absent, ``None`` and of another kind are the same there."""
+"""Access to fields of Kubernetes objects that may be absent: absent, ``None`` and a value of another type are treated
+alike.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ Key: TypeAlias = tuple[str, str]
 
 
 def get(obj: object, *path: str) -> object:
-    """What is below those keys, ``None`` where a step is missing."""
+    """The value below those keys; ``None`` if one is missing."""
     for step in path:
         if not isinstance(obj, Mapping):
             return None
@@ -22,7 +24,7 @@ def get(obj: object, *path: str) -> object:
 
 
 def part(obj: object, *path: str) -> Object:
-    """The object below those keys, an empty one where there is none."""
+    """The object below those keys; an empty one if there is none."""
     value = get(obj, *path)
     return cast("Object", value) if isinstance(value, Mapping) else {}
 
@@ -33,7 +35,7 @@ def _entries(obj: object, *path: str) -> list[object]:
 
 
 def each(obj: object, *path: str) -> list[Object]:
-    """The objects of the list below those keys, none where there is no list."""
+    """The objects of the list below those keys; none if there is no list."""
     return [cast("Object", entry) for entry in _entries(obj, *path) if isinstance(entry, Mapping)]
 
 
@@ -43,7 +45,7 @@ def texts(obj: object, *path: str) -> list[str]:
 
 
 def text(obj: object, *path: str) -> str:
-    """The text below those keys, also of a number; empty where there is none."""
+    """The text below those keys, also of a number; empty if there is none."""
     value = get(obj, *path)
     return str(value) if isinstance(value, str | int | float) else ""
 
@@ -77,7 +79,7 @@ def key(obj: object) -> Key:
 
 
 def uid(obj: object) -> str:
-    """``metadata.uid``: a successor of the same name has another."""
+    """``metadata.uid``, which a successor of the same name does not share."""
     return text(obj, "metadata", "uid")
 
 
@@ -97,7 +99,9 @@ def being_deleted(obj: object) -> bool:
 
 
 def conditions(obj: object, *path: str) -> dict[str, Object]:
-    """The conditions of a status by type; ``path`` leads to what holds ``conditions`` (default: ``status``)."""
+    """The conditions of a status by type; ``path``: the keys of the object with ``conditions`` (default:
+    ``status``).
+    """
     return {text(one, "type"): one for one in each(obj, *(path or ("status",)), "conditions")}
 
 

@@ -1,7 +1,7 @@
 """A view of a kind of Kubernetes objects that stays current.
 
-A watch never ends: it survives closed connections, a restarted API server, a resource version that is too old (410)
-and a kind whose CRD comes later, or goes
+A watch never ends: it survives closed connections, a restarted API server, a resource version that is too old (410) and
+a kind whose CRD is created later, or deleted
 (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes).
 """
 
@@ -44,7 +44,7 @@ async def watch(
     labels: str | None = None,
     fields: str | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """All objects, then every change, forever. A kind that is not served has no objects.
+    """Yields all objects, then every change, without end. A kind that is not served has no objects.
 
     After a gap the objects are listed again, and the differences are reported, deletions too.
     """
@@ -91,7 +91,9 @@ async def watch(
 async def _changes(
     kube: Kube, resource: Resource, namespace: str | None, labels: str | None, fields: str | None, version: str
 ) -> AsyncGenerator[tuple[Event | None, str], None]:
-    """One watch request: changes with the resource version to go on from; it ends when the server closes it."""
+    """One watch request: changes with the resource version to continue from; it ends when the server closes the
+    connection.
+    """
     seconds = random.randint(240, 300)  # noqa: S311 - spreads the watches' ends, no secret
     params = {
         **selectors(labels, fields),

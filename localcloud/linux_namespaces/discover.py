@@ -1,4 +1,4 @@
-"""Finds the first process of a laptop cloud, by its environment: no file has to be believed.
+"""Finds the first process of a laptop cloud, by its environment, which is more reliable than a file.
 
 Seen from outside, namespaces are two processes: ``unshare``, which waits, and its child, which is process 1 inside.
 """
@@ -21,7 +21,7 @@ HOME = "LLMD_GKE_HOME"
 
 @dataclass(frozen=True)
 class NamespacedCluster:
-    """A laptop cloud that runs: its process 1 and the ``unshare`` above it, as numbered outside."""
+    """A running laptop cloud: its process 1 and the ``unshare`` above it, as numbered outside."""
 
     init: psutil.Process
     launcher: psutil.Process | None
@@ -35,7 +35,9 @@ class NamespacedCluster:
 
 
 def namespace(pid: int | str, kind: str) -> str:
-    """The identity of a process's namespace, such as ``pid:[4026532445]``; empty when it is gone or not ours."""
+    """The identity of a process's namespace, such as ``pid:[4026532445]``; empty if the process has ended or is another
+    user's.
+    """
     try:
         return str(Path(f"/proc/{pid}/ns/{kind}").readlink())
     except OSError:
@@ -43,7 +45,7 @@ def namespace(pid: int | str, kind: str) -> str:
 
 
 def inner_pid(pid: int) -> int:
-    """The number that a process has in its own, innermost namespace; 0 when it is gone."""
+    """The process ID in the process's own, innermost namespace; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -52,7 +54,7 @@ def inner_pid(pid: int) -> int:
 
 
 def running(home: Path) -> NamespacedCluster | None:
-    """The laptop cloud of that folder, ``None`` when there is none."""
+    """The running laptop cloud of that folder; ``None`` if there is none."""
     init = launcher = None
     for one in supervisors(home):
         if inner_pid(one.pid) == 1:
@@ -70,7 +72,7 @@ def supervisors(home: Path) -> list[psutil.Process]:
             ours = not {SUPERVISOR, FORMER}.isdisjoint(one.cmdline()) and one.environ().get(HOME) == str(home)
             if ours and one.status() != psutil.STATUS_ZOMBIE:
                 processes.append(one)
-        except psutil.Error:  # ended meanwhile, or somebody else's
+        except psutil.Error:  # ended in the meantime, or another user's
             continue
     return processes
 

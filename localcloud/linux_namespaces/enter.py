@@ -1,8 +1,9 @@
-"""Runs a command inside a laptop cloud: ``python -I .../enter.py PID COMMAND...``; stands alone, to be quick.
+"""Runs a command inside a laptop cloud: ``python -I .../enter.py PID COMMAND...``; it imports only the standard
+library, to start quickly.
 
-util-linux' ``nsenter`` would do, but for signals: it dies of them itself and leaves the command running, which must
-get them instead (Ctrl-C lets the engine finish its step). This waits for the command, passes signals on, and ends as
-it did.
+util-linux' ``nsenter`` does not suffice because of signals: it is killed by them and leaves the command running, which
+must get them instead (Ctrl-C lets the engine finish its step). This script waits for the command, passes signals on,
+and exits with the command's status.
 
 Each signal reaches the command once: a second SIGINT would make the engine stop in the middle of its step. On a
 terminal the command shares our process group, or it could not use the terminal, and gets Ctrl-C from there. Without one
@@ -40,7 +41,7 @@ def command(pid: int, arguments: Sequence[str]) -> list[str]:
 
 
 def join(pid: int) -> None:
-    """Joins the namespaces of a process; children of this one are then inside altogether. Raises ``OSError``."""
+    """Joins the namespaces of a process; children of this process are then completely inside. Raises ``OSError``."""
     folder = Path.cwd()
     kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET
     if os.readlink("/proc/self/ns/user") != os.readlink(f"/proc/{pid}/ns/user"):  # noqa: PTH115 - not a real path
@@ -64,7 +65,7 @@ def run(pid: int, arguments: Sequence[str]) -> int:
     if child == 0:
         if not shares_group:
             os.setpgid(0, 0)
-            # What kills our group must still leave nothing behind.
+            # Nothing must be left behind even if our group is killed.
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*PASSED_ON, signal.SIGCHLD})
         try:
@@ -93,7 +94,7 @@ def _has_terminal() -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a command inside; says so when the laptop cloud is gone."""
+    """Runs a command inside; prints an error if the laptop cloud has ended."""
     try:
         return run(int(arguments[0]), arguments[1:])
     except OSError as error:

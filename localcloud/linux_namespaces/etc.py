@@ -19,7 +19,7 @@ HOSTS = f"""127.0.0.1 localhost
 
 CONTENTS = {
     "/etc/hosts": HOSTS,
-    # Nobody listens there: a name that /etc/hosts does not know fails at once.
+    # Nothing listens there: a name that is not in /etc/hosts fails at once.
     "/etc/resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
     # Without this, glibc asks the machine's systemd-resolved through its socket file.
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n",
@@ -29,7 +29,7 @@ CONTENTS = {
 def set_up(folder: Path) -> None:
     """Writes the files to ``folder`` and shows them in place of the machine's, in this mount namespace only.
 
-    A file that the machine does not have is left out: there is nothing to mount it over.
+    A file that does not exist on the machine is skipped: there is no target for the mount.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in CONTENTS.items():

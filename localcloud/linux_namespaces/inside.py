@@ -1,4 +1,4 @@
-"""Runs a command in the namespaces of a laptop cloud from wherever one is: entering them, unless one is there already.
+"""Runs a command in the namespaces of a laptop cloud entering them unless the caller is inside already.
 
 ``python -m localcloud.linux_namespaces.inside COMMAND...``, with ``$LLMD_GKE_HOME``; the scripts in its ``bin`` use it.
 """
@@ -16,7 +16,7 @@ from localcloud.linux_namespaces import discover, enter
 
 
 def command(home: Path, arguments: Sequence[str]) -> list[str]:
-    """The command line for :func:`os.execvp`. Raises ``Stale`` when the laptop cloud does not run."""
+    """The command line for :func:`os.execvp`. Raises ``Stale`` if the laptop cloud does not run."""
     if discover.inside(home):
         return list(arguments)
     present = discover.running(home)
@@ -25,7 +25,7 @@ def command(home: Path, arguments: Sequence[str]) -> list[str]:
     return enter.command(present.init.pid, arguments)
 
 
-def main(arguments: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+def main(arguments: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing another program
     """Replaces this process by the command; returns an exit status only if that fails."""
     try:
         argv = command(Path(os.environ["LLMD_GKE_HOME"]), arguments)

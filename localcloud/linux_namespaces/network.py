@@ -35,5 +35,5 @@ def set_up() -> None:
     ip.addr("add", index=bridge, address=BRIDGE_ADDRESS, prefixlen=BRIDGE_PREFIX)
     ip.link("set", index=bridge, state="up")
     ip.close()
-    # A pod answers from its own address to whatever ClusterIP it was asked by.
+    # A pod answers from its own address, whichever ClusterIP a request was sent to.
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1\n")

@@ -1,4 +1,4 @@
-"""Checks whether this user may create the namespaces, and explains why not and what to do."""
+"""Checks whether this user may create the namespaces, and explains the obstacle and the fix."""
 
 from __future__ import annotations
 

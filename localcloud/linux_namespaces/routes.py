@@ -11,7 +11,7 @@ from localcloud.linux_namespaces.addresses import BRIDGE
 def ways_out(pid: int | str) -> list[str]:
     """Networks beyond this machine that a process could reach: none, in a laptop cloud.
 
-    Every route of an interface other than the bridge and loopback, and every route by way of a gateway, counts.
+    Included are all routes of interfaces other than the bridge and loopback, and all routes through a gateway.
     """
     routes: list[str] = []
     for line in Path(f"/proc/{pid}/net/route").read_text().splitlines()[1:]:

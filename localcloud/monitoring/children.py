@@ -1,4 +1,4 @@
-"""Programs that the daemon keeps running: started again after an end, ended with it."""
+"""Programs that the daemon keeps running: restarted when they exit, and stopped with it."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ RENEW_SECONDS = TOKEN_SECONDS / 2
 
 
 class UnreadableSecret(Exception):
-    """A token that the collectors cannot get; the message says why."""
+    """A token that the collectors cannot read; the message contains the reason."""
 
 
 async def install(kube: Kube) -> None:
-    """Makes namespace and account, as GKE does with managed Prometheus. The account may read no Secret by itself."""
+    """Creates namespace and account, as GKE does with managed Prometheus. By default the account may read no Secret."""
     await kube.apply(
         NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, manager=MANAGER
     )
@@ -44,7 +44,9 @@ async def install(kube: Kube) -> None:
 
 
 async def sign_in(kube: Kube, authority: Path, server: str) -> Kube:
-    """A client with a token of the account: what it may not do, fails here, too. Raises as :class:`Kube` does."""
+    """A client with a token of the account, so that missing permissions have an effect. Raises as :class:`Kube`
+    does.
+    """
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
     url = SERVICE_ACCOUNTS.url(NAMESPACE, ACCOUNT, "token")
     answer = await kube.request("POST", url, body={**asked, "spec": {"expirationSeconds": TOKEN_SECONDS}})

@@ -1,4 +1,4 @@
-"""Whether NetworkPolicies, as they are written, let collectors reach a port of a pod. Nothing enforces them here.
+"""Whether NetworkPolicies let collectors reach a port of a pod, by their text: nothing enforces them here.
 
 Rules: https://kubernetes.io/docs/concepts/services-networking/network-policies/. An ``ipBlock`` admits no pod, as on
 GKE: Dataplane V2 applies CIDR rules to addresses outside the cluster only
@@ -24,7 +24,7 @@ class Caller:
 
 
 def refusal(policies: Iterable[Object], pod: Object, port: int, caller: Caller) -> str:
-    """Why TCP from the caller to that port of the pod is dropped; empty where it is admitted."""
+    """The reason why TCP from the caller to that port of the pod is dropped; empty if it is admitted."""
     selecting = [
         policy
         for policy in policies

@@ -14,7 +14,7 @@ PROGRAMS = ("prometheus", "kube-state-metrics")
 
 
 def faster(environment: Mapping[str, str] = os.environ) -> float:
-    """0 where nothing is collected, 1 for the stack's own intervals, more to divide each of them by that number.
+    """0 if nothing is collected, 1 for the stack's own intervals; a larger number divides each of them.
 
     Raises ``BadInput`` for another value.
     """
@@ -34,5 +34,5 @@ def faster(environment: Mapping[str, str] = os.environ) -> float:
 
 
 def programs(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The programs to build and start; none where nothing is collected."""
+    """The programs to build and start; none if nothing is collected."""
     return PROGRAMS if faster(environment) else ()

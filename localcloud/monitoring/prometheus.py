@@ -52,7 +52,7 @@ class Reloader:
             async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
                 answer = await client.post(f"{URL}/-/reload")
         except httpx.TransportError:
-            return  # it is not there yet, and reads everything when it starts, or the next step asks
+            return  # it has not started yet and will read everything then, or the next step requests it
         self._due = False
         if answer.is_error:
             log.error("Prometheus rejects its configuration: %s", answer.text.strip())

@@ -44,7 +44,7 @@ class SecretKey:
 
 @dataclass(frozen=True)
 class ScrapeTarget:
-    """An address with the labels of its series. ``refused``: why it is not scraped, empty where it is."""
+    """An address with the labels of its series. ``refused``: why it is not scraped; empty if it is."""
 
     address: str
     labels: Mapping[str, str]
@@ -62,7 +62,7 @@ class ScrapeEndpoint:
     timeout: str
     targets: tuple[ScrapeTarget, ...]
     token: SecretKey | None = None
-    token_type: str = "Bearer"  # noqa: S105 - the word before the token
+    token_type: str = "Bearer"  # noqa: S105 - the scheme before the token
 
 
 def endpoints(

@@ -1,8 +1,9 @@
-"""What GKE's cluster autoscaler would decide: more nodes for pods that do not fit, fewer when nodes stay idle.
+"""The decisions of GKE's cluster autoscaler: more nodes for pods that do not fit, fewer if nodes are idle.
 
 Pure decisions. https://cloud.google.com/kubernetes-engine/docs/concepts/cluster-autoscaler; texts of the events:
 kubernetes/autoscaler ``cluster-autoscaler/processors/status/eventing_scale_up_processor.go``. Multi-host slices are
-made and removed as a whole. Not imitated: moving pods together to free a node, and taking a node that is used a little.
+made and removed as a whole. Not imitated: moving pods together to free a node, and removing a node with low
+utilization.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
     """Nodes to add for pods that do not fit. ``upcoming``: nodes that will take pods soon, with what is free there."""
     plan = ScalingPlan()
     capacities = list(upcoming)
-    # The smallest node that does: chips are dearer than cores.
+    # The smallest node that suffices: chips cost more than cores.
     ordered = sorted(groups, key=lambda group: _cost(group.template))
     for pod in pending:
         requests = requests_of(pod)
@@ -111,7 +112,9 @@ def _cost(template: Template) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Unit:
-    """Nodes that come and go together: one, or all hosts of a slice. ``idle_seconds``: without a pod, 0 when used."""
+    """Nodes that are created and deleted together: one, or all hosts of a slice. ``idle_seconds``: time without a pod;
+    0 if in use.
+    """
 
     pool: str
     nodes: tuple[str, ...]
@@ -121,7 +124,7 @@ class Unit:
 def shrink(
     units: Sequence[Unit], minimum: Mapping[str, int], sizes: Mapping[str, int], after_seconds: float
 ) -> list[Unit]:
-    """Units to take away: idle for ``after_seconds``, the longest idle first, and never below a pool's minimum."""
+    """Units to remove: idle for ``after_seconds``, the longest idle first, and never below a pool's minimum."""
     left = dict(sizes)
     gone: list[Unit] = []
     for unit in sorted(units, key=lambda one: -one.idle_seconds):

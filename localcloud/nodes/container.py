@@ -1,4 +1,4 @@
-"""The life of one container: made ready, started, probed, restarted with back-off, ended.
+"""The life of one container: prepared, started, probed, restarted with back-off, terminated.
 
 Back-off: the first restart comes at once, the next after 10 s (here less, :class:`.Timings`), 20 s … 5 min, and the
 series starts over after ten minutes without a failure
@@ -35,7 +35,9 @@ MESSAGE_LIMIT = 2048
 
 @dataclass(frozen=True)
 class PodContext:
-    """What a container needs of its pod. ``launch`` raises Missing, NoImage, NotImitated or ValueError."""
+    """The parts of its pod that a container needs. ``launch`` raises MissingObject, NoImage, NotImitated or
+    ValueError.
+    """
 
     pod: Object
     sandbox: int
@@ -63,7 +65,7 @@ class Container:
         """Set once the container runs and its startup probe, if any, has passed."""
 
     async def run(self) -> None:
-        """Runs the container until it has ended for good: by its restart policy, or because it was stopped."""
+        """Runs the container until it is not restarted any more: by its restart policy, or because it was stopped."""
         failures = 0
         while not self._stopping.is_set():
             began = time.monotonic()
@@ -256,7 +258,7 @@ class Container:
                 self._context.record_event("FailedPreStopHook", f"PreStopHook failed: {hooking.result().message}", True)
             for task in (watching, hooking):
                 task.cancel()
-        # As Kubernetes: two seconds more, where the hook has used up all of the grace.
+        # Like Kubernetes: two more seconds if the hook has used the whole grace period.
         await process.end(max(ends - time.monotonic(), 2.0 if grace_seconds > 0 else 0.0))
 
     async def _hook(self, hook: Object, process: Process, seconds: float) -> probes.ProbeResult:

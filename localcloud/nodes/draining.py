@@ -20,7 +20,7 @@ EVICTION_SECONDS = 3600.0
 
 
 async def drain(kube: Kube, node: Object, pods: Iterable[Object]) -> None:
-    """Drains and deletes a node. ``pods`` is read repeatedly: it has to be a view that stays current."""
+    """Drains and deletes a node. ``pods`` is read repeatedly: it must be a view that stays current."""
     name = str(node["metadata"]["name"])
     ends = time.monotonic() + EVICTION_SECONDS
     while True:

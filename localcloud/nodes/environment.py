@@ -26,7 +26,7 @@ class MissingObject(Exception):
 
 
 class Sources:
-    """Where values come from: the Secrets, ConfigMaps and Services of the cluster."""
+    """The sources of values: the Secrets, ConfigMaps and Services of the cluster."""
 
     def __init__(self, secrets: Mirror, config_maps: Mirror, services: Mirror) -> None:
         self._objects = {"secret": secrets, "configmap": config_maps}
@@ -45,7 +45,7 @@ class Sources:
 
 
 def expand(template: str, variables: Mapping[str, str]) -> str:
-    """``$(NAME)`` becomes the variable's value; an unknown one stays as it is, and ``$$`` stands for ``$``."""
+    """Replaces ``$(NAME)`` by the variable's value; an unknown one is unchanged, and ``$$`` stands for ``$``."""
 
     def value(match: re.Match[str]) -> str:
         return "$" if match[1] == "$" else variables.get(match[2], match[0])

@@ -1,4 +1,4 @@
-"""Events, as `kubectl describe` shows them; one that comes again is counted."""
+"""Events, as `kubectl describe` shows them; a repeated one is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image table: which program stands for which image (``images.toml``), and what its container sees of it."""
+"""The image table: the program that replaces each image (``images.toml``), and its files in the container."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTS_FILES = {
 
 
 class NoImage(Exception):
-    """No program stands for that image; the text says what to do."""
+    """The table has no program for that image; the text contains the fix."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ImageTable:
         self._ours = _read(TABLE)
 
     def find(self, image: str) -> ImageEntry:
-        """The entry of an image; raises :class:`NoImage`. The user's file is read anew every time."""
+        """The entry of an image; raises :class:`NoImage`. The user's file is read every time."""
         entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
         repository = repository_of(image)
         for entry in entries:

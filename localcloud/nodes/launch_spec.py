@@ -1,4 +1,4 @@
-"""What a container of a pod runs and sees: image, command, environment, volumes, and the files of /etc."""
+"""The launch specification of a container: image, command, environment, volumes, and the files of /etc."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Logs:
                     await writer.drain()
                 elif asked.get("follow") == "true" and running and not writer.is_closing():
                     if os.fstat(file.fileno()).st_size < file.tell():
-                        file.seek(0)  # it became too large, and was begun anew
+                        file.seek(0)  # it became too large, and was truncated
                     await asyncio.sleep(POLL_SECONDS)
                 else:
                     return

@@ -57,7 +57,7 @@ class PodManager:
         return None
 
     def retry(self) -> None:
-        """Takes up pods on nodes that were not known when the pod came."""
+        """Starts pods whose node was not known yet when the pod appeared."""
         for obj in self._pods:
             if str(obj["metadata"]["uid"]) not in self._workers:
                 self._take(Event("MODIFIED", obj))
@@ -87,7 +87,7 @@ class PodManager:
         except asyncio.CancelledError:
             raise
         except Exception:
-            # One pod's trouble is not the others': the pod stays as it is until it is deleted.
+            # An error in one pod must not affect others: the pod stays as it is until it is deleted.
             log.exception("pod %s", worker.obj["metadata"]["name"])
         finally:
             self._workers.pop(uid, None)

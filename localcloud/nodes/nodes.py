@@ -102,7 +102,7 @@ def name_of(pool: RunningPool) -> str:
 
 
 def index_for(taken: Collection[int]) -> int | None:
-    """The lowest free number of a node, which decides its addresses; ``None`` when all are taken."""
+    """The lowest free number of a node, which determines its addresses; ``None`` if all are in use."""
     return next((number for number in range(1, MOST_NODES + 1) if number not in taken), None)
 
 

@@ -68,7 +68,7 @@ class Host:
 
 
 class PodWorker:
-    """Runs one pod (one uid) until it is gone."""
+    """Runs one pod (one uid) until it is deleted."""
 
     def __init__(self, host: Host, obj: Object, node: PodNode, address: str) -> None:
         self.obj = obj
@@ -97,7 +97,7 @@ class PodWorker:
         self._grace = 30.0
 
     def update(self, obj: Object) -> None:
-        """Takes over a new version of the pod's object."""
+        """Stores a new version of the pod's object."""
         self.obj = obj
         self._volumes.pod = obj
         self.content_changed.set()
@@ -148,7 +148,7 @@ class PodWorker:
             await self._finish()
 
     def _resumed(self) -> bool:
-        """Takes over what an earlier kubelet wrote; ``False`` where the pod is not to be run (again)."""
+        """Restores the state that an earlier kubelet wrote; returns ``False`` if the pod must not run (again)."""
         self.update(self.obj)
         before = part(self.obj, "status")
         if before.get("phase") in ("Succeeded", "Failed"):
@@ -179,7 +179,7 @@ class PodWorker:
         return True
 
     async def _sandbox(self) -> Sandbox | None:
-        """The sandbox with the volumes in place, ``None`` when the pod is to go first."""
+        """The sandbox with the volumes in place, ``None`` if the pod must terminate before that."""
         meta = self.obj["metadata"]
         pause = RETRY_SECONDS
         while not self._deleted.is_set():

@@ -1,4 +1,4 @@
-"""Node pools of Google's stand-in as nodes of the cluster: made, scaled, taken away."""
+"""Node pools of Google's stand-in as nodes of the cluster: created, scaled, deleted."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class NodePools:
             except (KubeError, *Unreachable) as error:
                 log.info("nodes: %s", error)
             except ValueError as error:
-                # The file is replaced in one step: a damaged one is no passing state.
+                # The file is replaced in one step: a damaged one is not a transient state.
                 log.warning("%s: %s", self._file, error)
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -122,7 +122,8 @@ class NodePools:
         for one in sorted(present, key=_idle_first(self._used()))[: max(len(present) - high, 0)]:
             self._leave(one, "its node pool was made smaller")
 
-    # -- more ---------------------------------------------------------------------------------------------------------
+    # -- scale up
+    # ---------------------------------------------------------------------------------------------------------
 
     async def _add(self, pool: RunningPool, count: int, *, wait: bool) -> None:
         if wait and self._timings.node_start_seconds:
@@ -155,7 +156,8 @@ class NodePools:
         await self._heartbeats.beat(made)
         self._recorder.record_event(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
 
-    # -- fewer --------------------------------------------------------------------------------------------------------
+    # -- scale down
+    # --------------------------------------------------------------------------------------------------------
 
     def _leave(self, one: Object, why: str) -> None:
         name = str(one["metadata"]["name"])

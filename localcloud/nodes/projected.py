@@ -24,7 +24,9 @@ class File:
 
 
 def write(folder: Path, files: Mapping[str, File]) -> bool:
-    """Brings a folder to that content; ``False`` where it has it already. Raises ``ValueError`` for a path outside."""
+    """Updates a folder to that content; returns ``False`` if it already has it. Raises ``ValueError`` for a path
+    outside.
+    """
     for path in files:
         parts = PurePosixPath(path).parts
         if not parts or PurePosixPath(path).is_absolute() or ".." in parts:

@@ -18,7 +18,7 @@ _UNITS = {
 
 
 def value_of(quantity: str) -> Decimal:
-    """The number that a quantity means; raises ``ValueError`` for text that is none."""
+    """The value of a quantity; raises ``ValueError`` for other text."""
     text = quantity.strip()
     for unit, factor in _UNITS.items():
         if text.endswith(unit):

@@ -1,4 +1,6 @@
-"""Processes of containers: started in the pod's namespaces, waited for, signalled, and looked into by ``exec``."""
+"""Processes of containers: starts them in the pod's namespaces, waits for them, signals them, and runs commands in them
+(``exec``).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Launch:
-    """What a container runs, and what it sees. ``files``: path to content; ``links``: path to target."""
+    """A container's command, environment and files. ``files``: path to content; ``links``: path to target."""
 
     command: list[str]
     environment: dict[str, str]
@@ -147,14 +149,14 @@ async def execute(
         if not part:
             loop.remove_reader(reads)
 
-    # Read while it runs: a pipe that is full would hold the command until its time is over.
+    # Read while it runs: a full pipe would block the command until its time limit.
     loop = asyncio.get_running_loop()
     os.set_blocking(reads, False)
     loop.add_reader(reads, read)
     try:
         async with asyncio.timeout(seconds):
             status = await process.wait()
-        with contextlib.suppress(BlockingIOError):  # what it wrote last
+        with contextlib.suppress(BlockingIOError):  # its last output
             read()
     except (TimeoutError, asyncio.CancelledError):
         process.send(signal.SIGKILL)

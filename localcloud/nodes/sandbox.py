@@ -36,14 +36,14 @@ class Sandbox:
         return self.process.pid
 
     async def close(self) -> None:
-        """Ends the sandbox; the pair of interfaces goes with its network. Its containers must have ended."""
+        """Ends the sandbox; the pair of interfaces is deleted with its network. Its containers must have ended."""
         if self.process.returncode is None:
             self.process.kill()
         await self.process.wait()
 
 
 async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
-    """Makes the sandbox of the pod with that uid. Raises ``OSError`` when the kernel refuses."""
+    """Makes the sandbox of the pod with that uid. Raises ``OSError`` if the kernel refuses."""
     process = await asyncio.create_subprocess_exec(
         *LAUNCHER,
         "pause",

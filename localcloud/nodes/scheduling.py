@@ -1,6 +1,6 @@
 """Decides whether a pod fits on a node: node selector, required node affinity, taints and resources.
 
-Not looked at: affinity between pods, spreading, volumes' zones. Texts: k8s.io/kubernetes ``pkg/scheduler/framework``.
+Not considered: affinity between pods, spreading, volumes' zones. Texts: k8s.io/kubernetes ``pkg/scheduler/framework``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def empty_node(
 
 
 def requests_of(pod: Object) -> dict[str, Decimal]:
-    """What a pod asks for: its containers with its side-cars, or more where an init container asks for more."""
+    """The requests of a pod: those of its containers and side-cars, or those of an init container if they are
+    larger.
+    """
     sidecars: list[Mapping[str, str]] = []
     most: dict[str, Decimal] = {}
     for container in each(pod, "spec", "initContainers"):

@@ -81,7 +81,7 @@ class ContainerRecord:
 
     @property
     def finished(self) -> bool:
-        """Whether it has ended and stays so, as far as its state says."""
+        """Whether it has terminated and, by its state, is not restarted."""
         return isinstance(self.state, Terminated)
 
     @property

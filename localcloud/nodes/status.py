@@ -12,12 +12,12 @@ from localcloud.kubernetes.fields import Object, each, part
 from localcloud.nodes.states import ContainerRecord, Running, Waiting, now
 
 REPLACED: Object = {"$patch": "replace"}
-"""In a list that is merged by key: what it held before goes. A pod has one address of a kind."""
+"""Directive for a list that is merged by key: replaces the whole list. A pod has one address of each kind."""
 
 
 @dataclass
 class Pod:
-    """What the kubelet knows of a pod. ``address`` is empty until its sandbox stands; ``failed``: reason and text."""
+    """The kubelet's knowledge of a pod. ``address`` is empty until its sandbox exists; ``failed``: reason and text."""
 
     init: list[ContainerRecord]
     main: list[ContainerRecord]
@@ -101,7 +101,7 @@ def status(pod: Pod, obj: Object) -> Object:
         "hostIP": pod.node_address,
         "hostIPs": [{"ip": pod.node_address}, REPLACED],
         "conditions": conditions_,
-        # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
+        # A restarted kubelet assigns another address: a merge would keep both, which is rejected.
         **({"podIP": address, "podIPs": [REPLACED, {"ip": address}]} if address else {}),
         **({"initContainerStatuses": [record.as_status() for record in pod.init]} if pod.init else {}),
         "containerStatuses": [record.as_status() for record in pod.main],
@@ -110,7 +110,7 @@ def status(pod: Pod, obj: Object) -> Object:
 
 
 def known_containers(obj: Object) -> Pod:
-    """The containers of a pod that has just come; with ``PodInitializing`` where others run first."""
+    """The containers of a new pod; with ``PodInitializing`` where others run first."""
     inits = [
         ContainerRecord(str(one["name"]), str(one["image"]), one.get("restartPolicy") == "Always")
         for one in each(obj, "spec", "initContainers")

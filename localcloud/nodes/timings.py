@@ -15,7 +15,7 @@ class Timings:
 
     ``model_start_seconds``: how long a model server takes to open its port, so that the stages of a start can be seen.
     ``node_start_seconds``: from the decision for a node until it is Ready. ``scale_down_seconds``: how long a node must
-    be idle until the autoscaler takes it away (GKE: ten minutes). ``back_off_seconds``: before the second restart of a
+    be idle before the autoscaler removes it (GKE: ten minutes). ``back_off_seconds``: before the second restart of a
     container that fails; doubles up to five minutes (Kubernetes: 10).
     """
 
@@ -26,7 +26,9 @@ class Timings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Timings:
-        """From ``LLMD_GKE_MODEL_START_SECONDS`` and so on; raises ``BadInput`` for what is no number of seconds."""
+        """From ``LLMD_GKE_MODEL_START_SECONDS`` and so on; raises ``BadInput`` for values that are not a number of
+        seconds.
+        """
         values: dict[str, float] = {}
         for name in cls.__dataclass_fields__:
             variable = f"LLMD_GKE_{name.upper()}"

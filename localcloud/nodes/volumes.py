@@ -62,9 +62,10 @@ class Volumes:
         return str(self.pod["metadata"]["namespace"])
 
     async def write(self) -> None:
-        """Makes the volumes, and brings those that follow other objects up to date.
+        """Creates the volumes, and updates those that contain other objects.
 
-        Raises :class:`MissingObject` where something is not there yet, :class:`NotImitated` where it never will be.
+        Raises :class:`MissingObject` if an object does not exist yet, :class:`NotImitated` for unsupported kinds of
+        volumes.
         """
         for volume in each(self.pod, "spec", "volumes"):
             if _is_files(volume):
@@ -73,7 +74,7 @@ class Volumes:
                 self._folder_of(volume).mkdir(parents=True, exist_ok=True)
 
     def mounts(self, container: Object) -> list[Mount]:
-        """What a container sees, outer folders first."""
+        """The mounts of a container, outer folders first."""
         volumes = {volume["name"]: volume for volume in each(self.pod, "spec", "volumes")}
         mounts: list[Mount] = []
         for mount in each(container, "volumeMounts"):
@@ -90,7 +91,7 @@ class Volumes:
         return sorted(mounts, key=lambda one: one.target.count("/"))
 
     def remove(self) -> None:
-        """Forgets what belongs to the pod alone."""
+        """Removes the volumes that belong only to the pod."""
         shutil.rmtree(self.memory, ignore_errors=True)
         shutil.rmtree(self.folder / "volumes", ignore_errors=True)
 
@@ -200,7 +201,7 @@ def _inside(root: Path, below: str, what: str, levels: int | None = None) -> Pat
     try:
         target = (real / below.lstrip("/")).resolve()
         steps = target.relative_to(real).parts
-    except (ValueError, OSError, RuntimeError):  # also a NUL in the name, and links in a circle
+    except (ValueError, OSError, RuntimeError):  # also for a NUL in the name, and for circular links
         raise Outside(f"{what} {below!r} points outside its folder") from None
     if ".." in Path(below).parts or (levels is not None and len(steps) != levels):
         raise Outside(f"{what} {below!r} points outside its folder")

@@ -31,7 +31,7 @@ PURPOSE = go_toolchain.Purpose("the engine", "install Pulumi itself: https://www
 
 
 def build(cache: Path, console: Console, meanwhile: Callable[[], None]) -> Engine:
-    """The built engine, built if need be. ``meanwhile`` is called once compiling has begun.
+    """The built engine, which is built if missing. ``meanwhile`` is called once compiling has begun.
 
     Raises ``SetUpFailed`` with the cause: no or unfit Go, too little disk or memory, a refused module.
     """

@@ -24,7 +24,7 @@ COMPLETE = "complete"
 
 
 def key() -> str:
-    """Names one engine: version, machine and a hash of everything that goes into it."""
+    """The name of one engine: version, machine and a hash of all of its inputs."""
     return f"engine-v{engine_cli()}-{machine()}-{WRAPPER.digest('*')}"
 
 

@@ -1,4 +1,4 @@
-"""Looks for a `pulumi` that is already installed and fits."""
+"""Looks for a suitable `pulumi` that is already installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOST = "pulumi-language-python"
 
 @dataclass(frozen=True)
 class Engine:
-    """A usable engine: the real path of its `pulumi`, its version, and where it came from in words."""
+    """A usable engine: the real path of its `pulumi`, its version, and a description of its origin."""
 
     pulumi: Path
     version: str
@@ -34,13 +34,13 @@ class Unsuitable:
 
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
-    """``v3.259.0`` (also with a suffix such as ``-dev``) as numbers; ``None`` when it is not a version."""
+    """``v3.259.0`` (also with a suffix such as ``-dev``) as numbers; ``None`` if it is not a version."""
     match = re.search(r"\bv?(\d+)\.(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def ask_version(pulumi: Path) -> str:
-    """What `pulumi version` prints; empty when it cannot be run."""
+    """The output of `pulumi version`; empty if it cannot be run."""
     environment = {
         "PATH": os.environ.get("PATH", ""),
         "HOME": os.environ.get("HOME", "/"),
@@ -70,7 +70,7 @@ def check_engine(pulumi: Path) -> Engine | Unsuitable:
 
 
 def on_path(path: str) -> tuple[Engine | None, list[Unsuitable]]:
-    """The first suitable `pulumi` of a PATH, and those before it that do not fit."""
+    """The first suitable `pulumi` of a PATH, and the unsuitable ones before it."""
     left_aside: list[Unsuitable] = []
     for folder in path.split(os.pathsep):
         candidate = Path(folder or ".") / "pulumi"

@@ -1,6 +1,6 @@
 """The official engine: the archive of the release, checked by the release's list of checksums.
 
-Both come from one host: this finds an archive that was damaged or exchanged alone, not a host that lies.
+Both come from one host: this detects a damaged or replaced archive, but not a compromised host.
 
 Names: ``pulumi-vVERSION-linux-x64.tar.gz`` holds a folder ``pulumi``, ``pulumi-VERSION-checksums.txt`` has lines of a
 SHA-256 and a name (https://get.pulumi.com/install.sh; https://www.pulumi.com/docs/install/versions/).
@@ -106,7 +106,7 @@ def install(cache: Path) -> Engine | None:
 
 
 def _expected(name: str) -> str:
-    """The checksum that the release's list has for an archive. Raises ``ValueError`` where it has none."""
+    """The checksum that the release's list has for an archive. Raises ``ValueError`` if it has none."""
     answer = httpx.get(f"{RELEASES}/{checksums()}", timeout=SILENCE_SECONDS, follow_redirects=True).raise_for_status()
     listed = {
         fields[1].lstrip("*"): fields[0].lower()

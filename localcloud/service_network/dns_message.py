@@ -44,7 +44,7 @@ def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
     if name not in names:
         response.set_rcode(dns.rcode.NXDOMAIN)
     elif (question.rdtype, question.rdclass) == (A, IN):
-        # A set for each address: where not all of them fit, a set is left out as a whole.
+        # One record set per address: if not all of them fit, whole sets are omitted.
         response.answer = [dns.rrset.from_text(question.name, TTL_SECONDS, IN, A, address) for address in names[name]]
     longest = TCP_BYTES if tcp else min(max(asked.payload, UDP_BYTES), LONGEST_UDP_BYTES)
     return response.to_wire(max_size=longest, prefer_truncation=True)

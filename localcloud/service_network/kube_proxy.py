@@ -36,7 +36,7 @@ class Listener:
         try:
             there = await self._connect()
             if there is None:
-                # A reset, as of a host that refuses: the client need not wait.
+                # A reset, like that of a refused connection: the client need not wait.
                 writer.transport.abort()
                 return
             await carry((reader, writer), there)
@@ -78,7 +78,7 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 class Proxy:
-    """Keeps the listeners as a table asks for them."""
+    """Keeps the listeners in agreement with a routing table."""
 
     def __init__(self) -> None:
         self._listeners: dict[Address, Listener] = {}

@@ -1,4 +1,4 @@
-"""Which ClusterIP and port lead to which endpoints, from Services and EndpointSlices.
+"""Maps ClusterIPs and ports to endpoints, from Services and EndpointSlices.
 
 As kube-proxy chooses (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions): ready
 endpoints; where none is left, those that are ending and still serve. TCP only; session affinity is not imitated.

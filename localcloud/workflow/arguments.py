@@ -32,7 +32,7 @@ STACK_REMOVE = frozenset({"remove", "rm", "delete"})
 
 @dataclass(frozen=True)
 class Call:
-    """A command line taken apart. ``positional`` are the subcommand and what follows it that is no flag.
+    """A parsed command line. ``positional``: the subcommand and all following words that are not flags.
 
     ``packs`` and ``pack_configs`` are the values of ``--policy-pack`` and ``--policy-pack-config``.
     """
@@ -81,7 +81,7 @@ def before_dashes(arguments: Sequence[str]) -> list[str]:
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """Takes a command line apart. Flags it does not know are taken to have no value of their own."""
+    """Parses a command line. Unknown flags are assumed to take no value."""
     positional: list[str] = []
     values: dict[str, str] = {}
     packs: list[str] = []

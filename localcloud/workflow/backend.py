@@ -1,4 +1,4 @@
-"""A local cloud as the workflow sees it: what the rehearsal and the laptop cloud do differently, and nothing else."""
+"""The workflow's interface to a local cloud: exactly the parts in which the rehearsal and the laptop cloud differ."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ BACKENDS: dict[CloudKind, str] = {
     "rehearsal": "localcloud.rehearsal.Rehearsal",
     "laptop": "localcloud.cluster.backend.LaptopCloud",
 }
-"""The class of each kind of local cloud. This table chooses; nothing else asks which kind it is."""
+"""The class of each kind of local cloud. Only this table depends on the kind."""
 
 
 class Update(Protocol):
     """Runs the engine's update once and returns its status.
 
-    The engine's own events go to the file ``events``; once ``watch`` says so, the engine is stopped.
+    The engine's own events go to the file ``events``; once ``watch`` returns true, the engine is stopped.
     """
 
     def __call__(self, events: Path | None = None, watch: Callable[[], bool] | None = None) -> int:
-        """The engine's status; 130 when it was told to stop, below 0 when it was killed."""
+        """The engine's status; 130 if it was stopped, below 0 if it was killed."""
         ...
 
 
@@ -42,12 +42,12 @@ class Backend(Protocol):
 
     @property
     def disposable(self) -> bool:
-        """Whether `make down` removes everything even where a destroy failed."""
+        """Whether `make down` removes everything even if a destroy failed."""
         ...
 
     @property
     def nothing_left(self) -> str:
-        """What `make down` has removed, for its last message."""
+        """A description of everything that `make down` has removed, for its last message."""
         ...
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class Backend(Protocol):
         ...
 
     def start(self, console: Console) -> None:
-        """Starts what providers talk to, unless it runs."""
+        """Starts the servers that providers call, unless they run."""
         ...
 
     def tools(self) -> Mapping[str, str]:
@@ -71,11 +71,11 @@ class Backend(Protocol):
         ...
 
     def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
-        """Changes the copy of a stack file where this cloud needs it. Returns what the user should know of that."""
+        """Adapts the copy of a stack file to this cloud. Returns notes for the user."""
         ...
 
     def check_isolation(self) -> None:
-        """Raises ``Refused`` when a process in it could reach another machine."""
+        """Raises ``Refused`` if a process in it could reach another machine."""
         ...
 
     def enter(self, arguments: Sequence[str]) -> list[str]:
@@ -87,7 +87,7 @@ class Backend(Protocol):
         ...
 
     def holds(self, lock: Lock) -> bool | None:
-        """Whether the engine that made the lock runs; ``None`` where the process number answers that."""
+        """Whether the engine that made the lock runs; ``None`` if its process number tells that."""
         ...
 
     def owns(self, pending: Pending) -> bool:
@@ -95,7 +95,7 @@ class Backend(Protocol):
         ...
 
     def find_created(self, pending: Pending) -> str | None:
-        """The id of what such a create made, ``None`` when it made nothing."""
+        """The id of the object that such a create made; ``None`` if it made none."""
         ...
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:

@@ -38,7 +38,7 @@ def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
 
 
 def find(workdir: Workdir, pending: Pending) -> str | None:
-    """The id of the object that an unfinished create made, ``None`` when there is none.
+    """The id of the object that an unfinished create made, ``None`` if there is none.
 
     Google's object with that type and those inputs is meant, or else with that name; an object of the cluster has its
     id by its name.
@@ -79,7 +79,8 @@ def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
 
 
 def _called(asked: Mapping[str, object], made: object) -> bool:
-    """Whether both have one name. The emulator writes inputs as Google's API has them, which differ in the rest.
+    """Whether both have the same name. The emulator stores inputs in the form of Google's API, whose other fields
+    differ.
 
     What Google itself names, alert policies and dashboards, is known by its title.
     """
@@ -112,7 +113,7 @@ def _same(asked: object, made: object) -> bool:
 def of_other_google(workdir: Workdir) -> bool:
     """Whether the objects were made by another Google provider than the chosen one. ``Stale`` for a damaged file."""
     emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
-    # The file alone says nothing: the emulator writes it for whoever asks it, `google faults` for example.
+    # The file's existence proves nothing: the emulator creates it for every client, for example `google faults`.
     return emulated != bool(_emulated(workdir.cloud / EMULATOR)) and any(_entries(workdir.cloud / FILES[0]))
 
 
@@ -147,7 +148,7 @@ def forget_damaged(workdir: Workdir, console: Console) -> bool:
 
 
 def remove(workdir: Workdir, console: Console, *, had_stacks: bool) -> int:
-    """Removes both clouds once no stack is left, and names what they still had. Returns 1 if a destroy left it.
+    """Removes both clouds once no stack is left, and lists remaining objects. Returns 1 if a destroy left them.
 
     A probe of ``doctor`` that was killed is not the destroy's fault.
     """

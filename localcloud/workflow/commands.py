@@ -1,4 +1,4 @@
-"""What `make up` and `make preview` do, step by step, in the rehearsal and on the laptop cloud."""
+"""The steps of `make up` and `make preview`, in the rehearsal and on the laptop cloud."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _summary(workdir: Workdir, stack: str | None, console: Console) -> Callable[
 
 
 def up(workdir: Workdir, stack: str, console: Console) -> int:
-    """Brings a stack up. Returns 0, 1 when the engine reports a failure, 130 when it was told to stop."""
+    """Deploys a stack. Returns 0, 1 if the engine reports a failure, 130 if it was stopped."""
     config.check_name(stack)
     pack.folder(workdir)
     cloud = backend.of(workdir)
@@ -91,7 +91,7 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
     elif status == STOPPED:
         say(console, f"\nStopped. Finished work is kept; `{again}` continues, `{down}` removes everything.")
     elif status < 0:
-        cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
+        cloud.explain_failure(console)  # the whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
     else:
         failures.say_causes(workdir, stack, console)
@@ -151,7 +151,7 @@ def _operation(workdir: Workdir, stack: str) -> list[str]:
 
 
 def ensure_stack(runner: Runner, stack: str, *, select: bool) -> None:
-    """Makes the stack if it does not exist; the salt goes to the copy of its file."""
+    """Creates the stack if it does not exist; the salt goes to the copy of its file."""
     if stack in state.names(runner.workdir):
         return
     runner.ask("stack", "init", stack, "--no-select", folder=str(runner.workdir.config))
@@ -188,7 +188,7 @@ def show_next(workdir: Workdir, stack: str, console: Console) -> None:
 
 
 def clear_all(workdir: Workdir, console: Console) -> int:
-    """Removes the folder, when no stack is up any more. Raises ``Busy`` while another run works there."""
+    """Removes the folder if no stack is deployed any more. Raises ``Busy`` while another run uses it."""
     with exclusive(workdir, "clean"):
         if names := state.names(workdir):
             raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{workdir.make('down')}`, then `make clean`.")
@@ -199,5 +199,5 @@ def clear_all(workdir: Workdir, console: Console) -> int:
 
 
 def reported(status: int) -> int:
-    """Our exit status, as documented in ``--help``, for one of the engine's."""
+    """Converts an exit status of the engine to ours, as documented in ``--help``."""
     return status if status in (0, STOPPED) else 1

@@ -29,7 +29,7 @@ Table = Mapping[str, object]
 
 
 def check_name(stack: str) -> str:
-    """The name. Raises ``BadInput`` for one that no stack can have."""
+    """The name, if it is valid. Raises ``BadInput`` otherwise."""
     try:
         return stack_files.check_name(stack)
     except stack_files.Unusable as unusable:
@@ -77,7 +77,9 @@ def merged(committed: Table, copy: Table, required: Sequence[str]) -> dict[str, 
 
 
 def stood_in(table: Table, committed: Table, required: Sequence[str]) -> list[str]:
-    """The needed secrets that neither the stack file nor the copy has: Google Cloud refuses the stack without them."""
+    """The needed secrets that neither the stack file nor the copy has: Google Cloud would reject the stack without
+    them.
+    """
     given, made = (cast("Table", one.get("config") or {}) for one in (committed, table))
     return [key for key in required if key not in given and made.get(key) == DUMMY]
 
@@ -100,9 +102,9 @@ def sync(
 ) -> list[str]:
     """Brings the copy up to date with the committed file. Returns the needed secrets that only a stand-in has.
 
-    ``note`` gets a sentence for each setting that this cloud cannot follow.
+    ``note`` gets a sentence for each setting that this cloud does not support.
 
-    Raises ``BadInput`` when the file is missing or unreadable.
+    Raises ``BadInput`` if the file is missing or unreadable.
     """
     try:
         text = stack_files.text(workdir.root, stack)

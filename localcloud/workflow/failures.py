@@ -1,4 +1,4 @@
-"""Errors of the engine, and cause and fix of those that are known errors of Google's."""
+"""Errors of the engine, and cause and fix of known errors of Google's."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes"
 
 GOOGLE = "LLMD_GKE_GOOGLE"
 """Chooses the Google provider: ``published`` on the emulator of Google's APIs, or the ``hand-written`` one. Without it
-the kind of cloud decides."""
+the kind of cloud determines it."""
 
 ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
 """Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
@@ -53,8 +53,8 @@ def real_providers(workdir: Workdir) -> dict[str, str]:
 def launchers(workdir: Workdir) -> dict[Path, str]:
     """The providers' start scripts: path in the plugin folder, content.
 
-    A real provider lies there under the version that the SDK asks for, whichever its own is: the engine then takes it
-    without looking any further, and says in a warning when it is older.
+    A real provider is stored there under the version that the SDK requests, whatever its own version: the engine then
+    uses it without further search, and warns if it is older.
     """
     contents: dict[Path, str] = {}
     real = real_providers(workdir)
@@ -77,7 +77,7 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
 
 
 def prepare(workdir: Workdir, engine: Engine) -> None:
-    """Makes or refreshes everything but state and cloud. Cheap, and safe beside a run that is going on."""
+    """Creates or refreshes everything but state and cloud. It is cheap, and safe during another run."""
     for folder in (
         workdir.home,
         workdir.pulumi_home,
@@ -113,7 +113,7 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
 
 
 def _choose_engine_log(workdir: Workdir) -> None:
-    """Keeps the engine from writing its log, or lets it where ``LLMD_GKE_ENGINE_LOG`` asks for it.
+    """Prevents the engine from writing its log, unless ``LLMD_GKE_ENGINE_LOG`` enables it.
 
     The log of everything costs a tenth of an operation, a third of an update of fifty models. There is no switch; the
     engine works without it where it cannot create the folder (``StartLogging``, pulumi/pkg/logging/encrypted.go).

@@ -1,4 +1,4 @@
-"""Refuses to go on where a real provider could be started.
+"""Refuses to continue if a real provider could be started.
 
 The engine looks for a provider in this order (pulumi/pulumi v3.259.0, sdk/go/common/workspace/plugins.go,
 ``getPluginInfoAndPath``): ``plugins:`` of Pulumi.yaml; PATH, which PULUMI_IGNORE_AMBIENT_PLUGINS switches off; the
@@ -22,7 +22,7 @@ PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
 
 
 def check(workdir: Workdir) -> None:
-    """Raises ``Refused`` naming what could start a real provider, and the fix."""
+    """Raises ``Refused`` with the possible way to a real provider, and the fix."""
     check_project(workdir)
     check_plugins(workdir)
     backend.of(workdir).check_isolation()

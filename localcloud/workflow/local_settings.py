@@ -1,4 +1,6 @@
-"""Settings of a stack that a local cloud cannot follow: the copy of the stack file is changed, and a note says so."""
+"""Settings of a stack that a local cloud does not support: the copy of the stack file is changed, with a note for the
+user.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack file to begin with: the cheapest of the shipped ones, under a name of its own."""
+"""A new stack file: a copy of the cheapest included one, under another name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write(root: Path, stack: str) -> str:
         raise BadInput(f"{unusable}.\nFix: {unusable.finding.fix}") from None
     file = root / f"Pulumi.{stack}.yaml"
     cluster = re.sub(r"[^a-z0-9-]+", "-", f"llmd-{stack.lower()}")[:CLUSTER_NAME_LIMIT].rstrip("-")
-    # The first line is for editors; what follows above the settings is about the other stack.
+    # The first line is for editors; the other comments above the settings describe the copied stack.
     text = re.sub(r"(?m)\A(# yaml-language-server.*\n)?(?:#.*\n)*", r"\1", text)
     text, changed = re.subn(r"\bllmd-dev\b", cluster, text)
     if not changed:

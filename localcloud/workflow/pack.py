@@ -1,4 +1,4 @@
-"""The policy packs that every preview and every update runs: the project's, and those of one's own."""
+"""The policy packs of every preview and update: the project's, and the user's own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNS_POLICIES = frozenset({"up", "update", "preview", "pre", "watch"})
 
 
 def folder(workdir: Workdir) -> Path:
-    """The folder of the pack. Raises ``BadInput`` when it holds none: without it, nothing would be checked."""
+    """The folder of the pack. Raises ``BadInput`` if it contains none: without it, nothing would be checked."""
     pack_folder = workdir.root / "policies"
     file = pack_folder / "PulumiPolicy.yaml"
     if not file.is_file():
@@ -30,7 +30,7 @@ def folder(workdir: Workdir) -> Path:
 
 
 def more(environ: Mapping[str, str] | None = None) -> list[Path]:
-    """The packs of one's own, from ``$LLMD_GKE_POLICY_PACKS``. Raises ``BadInput`` for a folder that holds none."""
+    """The user's own packs, from ``$LLMD_GKE_POLICY_PACKS``. Raises ``BadInput`` for a folder that holds none."""
     given = (os.environ if environ is None else environ).get(PACKS, "")
     folders = [Path(one).absolute() for one in given.split(os.pathsep) if one]
     for one in folders:
@@ -43,7 +43,9 @@ def more(environ: Mapping[str, str] | None = None) -> list[Path]:
 
 
 def configuration(environ: Mapping[str, str] | None = None) -> Path | None:
-    """The configuration of the project's pack, from ``$LLMD_GKE_POLICY_CONFIG``. Raises ``BadInput`` for no JSON."""
+    """The configuration of the project's pack, from ``$LLMD_GKE_POLICY_CONFIG``. Raises ``BadInput`` for a file that is
+    not JSON.
+    """
     given = (os.environ if environ is None else environ).get(CONFIG, "")
     if not given:
         return None
@@ -80,7 +82,7 @@ def _flags(workdir: Workdir, *, configured: bool, before: int = 0) -> list[str]:
 def missing_flags(workdir: Workdir, call: Call) -> list[str]:
     """The flags to add to a command line so that it runs the packs, too; none where it does so already.
 
-    The engine wants as many ``--policy-pack-config`` as ``--policy-pack``, or none of them.
+    The engine requires as many ``--policy-pack-config`` as ``--policy-pack``, or none.
     """
     if call.command not in RUNS_POLICIES:
         return []

@@ -46,7 +46,7 @@ def _ours(workdir: Workdir) -> list[psutil.Process]:
         try:
             if one.environ().get("LLMD_GKE_HOME") == str(workdir.home) and one.status() != psutil.STATUS_ZOMBIE:
                 processes.append(one)
-        except psutil.Error:  # ended meanwhile, or somebody else's
+        except psutil.Error:  # ended in the meantime, or another user's
             continue
     return processes
 

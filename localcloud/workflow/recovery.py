@@ -1,4 +1,4 @@
-"""Puts right what a killed engine left behind: its lock, its child processes, and operations that it never saw end.
+"""Cleans up after a killed engine: its lock, its child processes, and its unfinished operations.
 
 A create that was under way is the delicate one. The engine keeps it as pending forever (pulumi/pulumi v3.259.0,
 pkg/backend/snapshot.go), and a plain `up` would create the object a second time. So each is looked up in the cloud: an

@@ -1,4 +1,4 @@
-"""What `make down` does: destroys stacks, and sees to it that nothing is left."""
+"""The steps of `make down`: destroys stacks, and ensures that nothing is left."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from localcloud.workflow.say import say
 
 
 def down(workdir: Workdir, only: str | None, console: Console) -> int:
-    """Destroys one stack, or all; then nothing of them runs and nothing is left in a cloud.
+    """Destroys one stack or all, and then stops their processes and removes their clouds.
 
-    Returns 0; 1 when destroying failed or left something; 130 when it was stopped.
+    Returns 0; 1 if destroying failed or left something; 130 if it was stopped.
     """
     if only is not None:
         config.check_name(only)
@@ -31,7 +31,7 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         if only is not None and not chosen:
             there = ", ".join(names) or "none"
             say(console, f"Stack {only} does not exist in this {workdir.label}. Its stacks: {there}.")
-        if only is not None or not cloud.disposable:  # all stacks go with a disposable cloud
+        if only is not None or not cloud.disposable:  # all stacks are removed with a disposable cloud
             for name in chosen:
                 refuse_protected(workdir, name)
         held = [name for name in chosen if (one := state.read(workdir, name)) and one.urns]
@@ -78,9 +78,9 @@ def _destroy(cloud: Backend, workdir: Workdir, chosen: Sequence[str], console: C
 
 
 def refuse_protected(workdir: Workdir, name: str) -> None:
-    """Raises ``Problem`` for a stack that is protected, before anything of it is gone.
+    """Raises ``Problem`` for a protected stack, before any of it is deleted.
 
-    A destroy without a preview would remove its models and only then come to the cluster.
+    A destroy without a preview would remove its models before it reached the cluster.
     """
     present = state.read(workdir, name)
     if present and present.protected and cloud_files.objects(workdir):

@@ -36,7 +36,9 @@ Watch = Callable[[], bool]
 
 @dataclass
 class Interruption:
-    """Decides when a watched command gets a signal: when the watch says so, and again if it continues after that."""
+    """Decides when a watched command gets a signal: when the watch returns true, and again if the command continues
+    after that.
+    """
 
     watch: Watch | None
     _again: float = field(default=0.0, init=False)
@@ -69,7 +71,7 @@ class Runner:
         return clean(os.environ, self.workdir)
 
     def ask(self, *arguments: str, folder: str | None = None) -> str:
-        """Runs a short command and returns its output. Raises ``Problem`` with the engine's own words when it fails."""
+        """Runs a short command and returns its output. Raises ``Problem`` with the engine's message if it fails."""
         command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
         done = subprocess.run(
             command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -82,16 +84,16 @@ class Runner:
         return done.stdout
 
     def stream(self, *arguments: str, events: Path | None = None, watch: Watch | None = None) -> int:
-        """Runs a command on the user's terminal. Returns 0, the engine's status, 130 when it was told to stop, or the
-        negative number of the signal that killed it.
+        """Runs a command on the user's terminal. Returns 0, the engine's status, 130 if it was stopped, or the negative
+        number of the signal that killed it.
 
-        The engine's own events go to the file ``events``, line by line. ``watch`` is asked every second; the engine is
-        stopped once it says so.
+        The engine's own events go to the file ``events``, line by line. ``watch`` is called every second; the engine is
+        stopped once it returns true.
         """
         environment = self.environment
         if events:
             arguments += ("--event-log", str(events))
-            environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
+            environment["PULUMI_DEBUG_COMMANDS"] = "true"  # otherwise the option does not exist
         status = supervise(self._command("-C", str(self.workdir.root), *arguments), environment, watch)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
@@ -102,14 +104,14 @@ class Runner:
 
 
 def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:
-    """Runs a command, passes signals on, and interrupts it when ``watch`` says that it cannot succeed.
+    """Runs a command, passes signals on, and interrupts it when ``watch`` returns true.
 
     On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
     stop at once; that choice stays with the user.
     """
     shares_group = sys.stdin.isatty()
-    # Blocked, so that a signal waits until it is asked for; the command starts with none blocked.
+    # Blocked, so that signals wait until they are fetched; the command starts with none blocked.
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interruption = False, Interruption(watch)
     try:

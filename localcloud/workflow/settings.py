@@ -11,7 +11,7 @@ from localcloud.common.workdir import CLOUD, Workdir
 
 def secrets_of(workdir: Workdir, stack: str) -> list[str]:
     """Full keys of the secrets that the stack needs. Raises ``BadInput`` with every problem in the stack file."""
-    os.environ[CLOUD] = workdir.kind  # the settings refuse a rehearsal-only stack elsewhere
+    os.environ[CLOUD] = workdir.kind  # the settings reject a rehearsal-only stack elsewhere
     try:
         checked = load_stack(workdir.root, stack)
     except SettingsError as error:

@@ -21,12 +21,12 @@ def command(workdir: Workdir, wanted: str) -> tuple[list[str], dict[str, str]]:
     A user's own start file may put another `pulumi` first on PATH, so ours is read after it where the shell allows.
     """
     environment = clean(os.environ, workdir)
-    for name in MAKE:  # a `make` in the shell is no part of the one that started it
+    for name in MAKE:  # a `make` in the shell is independent of the one that started it
         environment.pop(name, None)
     environment["PATH"] = f"{workdir.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     name = Path(wanted).name
     after = f'. {quote(str(workdir.env_script))}\nPS1="({workdir.label}) $PS1"\n'
-    for variable, value in backend.of(workdir).shell_environment().items():  # the script above has pointed some nowhere
+    for variable, value in backend.of(workdir).shell_environment().items():  # some point nowhere after the script above
         environment[variable] = value
         after += f"export {variable}={quote(value)}\n"
     if name == "bash":

@@ -1,4 +1,4 @@
-"""Reads the file backend: stacks, what they hold, what an ended run left unfinished, and who holds a lock.
+"""Reads the file backend: stacks, their resources, unfinished operations of an ended run, and holders of locks.
 
 Layout (pulumi/pulumi v3.259.0, pkg/backend/diy): ``.pulumi/stacks/<project>/<stack>.json`` and
 ``.pulumi/locks/organization/<project>/<stack>/<id>.json``.
@@ -65,7 +65,7 @@ def names(workdir: Workdir) -> list[str]:
 
 
 def read(workdir: Workdir, stack: str) -> Stack | None:
-    """The state of a stack, ``None`` when the stack does not exist. Raises ``Stale`` for a damaged file."""
+    """The state of a stack; ``None`` if the stack does not exist. Raises ``Stale`` for a damaged file."""
     file = folder(workdir) / f"{stack}.json"
     try:
         content = cast("Object", json.loads(file.read_text()))
@@ -107,7 +107,7 @@ def _is_provider(resource: Object) -> bool:
 
 
 def _is_object(resource: Object) -> bool:
-    """Whether it lies in a cloud: an API that is on is no object of Google's clouds."""
+    """Whether it is an object in a cloud: an enabled API is not."""
     return bool(resource.get("custom") and resource.get("id")) and not (
         _is_provider(resource) or resource.get("type") == "gcp:projects/service:Service"
     )
@@ -121,7 +121,7 @@ def locks(workdir: Workdir, stack: str) -> list[Lock]:
             content = cast("Object", json.loads(file.read_text()))
             since = datetime.fromisoformat(str(content["timestamp"])[:19] + "+00:00")
             locks.append(Lock(file, int(str(content["pid"])), str(content["hostname"]), since))
-        except (OSError, ValueError, KeyError):  # vanished, or half written by an engine that was killed
+        except (OSError, ValueError, KeyError):  # deleted, or half written by a killed engine
             locks.append(Lock(file, 0, "", datetime.min))
     return locks
 

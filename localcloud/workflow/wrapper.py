@@ -1,10 +1,10 @@
 """The `pulumi` of a shell on the rehearsal or the laptop cloud.
 
-Plain commands behave as ever, and the committed files stay as they are.
+Plain commands behave as usual, and the committed files are not changed.
 
-It becomes the real engine (``exec``), with credentials removed and the interlock checked. Commands that read a stack's
-settings get ``--config-file`` with the copy, which receives the encryption salt in place of the committed file.
-Previews and updates run the project's policy pack, as `make preview` and `make up` do.
+It replaces itself by the real engine (``exec``), after removing credentials and checking the interlock. Commands that
+read a stack's settings get ``--config-file`` with the copy, which receives the encryption salt in place of the
+committed file. Previews and updates run the project's policy pack, as `make preview` and `make up` do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENGINE = "LLMD_GKE_ENGINE"
 
 
 def selected(workdir: Workdir, environ: Mapping[str, str]) -> str | None:
-    """The stack that commands without ``--stack`` mean: PULUMI_STACK, else what `pulumi stack select` chose."""
+    """The stack of commands without ``--stack``: PULUMI_STACK, otherwise the one selected by `pulumi stack select`."""
     if name := environ.get("PULUMI_STACK"):
         return name
     # pulumi/pulumi v3.259.0, pkg/workspace/workspace.go: <project>-<sha1 of the path of Pulumi.yaml>-workspace.json
@@ -114,7 +114,7 @@ def _exists(workdir: Workdir, stack: str) -> bool:
     return stack in state.names(workdir)
 
 
-def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing another program
     """Replaces this process by the engine; returns an exit status only if that fails."""
     workdir = Workdir.of()
     engine = os.environ.get(ENGINE, "")

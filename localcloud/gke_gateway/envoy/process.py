@@ -62,7 +62,7 @@ class Envoy:
                 write_resources(file, [])
 
     async def run(self) -> None:
-        """Starts Envoy, and starts it again a second after an end that nobody asked for."""
+        """Starts Envoy, and restarts it a second after an unexpected exit."""
         self.prepare()
         while True:
             process = await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.DEVNULL)

@@ -1,7 +1,7 @@
-"""What the emulator keeps: resources as Google's API shows them, policies, operations, the last requests.
+"""The emulator's state: resources as Google's API shows them, policies, operations, the last requests.
 
-Beside it lies ``google.json``, the same objects as the hand-written provider writes them: the rules read it, and so do
-the stand-ins for Kubernetes. Both files change together, under one lock.
+``google.json`` in the same folder contains the same objects in the hand-written provider's format: the rules and the
+stand-ins for Kubernetes read it. Both files change together, under one lock.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class EmulatedCloud:
             self._take(self._file.read())
 
     def _take(self, content: JsonObject) -> None:
-        """``content`` becomes what is kept: changes of resources, policies and operations are changes of it."""
+        """Makes ``content`` the state: changes of resources, policies and operations change it."""
         self.resources = cast("dict[str, JsonObject]", content.setdefault("resources", {}))
         self.policies = cast("dict[str, JsonObject]", content.setdefault("policies", {}))
         self.operations = cast("dict[str, JsonObject]", content.setdefault("operations", {}))
@@ -110,13 +110,14 @@ class EmulatedCloud:
     def begin(self, name: str, operation: JsonObject, seconds: float, ending: str = "") -> None:
         """Starts an operation that takes ``seconds``. ``ending``, a key of :data:`ENDINGS`, completes it then.
 
-        What the ending needs is in ``operation``. One without an ending ends with its ``failure``, if it has one.
+        ``operation`` contains the input of the ending. Without an ending the operation ends with its ``failure``, if it
+        has one.
         """
         self.operations[name] = operation | {"startedAt": time.time(), "seconds": seconds, "ending": ending}
         self.advance()
 
     def advance(self) -> None:
-        """Ends every operation whose time is over."""
+        """Completes every operation whose time is over."""
         for operation in self.operations.values():
             if operation.get("over") or _elapsed(operation) < _seconds(operation):
                 continue

@@ -33,13 +33,13 @@ UNDOCUMENTED: Mapping[str, tuple[str, ...]] = {
     # hashicorp/terraform-provider-google 7.39 services/compute/resource_compute_router_nat.go sends it.
     "RouterNat": ("initialNatIps",),
 }
-"""Fields that Google takes although its documents do not list them, by schema, with who sends them."""
+"""Fields that Google accepts although its documents do not list them, by schema, each with the client that sends it."""
 
 STANDARD = frozenset({
     "alt", "fields", "key", "prettyPrint", "quotaUser", "userIp", "$alt", "$.xgafv", "access_token", "callback",
     "oauth_token", "uploadType", "upload_protocol", "userProject",
 })  # fmt: skip
-"""Query parameters that every method takes."""
+"""Query parameters that every method accepts."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,6 @@ def _pattern(path: str, parameters: Mapping[str, JsonObject]) -> re.Pattern[str]
         name = part.strip("{+}")
         given = str(parameters.get(name, {}).get("pattern", "")).removeprefix("^").removesuffix("$")
         whole = given if part.startswith("{+") and given else "[^/]+"
-        # A group may not be called like a keyword; a segment ends before the verb after its colon.
+        # A group's name must not be a keyword; a segment ends before the colon and the verb.
         text += f"(?P<{name}_>{whole.replace('[^/]+', '[^/:]+') if 'serviceAccounts' not in whole else whole})"
     return re.compile(text)

@@ -1,4 +1,4 @@
-"""Errors as Google's APIs answer them."""
+"""Errors in the format of Google's APIs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ class ApiError(Exception):
 
 
 def from_refusal(refusal: ProviderRefusal) -> ApiError:
-    """A rule's refusal, which reads as Google's Go client prints an error, as the answer that makes it print so."""
+    """Converts a rule's refusal, whose text is that of Google's Go client, into the API's answer that makes the client
+    print it.
+    """
     match = _PRINTED.search(str(refusal))
     return ApiError(int(match[1]), match[2], match[3]) if match else ApiError(400, str(refusal))
 
@@ -78,5 +80,5 @@ def not_found(what: str) -> ApiError:
 
 
 def exists(what: str) -> ApiError:
-    """Compute Engine's error for a name that is taken."""
+    """Compute Engine's error for a name that is in use."""
     return ApiError(409, f"The resource '{what}' already exists")

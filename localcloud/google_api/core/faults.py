@@ -81,7 +81,7 @@ def _table(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
 def out_of_stock(faults: Sequence[JsonObject], zone: str, capacity: str) -> bool:
     """Whether a zone has no host of that capacity left, by the faults in force.
 
-    For nodes that the cluster autoscaler asks for: they do not count down ``times``, as attempts to make a pool do.
+    For nodes that the cluster autoscaler requests: unlike attempts to create a pool, they do not count down ``times``.
     """
     for one in faults:
         if text(one, "fault") == "world" and zone in texts(one, "stockout"):
@@ -135,7 +135,9 @@ class ApiFaults:
     _faults: list[JsonObject] = field(default_factory=list[JsonObject])
 
     def set(self, faults: Sequence[JsonObject]) -> None:
-        """Replaces all faults. Raises ``ValueError`` for one that is not known: a misspelt one must not pass a test."""
+        """Replaces all faults. Raises ``ValueError`` for one that is not known: a misspelt one must not make a test
+        pass.
+        """
         for given in faults:
             kind = text(given, "fault")
             if kind not in KINDS:
@@ -162,7 +164,9 @@ class ApiFaults:
         return list[JsonValue](self._faults)
 
     def strike(self, kind: str, method: str, path: str, **more: str) -> JsonObject | None:
-        """The fault of that kind that strikes a request, counted down. ``more``: what its other patterns must fit."""
+        """The fault of that kind that applies to a request, counted down. ``more``: values that its other patterns must
+        match.
+        """
         for one in self._faults:
             hit = fnmatchcase(method, text(one, "method") or "*") and fnmatchcase(path, text(one, "resource") or "*")
             hit = hit and all(fnmatchcase(value, text(one, key) or "*") for key, value in more.items())

@@ -1,4 +1,4 @@
-"""A request as a service sees it, and the table of the functions that answer methods."""
+"""A request to a service, and the table of the functions that answer methods."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def answers(*methods: str) -> Callable[[Handler], Handler]:
 
 
 BACKGROUND: list[Callable[[EmulatedCloud], None]] = []
-"""Functions for what Google does by itself; they run before each request."""
+"""Functions that imitate Google's background work; they run before each request."""
 
 
 def in_background(work: Callable[[EmulatedCloud], None]) -> Callable[[EmulatedCloud], None]:

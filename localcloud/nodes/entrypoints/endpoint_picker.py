@@ -90,7 +90,7 @@ def translate(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def main(argv: list[str]) -> None:
-    """Becomes the picker; never returns."""
+    """Executes the picker; never returns."""
     arguments, removed = translate(argv)
     for name in removed:
         print(f"laptop cloud: {name} is specific to llm-d and is removed", flush=True)

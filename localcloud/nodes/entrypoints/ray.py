@@ -55,7 +55,7 @@ class Head:
 
 
 def start_head(port: int) -> None:
-    """Returns when the head listens; it goes on in a process of its own."""
+    """Starts the head in a process of its own; returns when it listens."""
     head = Head(port)
     HEAD.write_text(json.dumps({"port": port}), encoding="utf-8")
     if os.fork() == 0:
@@ -74,7 +74,7 @@ def join(address: str) -> None:
 
 
 def init(**_options: object) -> None:
-    """Raises ``ConnectionError`` where no head runs on this host, as Ray does with ``address="auto"``."""
+    """Raises ``ConnectionError`` if no head runs on this host, as Ray does with ``address="auto"``."""
     if not HEAD.exists():
         raise ConnectionError("no Ray on this host")
 

@@ -1,5 +1,5 @@
 #!/opt/bin/python3
-"""The endpoint picker's tokenizer in the laptop cloud: says that it is well, and tokenizes nothing."""
+"""The endpoint picker's tokenizer in the laptop cloud: answers health checks, and tokenizes nothing."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Health(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Probes are not worth a line each."""
+        """Logs nothing: every request is a probe."""
 
 
 def end(number: int, frame: object) -> None:
-    """Ends the process."""
+    """Exits, as a handler of signals."""
     del number, frame
     sys.exit(0)
 

@@ -2,9 +2,10 @@
 """``vllm serve`` in the laptop cloud: the llm-d simulator, with those of vLLM's arguments that it knows.
 
 Options of the simulator: llm-d/llm-d-inference-sim v0.10.2 ``pkg/common/config.go``; of vLLM:
-https://docs.vllm.ai/en/latest/cli/serve/. What only one of them has is dropped and said so in the log. ``LLMD_GKE_
-SIMULATOR_ARGS`` adds arguments (``--time-to-first-token 200ms``), ``LLMD_GKE_MODEL_START_SECONDS`` a pause before the
-server opens its port, as loading and compiling take. Workers of a LeaderWorkerSet only stay up: the leader serves.
+https://docs.vllm.ai/en/latest/cli/serve/. Options that only one of them has are dropped, with a line in the log.
+``LLMD_GKE_ SIMULATOR_ARGS`` adds arguments (``--time-to-first-token 200ms``), ``LLMD_GKE_MODEL_START_SECONDS`` a pause
+before the server opens its port, as loading and compiling take. Workers of a LeaderWorkerSet only stay up: the leader
+serves.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def translate(argv: list[str], environment: Mapping[str, str]) -> tuple[list[str
 
 
 def _waiting(given: Mapping[str, list[str]]) -> int:
-    """How many requests may wait."""
+    """Maximum number of waiting requests."""
     length, running = (int((given.get(name) or [INSTEAD[name]])[0]) for name in ("--max-model-len", "--max-num-seqs"))
     return max(50, min(1000, ENTRIES // length - running))
 
@@ -102,7 +103,7 @@ def say(text: str) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Becomes the simulator; never returns."""
+    """Executes the simulator; never returns."""
     # As the first process of a container it would ignore the signal.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if argv[:1] == ["--version"]:
@@ -122,7 +123,7 @@ def main(argv: list[str]) -> None:
     if seconds:
         say(f"the port opens in {seconds:g} s (LLMD_GKE_MODEL_START_SECONDS)")
         time.sleep(seconds)
-    # Of what is set aside nothing is used; without this as much again would be, before it is collected.
+    # The reserved memory is never used; without this setting Go would reserve as much again before a collection.
     environment = {"GOGC": "25", **os.environ}
     os.execve(SIMULATOR, [SIMULATOR, *arguments], environment)  # noqa: S606 - no shell
 

@@ -1,7 +1,7 @@
 """Endpoints and certificate of a cluster's control plane: invented in the rehearsal, real in the laptop cloud.
 
-``LLMD_GKE_CLOUD=laptop`` and ``$LLMD_GKE_HOME/cluster/laptop.json`` say where the real one is. There is one control
-plane in a laptop cloud, so there is one cluster in it at most.
+``LLMD_GKE_CLOUD=laptop`` and ``$LLMD_GKE_HOME/cluster/laptop.json`` describe the real one. A laptop cloud has one
+control plane, and therefore at most one cluster.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Node pools: GKE's rules for TPU hosts. Quota and stock are in ``capacity.py``.
 
 The facts (families, slices, zones, disks) are the catalogue's; the rules here are GKE's, written apart from the
-product's own checks, so that a product that checks too little is found out. GKE's texts for these refusals are public
-only in part: where a source is named the text is GKE's, elsewhere it says in our words what the documentation says.
+product's own checks, so that missing checks in the product are detected. GKE's texts for these refusals are public only
+in part: where a source is named the text is GKE's, elsewhere it says in our words what the documentation says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refusals in the words of ``pulumi-resource-kubernetes`` (``provider/pkg/provider/provider.go``)."""
+"""Refusals with the texts of ``pulumi-resource-kubernetes`` (``provider/pkg/provider/provider.go``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def not_created(subject: ResourceSubject, why: str) -> ProviderRefusal:
 
 
 def not_updated(subject: ResourceSubject) -> ProviderRefusal:
-    """An update of an object that somebody deleted."""
+    """The refusal of an update of a deleted object."""
     return ProviderRefusal(f'resource "{subject.urn}" was not successfully updated: "{subject.id}" not found')
 
 

@@ -1,4 +1,4 @@
-"""What a stand-in decides: the interface between the protocol and the rules of one cloud."""
+"""The interface between the protocol and the rules of one cloud."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Rules(ABC):
     def diff(
         self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
     ) -> Difference:
-        """Compare a resource with what is asked for."""
+        """Compare a resource with its desired inputs."""
 
     @abstractmethod
     def preview(self, subject: ResourceSubject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
@@ -97,7 +97,7 @@ class Rules(ABC):
 
     @abstractmethod
     def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
-        """Inputs and outputs as they are now, ``None`` when it is gone. ``state`` holds what the engine knows."""
+        """Inputs and outputs as they are now, ``None`` if it no longer exists. ``state``: the engine's."""
 
     @abstractmethod
     def delete(self, subject: ResourceSubject, outputs: JsonObject) -> None:

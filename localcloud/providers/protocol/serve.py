@@ -31,7 +31,7 @@ GRACE_SECONDS = 1
 
 
 def cloud_folder() -> Path:
-    """The folder with the cloud's files. Ends the process with a message where it is not named."""
+    """The folder with the cloud's files. Exits with a message if the variable is not set."""
     folder = os.environ.get("LLMD_GKE_CLOUD_FOLDER")
     if not folder:
         sys.exit(
@@ -42,7 +42,7 @@ def cloud_folder() -> Path:
 
 
 def serve(make: Callable[[Path, Faults], Rules]) -> None:
-    """Serve until told to stop: by a signal, or by the end of standard input where the engine holds it open."""
+    """Serves until a signal, or until the end of standard input if the engine holds it open."""
     folder, faults = cloud_folder(), Faults()
     # Waited for below, in no handler: one that runs while a lock is held would never end. Threads inherit the mask.
     ends = {signal.SIGINT, signal.SIGTERM}

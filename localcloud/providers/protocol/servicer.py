@@ -252,7 +252,7 @@ def _subject(
     | provider_pb2.UpdateRequest
     | provider_pb2.DeleteRequest,
 ) -> ResourceSubject:
-    """What the call is about. Type and name are fields since engine 3.133; before, only the URN held them."""
+    """The resource of a call. Type and name are fields since engine 3.133; before, only the URN held them."""
     *_, kind, name = request.urn.split("::")
     ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
     return ResourceSubject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)

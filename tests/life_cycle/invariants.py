@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from llmd_gke import google_errors
@@ -90,11 +90,19 @@ DEFAULT_POOL = "/nodePools/default-pool"
 """GKE makes it with a cluster, and the provider deletes it once the cluster is there."""
 
 
-def orphans_are_explained(seen: Seen, lost: bool) -> list[str]:
-    """After a failure the state may only lack what a killed engine was creating, or whose answer was lost."""
-    kinds = {kind for kind, _ in seen.pending}
-    unexplained = {one for one in orphans(seen) if one[0] not in kinds and not one[1].endswith(DEFAULT_POOL)}
-    return [] if lost else [f"orphaned: {one}" for one in sorted(unexplained)]
+def orphans_are_explained(seen: Seen, lost: Collection[str], destroying: bool = False) -> list[str]:
+    """After a failure the state may only lack what a killed engine was creating, or kinds whose answers were lost.
+
+    ``destroying``: and objects of a cluster, which leave the state before it.
+    """
+    kinds = {kind for kind, _ in seen.pending} | {DEFAULT_POOL, *lost}
+    left = {one for one in orphans(seen) - left_by(seen, kinds) if not destroying or one[0].startswith("gcp:")}
+    return [f"orphaned: {one}" for one in sorted(left)]
+
+
+def left_by(seen: Seen, lost: Collection[str]) -> set[Entry]:
+    """The orphans of these kinds. :data:`DEFAULT_POOL` is a kind of its own, besides that of pools."""
+    return {one for one in orphans(seen) if one[0] in lost or (one[1].endswith(DEFAULT_POOL) and DEFAULT_POOL in lost)}
 
 
 def emulator_agrees(seen: Seen) -> list[str]:

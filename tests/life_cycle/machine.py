@@ -23,8 +23,9 @@ from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
 from localcloud.workflow import cloud_files, failures, processes, state
-from tests.life_cycle import invariants, running
+from tests.life_cycle import invariants, lost, running
 from tests.life_cycle.invariants import Entry, Seen
+from tests.life_cycle.lost import POOL
 from tests.life_cycle.observation import look
 from tests.life_cycle.settings_changes import ONE_WAY, SECRET_KEY, STACK, Config, changed
 from tests.life_cycle.steps import Kill, Step, kind_of
@@ -36,7 +37,7 @@ HOSTS = {
 }  # fmt: skip
 """Where an object is deleted by hand."""
 PARTS = {"/dashboards/": "monitoring", "/clusters/": "container", "/serviceAccounts/": "iam"}
-POOL, MODEL = "gcp:container/nodePool:NodePool", "serving.kserve.io/v1alpha2/LLMInferenceService"
+MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 GONE = f"with {DELETE_UNREACHABLE}=true"
 """What the fix says where a cluster was replaced, whose objects the engine deletes last: docs/stacks.md."""
@@ -69,8 +70,8 @@ class Machine:
         self.rehearsal = Published(folder, environ={"LLMD_GKE_GOOGLE": "published"})
         self.outcome = Outcome()
         self.on: set[str] = set()
-        self.lost = False
-        """Whether an answer was lost since the last command that succeeded."""
+        self.lost: set[str] = set()
+        """Kinds of which the answer to an operation was lost since the last `up` or destroy without a fault."""
         self.destroying = False
         """Whether a destroy was interrupted: what goes with the cluster has left the state before it. It is finished
         before anything else, as the message of an `up` says (`deleted_with` in components/platform.py)."""
@@ -142,7 +143,7 @@ class Machine:
         if step.command != "refresh":
             wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
         self.destroying |= step.command == "down"
-        wrong += invariants.orphans_are_explained(seen, self.lost or self.destroying)
+        wrong += invariants.orphans_are_explained(seen, self.lost, self.destroying)
         return ended
 
     def _settled(self) -> None:
@@ -155,30 +156,30 @@ class Machine:
         seen = self._judged(ended)
         if ended.status and self.lost:
             self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
-            self._delete(invariants.orphans(seen))
+            self._delete(invariants.left_by(seen, self.lost))
             ended = self._command("up", None)
             seen = self._judged(ended)
         if ended.status:
             self.outcome.wrong.append(f"an `up` without a fault failed:\n{ended.output[-4000:]}")
             return
         if self.lost:  # of objects whose ids Google chooses, another one was made
-            self._delete(invariants.orphans(seen))
+            self._delete(invariants.left_by(seen, self.lost))
             seen = look(self.rehearsal, STACK)
+        self.lost = set()
         self.outcome.wrong += self._after("up", seen)
-        self.lost = False
 
     def _destroyed(self) -> None:
         """A destroy without a fault ends with nothing; what a lost answer left is deleted before."""
         self._wait()
         if self.lost:
-            self._delete(invariants.orphans(look(self.rehearsal, STACK)))
+            self._delete(invariants.left_by(look(self.rehearsal, STACK), self.lost))
         ended = self._command("down", None)
         seen = self._judged(ended)
         if ended.status:
             self.outcome.wrong.append(f"a destroy without a fault failed:\n{ended.output[-4000:]}")
             return
         self.outcome.wrong += invariants.nothing_left(seen)
-        self.lost = self.destroying = self.incomplete = False
+        self.lost, self.destroying, self.incomplete = set(), False, False
 
     def _delete_cluster(self) -> None:
         """Deletes an incomplete cluster, as the message about it says."""
@@ -242,8 +243,11 @@ class Machine:
         """What holds after a command that succeeded."""
         if command == "down":
             return invariants.nothing_left(seen)
-        orphaned = [] if self.lost or self.incomplete else invariants.same_on_both_sides(seen, command)
-        return orphaned + (invariants.as_wanted(seen, self._wanted()) if command == "up" else [])
+        if self.lost or self.incomplete:
+            sides = invariants.orphans_are_explained(seen, self.lost)
+        else:
+            sides = invariants.same_on_both_sides(seen, command)
+        return sides + (invariants.as_wanted(seen, self._wanted()) if command == "up" else [])
 
     def _wanted(self) -> frozenset[Entry]:
         config = changed(self.base, self.on)
@@ -277,17 +281,19 @@ class Machine:
         for before, after in zip(step.faults, left, strict=False):
             if "times" in before and after.get("times", 0) < before["times"]:
                 self.outcome.met[kind_of(before)] += 1
-                self.lost |= before["fault"] == "drop" or (
-                    before["fault"] in ("error", "expired-token") and fnmatchcase(LOOK, before["method"])
-                )
+                if before["fault"] == "drop":
+                    self.lost |= lost.of_method(before["method"])
+                elif before["fault"] in ("error", "expired-token") and fnmatchcase(LOOK, before["method"]):
+                    self.lost.add(POOL)
         signs = {"quota": "QUOTA_EXCEEDED", "not usable yet": "yet", "in use": "already being used"}
-        self.lost |= DEFAULT_POOL in ended.output
+        if DEFAULT_POOL in ended.output:
+            self.lost.add(invariants.DEFAULT_POOL)
         for fault in step.faults:
             if fault["fault"] == "world" and signs[kind_of(fault)] in ended.output:
                 self.outcome.met[kind_of(fault)] += 1
         if step.kill and ended.killed:
             self.outcome.met[f"{step.kill.victim} killed"] += 1
-            self.lost |= step.kill.victim != "engine"
+            self.lost |= lost.of_kill(step.kill.victim, failures.log(self.rehearsal.workdir))
 
     def _wait(self) -> None:
         """Until nothing uses the network any more, and what was killed has ended, as the messages say."""

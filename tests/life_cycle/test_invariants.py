@@ -29,7 +29,7 @@ SECRET = "hf_0123456789"
 def test_a_healthy_stack_passes() -> None:
     assert invariants.nothing_twice(HEALTHY) == []
     assert invariants.same_on_both_sides(HEALTHY) == []
-    assert invariants.orphans_are_explained(HEALTHY, lost=False) == []
+    assert invariants.orphans_are_explained(HEALTHY, lost=()) == []
     assert invariants.emulator_agrees(HEALTHY) == []
     assert invariants.as_wanted(HEALTHY, WANTED) == []
     assert invariants.nothing_left(EMPTY) == []
@@ -60,16 +60,38 @@ def test_an_object_that_waits_for_its_deletion_is_not_a_second_one() -> None:
 def test_an_object_on_one_side_only_is_noticed(entry: tuple[str, str]) -> None:
     without = replace(HEALTHY, state=tuple(one for one in HEALTHY.state if (one.kind, one.id) != entry))
     assert invariants.same_on_both_sides(without) == [f"in the cloud and not in the state: {entry}"]
-    assert invariants.orphans_are_explained(without, lost=False) == [f"orphaned: {entry}"]
+    assert invariants.orphans_are_explained(without, lost=()) == [f"orphaned: {entry}"]
     gone = replace(HEALTHY, cloud=HEALTHY.cloud - {entry})
     assert invariants.same_on_both_sides(gone) == [f"in the state and not in the cloud: {entry}"]
 
 
 def test_what_a_killed_engine_was_making_and_what_a_lost_answer_left_is_explained() -> None:
     seen = replace(HEALTHY, state=HEALTHY.state[1:], pending=((NETWORK[0], "network-vpc"),))
-    assert invariants.orphans_are_explained(seen, lost=False) == []
-    assert invariants.orphans_are_explained(replace(seen, pending=()), lost=True) == []
+    assert invariants.orphans_are_explained(seen, lost=()) == []
+    assert invariants.orphans_are_explained(replace(seen, pending=()), lost={NETWORK[0]}) == []
     assert invariants.same_on_both_sides(seen)
+
+
+def test_a_lost_answer_explains_no_orphan_of_another_kind() -> None:
+    seen = replace(HEALTHY, state=HEALTHY.state[2:])
+    assert invariants.orphans_are_explained(seen, lost={NETWORK[0]}) == [f"orphaned: {POOL}"]
+    assert invariants.left_by(seen, {NETWORK[0]}) == {NETWORK}
+
+
+def test_an_interrupted_destroy_explains_objects_of_the_cluster_alone() -> None:
+    inside = ("apps/v1/Deployment", "ns/d")
+    seen = replace(HEALTHY, state=HEALTHY.state[1:], cloud=HEALTHY.cloud | {inside})
+    assert invariants.orphans_are_explained(seen, (), destroying=True) == [f"orphaned: {NETWORK}"]
+    assert len(invariants.orphans_are_explained(seen, ())) == 2
+
+
+def test_the_default_pool_is_a_kind_of_its_own() -> None:
+    default = (POOL[0], f"projects/p/locations/z/clusters/c{invariants.DEFAULT_POOL}")
+    seen = replace(
+        HEALTHY, cloud=HEALTHY.cloud | {default}, state=tuple(one for one in HEALTHY.state if one.id != POOL[1])
+    )
+    assert invariants.left_by(seen, {invariants.DEFAULT_POOL}) == {default}
+    assert invariants.left_by(seen, {POOL[0]}) == {default, POOL}
 
 
 def test_an_unfinished_operation_is_noticed() -> None:

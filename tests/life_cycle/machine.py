@@ -305,7 +305,6 @@ class Machine:
     def _delete(self, entries: set[Entry]) -> None:
         """What a user does with an object that exists outside of the stack: deletes it, what is within it first."""
         emulator = Emulator(EmulatedCloud(self.rehearsal.workdir.cloud))
-        apis = self.rehearsal.kept("google").get("apis")
         for kind, ident in sorted(entries, key=lambda one: -len(one[1])):
             if not kind.startswith("gcp:"):
                 self._delete_in_cluster(kind, ident)
@@ -316,10 +315,6 @@ class Machine:
             status, answer = emulator.answer("DELETE", f"{host}/{ident}", {}, {})
             assert status in (200, 404), answer
             self.outcome.by_hand += 1
-        # With its last object the local project forgets its APIs, which a project of Google's does not.
-        with CloudFile(self.rehearsal.workdir.cloud / cloud_files.FILES[0]).edit() as content:
-            if apis:
-                content.setdefault("apis", apis)
 
     def _delete_in_cluster(self, kind: str, ident: str) -> None:
         """What `kubectl delete` or `helm uninstall` does."""

@@ -50,6 +50,10 @@ class TargetResource:
         return self.scope["project"]
 
 
+_PROJECTS = ("apis", "apisSince")
+"""What belongs to projects, not to their objects."""
+
+
 class CloudState:
     """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``)."""
 
@@ -75,7 +79,10 @@ class CloudState:
         of_kind[ident] = record
 
     def drop(self, kind: str, ident: str) -> None:
-        """Remove an object, and the project's memory with the last one: the next stack starts from an empty project."""
+        """Remove an object, and with the last one what the project remembers, such as a network still in use.
+
+        Its APIs stay enabled, as Google's do: the stack whose last object it was may still be there.
+        """
         everything = self.content.get("objects")
         of_kind = everything.get(kind) if isinstance(everything, dict) else None
         if isinstance(everything, dict) and isinstance(of_kind, dict):
@@ -83,7 +90,9 @@ class CloudState:
             if not of_kind:
                 del everything[kind]
             if not everything:
+                kept = {name: self.content[name] for name in _PROJECTS if name in self.content}
                 self.content.clear()
+                self.content.update(kept)
 
     def enabled(self, project: str) -> set[str]:
         """The project's enabled APIs."""

@@ -92,6 +92,14 @@ def test_an_api_that_is_not_enabled_is_refused_until_it_is(bare: Client) -> None
     bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
 
 
+def test_an_api_stays_enabled_when_the_projects_last_object_is_deleted(bare: Client) -> None:
+    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
+    bare.ok("POST", f"{services}/compute.googleapis.com:enable")
+    for _ in range(2):
+        bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+        bare.ok("DELETE", f"{COMPUTE}/global/networks/vpc")
+
+
 def test_every_handler_answers_a_method_that_google_documents() -> None:
     hosts = {f"{method.partition('.')[0]}.googleapis.com" for method in HANDLERS}
     documented = {method for host in hosts for name in discovery.documents(host) for method in discovery.methods(name)}

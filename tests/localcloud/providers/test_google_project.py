@@ -46,10 +46,11 @@ def test_an_api_stays_on_unless_destroying_shall_switch_it_off(bare: Standin):
         bare.delete(NETWORK, network)
 
 
-def test_the_last_object_takes_the_projects_memory_along(bare: Standin):
+def test_the_last_object_takes_all_along_but_enabled_apis(bare: Standin):
     made = bare.create(SERVICE, {"service": "compute.googleapis.com"})
     bare.delete(SERVICE, made)
-    assert json.loads((bare.folder / "google.json").read_text()) == {}
+    # resource_google_project_service.go: without disable_on_destroy the API stays enabled.
+    assert json.loads((bare.folder / "google.json").read_text()) == {"apis": {"rehearsal": ["compute.googleapis.com"]}}
 
 
 def test_enabling_twice_is_no_error(bare: Standin):

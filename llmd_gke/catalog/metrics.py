@@ -117,6 +117,9 @@ class Google(StrEnum):
 EXTERNAL_LB = "http_external_regional_lb_rule"
 INTERNAL_LB = "internal_http_lb_rule"
 NODE = "k8s_node"
+POOL_OF_NODE = "metadata_user_cloud_google_com_gke_nodepool"
+"""Label with a node's pool in PromQL: the node's Kubernetes label is a metadata label of the monitored resource, and is
+written so (https://cloud.google.com/stackdriver/docs/managed-prometheus/promql, "metadata labels")."""
 NODE_POOL = "k8s_node_pool"
 CONTAINER = "k8s_container"
 UPTIME = "uptime_url"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.catalog.zones import PRICES_AS_OF
+from operations.cost.actual import PoolHours, fee, total
 from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
 from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
@@ -91,4 +94,29 @@ def _change(before: Amount, after: Amount) -> Data:
         "nodes": after.nodes - before.nodes,
         "chips": after.chips - before.chips,
         "usdPerHour": round((after.usd_per_hour or 0.0) - (before.usd_per_hour or 0.0), 4) if comparable else None,
+    }
+
+
+def actual(stack: str, days: float, rows: Sequence[PoolHours], notes: Sequence[str]) -> Data:
+    """Node hours of the last days and their price."""
+    seconds = days * 86400
+    whole = total(rows, seconds)
+    return {
+        "stack": stack,
+        "days": days,
+        "currency": "USD",
+        "pricesAsOf": PRICES_AS_OF,
+        "pools": [
+            {
+                "name": row.name,
+                "nodeHours": round(row.node_hours, 2),
+                "chipHours": round(row.node_hours * row.chips, 2),
+                "usd": None if row.usd is None else round(row.usd, 2),
+                "open": row.open,
+            }
+            for row in rows
+        ],
+        "clusterFeeUsd": round(fee(seconds), 2),
+        "usd": None if whole is None else round(whole, 2),
+        "notes": list(notes),
     }

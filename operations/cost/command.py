@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 
 
 def command(
@@ -24,9 +24,15 @@ def command(
             metavar="X", help="Output tokens per second of the whole stack; shows the price of a million tokens."
         ),
     ] = None,
+    actual: Annotated[
+        bool, typer.Option("--actual", help="Node hours of the running stack by pool, times list prices.")
+    ] = False,
+    days: Annotated[
+        float, typer.Option(min=0.01, max=42, metavar="N", help="Period of --actual: the last N days.")
+    ] = 1.0,
 ) -> None:
     """Show chips, nodes and list price of a stack before it is created: idle, with all replicas running, and at
-    maxNodes.
+    maxNodes. With --actual: what its nodes have cost by now.
 
     If there is no public price (flex-start, families other than v6e), it is left open, and so is every sum that
     includes it. Exit status 1: a price per token was requested, but the stack has no price.
@@ -43,6 +49,11 @@ def command(
             f"--tokens-per-second {tokens_per_second:g}: allowed is a number above 0.\n"
             "Fix: use the output tokens per second that `llmd-gke bench` measured"
         )
+    if actual:
+        if against is not None or tokens_per_second is not None:
+            raise BadInput("--actual cannot be combined with --against or --tokens-per-second.\nFix: leave one out")
+        _actual(stack, cloud, output, days)
+        return
     target = Target.choose(stack, cloud)
     price = estimate(stack, target.settings)
     if against is not None:
@@ -68,6 +79,25 @@ def command(
     if output is Output.TABLE and (old := old_prices(date.today())) is not None:
         print(old, file=sys.stderr)
     show(output, data, *shown, *lines, *tables.NOTES)
+
+
+def _actual(stack: str, cloud: Cloud | None, output: Output, days: float) -> None:
+    from operations.enter_localcloud import enter, starting
+
+    with starting(f"adding up the node hours of stack {stack}"):
+        from operations.target import Target
+
+        target = Target.choose(stack, cloud)
+        if target.cloud is Cloud.LAPTOP:
+            enter(target)
+        from operations.cost import actual, as_data, tables
+
+        seconds = days * 86400
+        rows = actual.measure(target, seconds)
+    from operations.printing import show
+
+    notes = actual.NOTES_LAPTOP if target.cloud is Cloud.LAPTOP else actual.NOTES
+    show(output, as_data.actual(stack, days, rows, notes), tables.actual(stack, days, rows), *notes)
 
 
 def _per_million(stack: str, usd_per_hour: float | None, tokens_per_second: float) -> float:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.markup import escape
 from rich.table import Table
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from llmd_gke.wording import cents, counted
+from operations.cost.actual import PoolHours, fee, total
 from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
 from operations.cost.monitoring import HOURS_PER_MONTH
 
@@ -59,6 +62,24 @@ def comparison(stack: str, before: StackPrice | None, after: StackPrice | None, 
         table.add_row("chips", _count(first, "chips"), _count(second, "chips"), _steps(first, second, "chips"))
         table.add_row("per hour", _hourly(first), _hourly(second), difference(first, second, 1))
         table.add_row("per month", _monthly(first), _monthly(second), difference(first, second, HOURS_PER_MONTH))
+    return table
+
+
+def actual(stack: str, days: float, rows: Sequence[PoolHours]) -> Table:
+    """Node hours of the last days by pool, and their price."""
+    table = _table(f"Stack {stack}: node hours of the last {days:g} days")
+    table.add_column("pool", no_wrap=True)
+    for heading in ("node hours", "chip hours", "USD"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        chips = f"{row.node_hours * row.chips:,.1f}" if row.chips else ""
+        table.add_row(
+            escape(row.name), f"{row.node_hours:,.1f}", chips, row.open if row.usd is None else f"{row.usd:,.2f}"
+        )
+    table.add_row("GKE's fee", "", "", f"{fee(days * 86400):,.2f}")
+    table.add_section()
+    whole = total(rows, days * 86400)
+    table.add_row("chips and fee", "", "", NOTHING if whole is None else f"{whole:,.2f}")
     return table
 
 

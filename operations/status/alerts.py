@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from llmd_gke.catalog.metrics import Google
+from llmd_gke.catalog.metrics import Google, Picker
+from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts import Alert, Severity, alerts
 from llmd_gke.manifests.dashboard import panels
 from llmd_gke.settings import ModelSettings, StackSettings
@@ -27,6 +28,8 @@ STEP_SECONDS = 60
 STATES: Mapping[Severity, State] = {"critical": State.BAD, "warning": State.BAD, "info": State.UNKNOWN}
 ORDER: tuple[Severity, ...] = ("critical", "warning", "info")
 SHOWN_SERIES = 3
+IDLE_HOURS = 6
+"""Hours without a request after which a model is called idle."""
 
 START = "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop (docs/monitoring.md)"
 
@@ -137,11 +140,25 @@ async def numbers(prometheus: Prometheus, settings: StackSettings, now: float) -
     answers = await asyncio.gather(
         *(prometheus.instant(by_key[one.panel].queries[one.query].promql, now) for one in NUMBERS)
     )
-    return [_numbers(model, answers) for model in settings.models if not model.stopped]
+    without = await prometheus.instant(without_requests(settings), now)
+    return [
+        _numbers(model, answers, idle=any(_of(one, model) for one in measured(without)))
+        for model in settings.models
+        if not model.stopped
+    ]
 
 
-def _numbers(model: ModelSettings, answers: Sequence[Sequence[Series]]) -> Line:
-    texts: list[str] = []
+def without_requests(settings: StackSettings) -> str:
+    """The models that have been ready for :data:`IDLE_HOURS` and got no request in that time."""
+    ours = promql.pods(settings)
+    asked = f"sum {promql.BY_MODEL} (increase({Picker.REQUESTS}{ours}[{IDLE_HOURS}h]))"
+    ready = f"max {promql.BY_MODEL} ({Picker.READY}{ours} offset {IDLE_HOURS}h)"
+    # A model that was never asked has no counter at all.
+    return f"({asked} == 0 or {ready} > 0 unless {asked}) and {ready} > 0"
+
+
+def _numbers(model: ModelSettings, answers: Sequence[Sequence[Series]], *, idle: bool = False) -> Line:
+    texts: list[str] = [f"no request for {IDLE_HOURS} h: `llmd-gke stop` releases its hosts"] if idle else []
     for number, series in zip(NUMBERS, answers, strict=True):
         ours = [one.value for one in measured(series) if _of(one, model)]
         if ours:

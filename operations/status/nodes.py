@@ -15,6 +15,7 @@ LEAVING = (
     "cloud.google.com/impending-node-termination",
 )
 """Taints of nodes that will be removed: the cluster autoscaler's, and GKE's on spot nodes about to be reclaimed."""
+SHOWN_NODES = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     names = {name(node) for node in nodes}
     used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
     message = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
+    busy = {text(pod, "spec", "nodeName") for pod in pods if chips_of(pod) and not _over(pod)}
+    idle = [name(node) for node in ready if name(node) not in busy]
+    if idle:
+        message += f", idle: {', '.join(idle[:SHOWN_NODES])}"
+        message += f" and {len(idle) - SHOWN_NODES} more" if len(idle) > SHOWN_NODES else ""
     leaving = [node for node in nodes if any(text(taint, "key") in LEAVING for taint in each(node, "spec", "taints"))]
     if leaving:
         message += f", {len(leaving)} being removed"

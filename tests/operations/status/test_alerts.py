@@ -141,6 +141,25 @@ def test_the_numbers_of_a_model_are_those_of_the_dashboard(settings: StackSettin
     assert line.text == "12.3 requests/s, 4 waiting, first token in 0.51 s (p95), KV cache 70% full"
 
 
+def test_a_model_that_nobody_has_asked_for_hours_is_named_with_the_command_that_releases_its_hosts(
+    settings: StackSettings,
+) -> None:
+    asked = alerts.without_requests(settings)
+    ours = {"namespace": "models", "model": "qwen"}
+
+    async def asking(url: str) -> list[Line]:
+        async with connected(f"{url}/api/v1/") as prometheus:
+            return await alerts.numbers(prometheus, settings, NOW)
+
+    with serving(StandIn(series={asked: [(ours, lambda _: 0.0)]})) as url:
+        (idle,) = asyncio.run(asking(url))
+    with serving(StandIn(series={asked: [({**ours, "model": "other"}, lambda _: 0.0)]})) as url:
+        (busy,) = asyncio.run(asking(url))
+    assert idle.text == "no request for 6 h: `llmd-gke stop` releases its hosts"
+    assert "llmd-gke stop" not in busy.text
+    assert 'cluster="llmd-eu4a"' in asked
+
+
 def seen(target: Target) -> dict[str, list[Line]]:
     return asyncio.run(alerts.sections(target, target.settings))
 

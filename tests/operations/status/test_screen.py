@@ -55,9 +55,11 @@ def snapshot(*pods: dict[str, Any], **more: Any) -> Snapshot:
     )
 
 
+SECOND = server("qwen-kserve-abc-2", container("main", ago=4), container("warm-up"))
+SECOND["spec"]["nodeName"] = "gke-v6e-2"
 STARTING = snapshot(
     server("qwen-kserve-abc-1", ready=True, age=90),
-    server("qwen-kserve-abc-2", container("main", ago=4), container("warm-up")),
+    SECOND,
     events=[event("BackOff", "qwen-kserve-abc-2", "Back-off restarting failed container main", count=7)],
     logs={("models", "qwen-kserve-abc-2"): "Precompile backbone"},
     unreadable={"events": "events cannot be read: forbidden"},

@@ -201,7 +201,7 @@ def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
     pool = nodes.PoolPlan("v6e-1", "ct6e-standard-1t 1x1", 4)
     going = node("gke-v6e-2", taints=("cloud.google.com/impending-node-termination",))
     lines = nodes.lines([node(), going, node("gke-system-1", "system")], [server(ready=True)], [pool])
-    assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, 1 being removed"
+    assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, idle: gke-v6e-2, 1 being removed"
     assert [line.state for line in lines] == [State.BUSY, State.GOOD]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from typing import cast
 
@@ -25,6 +26,14 @@ def is_secret_key(key: str) -> bool:
     """Whether a full key, such as ``llmd-gke:hfToken``, holds a secret."""
     namespace, _, name = key.partition(":")
     return namespace == NAMESPACE and is_secret(name)
+
+
+def command_to_set(key: str, stack: str) -> str:
+    """The command that sets the secret with this full key; callers' keys are created one by one, and shown once."""
+    name = shlex.quote(stack)
+    if key == f"{NAMESPACE}:{CALLER_KEYS}":
+        return f"llmd-gke key new CALLER --stack {name} (for each caller)"
+    return f"pulumi config set --secret {key} --stack {name}"
 
 
 def stand_in_key(caller_key: str) -> str:

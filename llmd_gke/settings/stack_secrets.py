@@ -36,7 +36,10 @@ def required_secrets(settings: StackSettings) -> list[str]:
     return list(_reasons(settings))
 
 
-_KEY = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]' (then paste a key of 32 characters)"
+_KEY = (
+    "`llmd-gke key new CALLER` creates and shows one; for a key that exists: "
+    f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]' (then paste it, at least 32 characters)"
+)
 
 
 def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from llmd_gke.problems import Problem
 from llmd_gke.repository import CLONE
+from llmd_gke.settings.secret_keys import command_to_set
 from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir, cache_folder
@@ -137,7 +138,7 @@ def _say_note(console: Console, note: str) -> None:
 def say_missing(secrets: Sequence[str], workdir: Workdir, stack: str, console: Console) -> None:
     """Names secrets that have only a placeholder here, and without which Google Cloud would reject the stack."""
     for key in secrets:
-        fix = f"Fix: pulumi config set --secret {key} --stack {shlex.quote(stack)}"
+        fix = f"Fix: {command_to_set(key, stack)}"
         text = (
             f"{key} is not set: the {workdir.label} uses a placeholder, but on Google Cloud the stack is "
             "rejected without it."

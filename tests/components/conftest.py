@@ -10,7 +10,8 @@ import pytest
 
 from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
-from llmd_gke.settings import StackSettings, load_stack
+from llmd_gke.settings import StackSettings, parse
+from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +20,15 @@ DOOR = "door"
 STACKS = sorted({file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml")} - {DOOR})
 
 Record = Callable[..., Graph]
+
+WITHOUT_DOOR: Mapping[str, Mapping[str, object]] = {
+    "eu4a": {
+        "llmd-gke:frontDoor": None,
+        "llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True, "open": True},
+    },
+    "prod": {"llmd-gke:frontDoor": None},
+}
+"""Changes that give the models of a shipped stack paths of their own, as most tests here expect."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,8 +40,8 @@ def rehearsal() -> Iterator[None]:
 
 
 @cache
-def _recorded(stack: str, preview: bool) -> Graph:
-    return load(ROOT, stack, preview=preview)
+def _recorded(stack: str, preview: bool, shipped: bool = False) -> Graph:
+    return load(ROOT, stack, preview=preview, changes=None if shipped else WITHOUT_DOOR.get(stack))
 
 
 @pytest.fixture(params=STACKS)
@@ -48,14 +58,21 @@ def preview(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def graph(stack: str, preview: bool) -> Graph:
-    """The graph of a stack as it is shipped. Shared between tests: do not change it."""
+    """The graph of a stack, without its front door. Shared between tests: do not change it."""
     return _recorded(stack, preview)
 
 
 @pytest.fixture
+def shipped(stack: str, preview: bool) -> Graph:
+    """The graph of a stack as it is shipped. Shared between tests: do not change it."""
+    return _recorded(stack, preview, shipped=True)
+
+
+@pytest.fixture
 def settings(stack: str) -> StackSettings:
-    """The settings of a stack as it is shipped."""
-    return load_stack(ROOT, stack).settings
+    """The settings of a stack, without its front door."""
+    config = {**read_config(ROOT, stack), **WITHOUT_DOOR.get(stack, {})}
+    return parse({key: value for key, value in config.items() if value is not None}, stack).settings
 
 
 @pytest.fixture
@@ -66,7 +83,7 @@ def root() -> Path:
 
 @pytest.fixture
 def record() -> Record:
-    """Records stack `eu4a` with changes to its configuration."""
+    """Records stack `eu4a` without its front door, with changes to its configuration."""
 
     def recorded(
         changes: Mapping[str, object] | None = None,
@@ -75,6 +92,7 @@ def record() -> Record:
         stack: str = "eu4a",
         plain: tuple[str, ...] = (),
     ) -> Graph:
-        return load(ROOT, stack, preview=preview, changes=changes, plain=plain)
+        base = WITHOUT_DOOR.get(stack, {})
+        return load(ROOT, stack, preview=preview, changes={**base, **(changes or {})}, plain=plain)
 
     return recorded

@@ -66,6 +66,24 @@ def test_what_holds_for_every_stack_holds_for_this_one(graph: Graph, holds: Call
     holds(graph)
 
 
+@pytest.mark.parametrize("stack", ["eu4a", "prod"])
+@pytest.mark.parametrize(
+    "holds",
+    [
+        test_resources.test_no_two_resources_of_a_type_share_a_name,
+        test_resources.test_no_two_objects_in_the_cluster_share_kind_namespace_and_name,
+        test_resources.test_every_resource_has_a_component_as_its_parent,
+        test_resources.test_every_object_in_kubernetes_goes_through_our_provider,
+    ],
+)
+def test_what_holds_for_every_stack_holds_for_those_that_are_shipped_with_a_door(
+    rehearsal: None, stack: str, holds: Callable[[Graph], None]
+) -> None:
+    graph = load(ROOT, stack)
+    assert "baseUrl" in graph.outputs
+    holds(graph)
+
+
 def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph) -> None:
     test_resources.test_types_and_names_are_the_ones_that_stacks_remember(graph, DOOR)
 

@@ -29,9 +29,9 @@ def identities(graph: Graph) -> list[str]:
     return sorted(identity.removeprefix(root) for identity in result)
 
 
-def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph, stack: str) -> None:
+def test_types_and_names_are_the_ones_that_stacks_remember(shipped: Graph, stack: str) -> None:
     file = GOLDEN / f"{stack}.txt"
-    result = identities(graph)
+    result = identities(shipped)
     if os.environ.get(REWRITE):
         file.write_text("".join(f"{line}\n" for line in result))
     remembered = file.read_text().splitlines()

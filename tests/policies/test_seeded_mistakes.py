@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.graph.recording import load
+from tests.components.conftest import WITHOUT_DOOR
 from tests.policies.conftest import InStack
 from tests.policies.support import Resource, of, recorded, replaced, run_pack
 
@@ -28,7 +29,7 @@ Mistake = Callable[[Program], Program]
 
 @cache
 def program() -> tuple[Resource, ...]:
-    return tuple(recorded(load(ROOT, "eu4a", preview=True)))
+    return tuple(recorded(load(ROOT, "eu4a", preview=True, changes=WITHOUT_DOOR["eu4a"])))
 
 
 def _is(resource: Resource, resource_name: str) -> bool:

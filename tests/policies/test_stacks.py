@@ -8,6 +8,7 @@ import pytest
 
 from llmd_gke.graph.recording import load
 from policies.rules import GROUPS
+from tests.components.conftest import WITHOUT_DOOR
 from tests.policies.conftest import InStack
 from tests.policies.support import recorded, run_pack
 
@@ -78,7 +79,7 @@ WITH_SECRETS = {
 @pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
 def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, preview: bool) -> None:
     in_stack("prod")
-    program = recorded(load(ROOT, "eu4a", preview=preview, changes=WITH_SECRETS))
+    program = recorded(load(ROOT, "eu4a", preview=preview, changes={**WITHOUT_DOOR["eu4a"], **WITH_SECRETS}))
     secrets = [resource for resource in program if resource.type == "kubernetes:core/v1:Secret"]
     assert sum("stringData" in resource.inputs for resource in secrets) == 2, "Kubernetes fills the collectors' token"
     said = run_pack(program)

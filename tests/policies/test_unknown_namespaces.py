@@ -10,6 +10,7 @@ import pytest
 from llmd_gke.graph.recording import load
 from policies.rules.example_files import Example
 from policies.rules.serving import PRESET
+from tests.components.conftest import WITHOUT_DOOR
 from tests.policies.conftest import InStack
 from tests.policies.objects import (
     GATEWAY_YAML,
@@ -49,7 +50,7 @@ def alarms(said: list[Said]) -> list[Said]:
 def eu4a() -> list[Resource]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PULUMI_STACK", "eu4a")
-        program = recorded(load(ROOT, "eu4a", preview=True))
+        program = recorded(load(ROOT, "eu4a", preview=True, changes=WITHOUT_DOOR["eu4a"]))
     return [resource for resource in program if resource.type.startswith("kubernetes:")]
 
 

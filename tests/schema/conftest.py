@@ -13,6 +13,7 @@ import pytest
 from llmd_gke.catalog import versions
 from llmd_gke.graph.recording import load
 from llmd_gke.settings.validation import CLOUD_VARIABLE
+from tests.components.conftest import WITHOUT_DOOR
 from tests.schema import sources
 from tests.schema.structural import Table, table
 
@@ -230,7 +231,8 @@ def rehearsal() -> Iterator[None]:
 def emitted_by(variant: str) -> list[Table]:
     """Every Kubernetes object of a variant; shared, so not to be changed."""
     stack, changes = VARIANTS[variant]
-    graph = load(ROOT, stack, preview=False, changes=changes)
+    # A variant changes a stack without a front door, unless it brings one.
+    graph = load(ROOT, stack, preview=False, changes={**WITHOUT_DOOR.get(stack, {}), **changes} if changes else None)
     nodes = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
     return [table(whole(node.inputs)) for node in nodes if "apiVersion" in node.inputs and "chart" not in node.inputs]
 
@@ -252,5 +254,5 @@ def emitted(request: pytest.FixtureRequest) -> list[Table]:
 
 @pytest.fixture
 def one() -> dict[str, Table]:
-    """One object of each kind, of stack `eu4a`, to break."""
-    return {str(thing["kind"]): copy.deepcopy(thing) for thing in emitted_by("eu4a")}
+    """One object of each kind, of stack `local`, to break."""
+    return {str(thing["kind"]): copy.deepcopy(thing) for thing in emitted_by("local")}

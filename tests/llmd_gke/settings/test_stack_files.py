@@ -16,9 +16,12 @@ from llmd_gke.settings import SettingsError, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.parse import known_keys
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.llmd_gke.settings.conftest import ROOT
+from tests.llmd_gke.settings.conftest import ROOT, Config
 
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
+
+WITH_KEYS = ("eu4a", "prod")
+"""Stacks whose callers' keys are set before the first deployment."""
 
 
 def message(root: Path, stack: str) -> str:
@@ -32,8 +35,16 @@ def test_a_shipped_stack_has_no_errors_and_only_the_warnings_it_means(
     stack: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    checked = load_stack(ROOT, stack, need_secrets=True)
+    checked = load_stack(ROOT, stack, need_secrets=stack not in WITH_KEYS)
     assert {warning.finding.rule for warning in checked.warnings} <= {"plain-http", "model-untested", "model-revision"}
+
+
+@pytest.mark.parametrize("stack", WITH_KEYS)
+def test_a_stack_with_a_front_door_lacks_nothing_but_its_callers_keys(stack: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_stack(ROOT, stack, need_secrets=True)
+    assert f"Pulumi.{stack}.yaml has 1 problem:" in str(caught.value)
+    assert "llmd-gke:frontDoor needs a key for each caller" in str(caught.value)
 
 
 def test_the_stacks_of_the_readme_are_shipped() -> None:
@@ -70,9 +81,11 @@ def test_the_first_deployment_is_three_replicas_on_three_of_four_hosts() -> None
 
 def test_local_is_eu4a_with_a_small_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    one, other = read_config(ROOT, "eu4a"), read_config(ROOT, "local")
+    one: Config = read_config(ROOT, "eu4a")
+    other: Config = read_config(ROOT, "local")
     assert other["gcp:project"] == "rehearsal"
-    assert one["llmd-gke:gateway"] == other["llmd-gke:gateway"]
+    assert {**one["llmd-gke:gateway"], "open": True} == other["llmd-gke:gateway"], "eu4a has keys, local has none"
+    assert ("llmd-gke:frontDoor" in one, "llmd-gke:frontDoor" in other) == (True, False)
     big, small = load_stack(ROOT, "eu4a").settings, load_stack(ROOT, "local").settings
     size = {"uri", "max_model_len", "max_num_seqs", "max_num_batched_tokens"}
     assert big.models[0].model_copy(update={key: getattr(small.models[0], key) for key in size}) == small.models[0]
@@ -202,7 +215,8 @@ def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(SettingsError, match="accepted licence"):
         load_stack(tmp_path, "mine", need_secrets=True)
     assert load_stack(tmp_path, "mine")
-    write(tmp_path, f"{text}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())
+    keys = "  llmd-gke:callerKeys:\n    trial:\n      secure: v1:abc\n"
+    write(tmp_path, f"{text}{keys}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())
     assert load_stack(tmp_path, "mine", need_secrets=True)
 
 

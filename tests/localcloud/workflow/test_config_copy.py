@@ -105,3 +105,9 @@ def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(wor
         "rejected without it.\n"
         "Fix: pulumi config set --secret llmd-gke:hfToken --stack local\n"
     )
+
+
+def test_the_warning_about_stand_ins_of_callers_keys_names_the_command_that_creates_them(workdir: Workdir) -> None:
+    screen = io.StringIO()
+    say_missing(["llmd-gke:callerKeys"], workdir, "eu4a", Console(file=screen))
+    assert screen.getvalue().endswith("Fix: llmd-gke key new CALLER --stack eu4a (for each caller)\n")

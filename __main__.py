@@ -148,6 +148,7 @@ pools = {
             prefix=prefix,
             node_service_account=project.node_service_account,
             disk_key=cluster_settings.encryption.disks,
+            provider=cluster.provider,
         ),
         after(cluster),
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
+import pulumi_kubernetes as k8s
 
 from components.cluster import SCOPES
+from components.custom_resources import custom_resource
 from components.lazy_sdk import compute, container
+from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
+from llmd_gke.manifests.compute_class import compute_class
 from llmd_gke.settings import TpuPoolSettings
 
 SLICE_PODS = 15
@@ -23,7 +27,8 @@ LONGEST_RUN_HOURS = 168
 class TpuPoolArgs:
     """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings specify another.
     Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
-    ``prefix``. ``disk_key`` is the full name of a Cloud KMS key for boot disks.
+    ``prefix``. ``disk_key`` is the full name of a Cloud KMS key for boot disks. ``provider``: of the cluster's objects,
+    for the ComputeClass of a list of capacities.
     """
 
     settings: TpuPoolSettings
@@ -33,27 +38,38 @@ class TpuPoolArgs:
     prefix: str
     node_service_account: pulumi.Input[str]
     disk_key: str | None = None
+    provider: k8s.Provider | None = None
 
 
 class TpuPool(pulumi.ComponentResource):
     """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
-    A multi-host slice gets compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a
-    workload policy instead. GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool``
-    (its name).
+    A list of capacities makes a node pool for each, and a ComputeClass that orders them. A multi-host slice gets
+    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GKE
+    adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name; of a list, that of
+    the preferred node pool).
     """
 
     pool: pulumi.Output[str]
 
     def __init__(self, name: str, args: TpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
-        settings = args.settings
+        made = [self._node_pool(name, args, pool) for pool in args.settings.node_pools]
+        if args.settings.compute_class is not None:
+            # GKE judges the class by its node pools, and pods that select it need one.
+            after = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[*made])
+            custom_resource(f"{name}-class", compute_class(args.settings), after)
+        self.pool = made[0].name
+        self.register_outputs({"pool": self.pool})
+
+    def _node_pool(self, name: str, args: TpuPoolArgs, settings: TpuPoolSettings) -> container.NodePool:
         multi_host = settings.slice.multi_host
         # A slice that is never scaled down has a fixed number of nodes: it needs no autoscaler.
         fixed = multi_host and settings.min_nodes == settings.max_nodes
-        flex = settings.capacity == "flex-start"
-        pool = container.NodePool(
-            f"{name}-nodes",
+        flex = settings.provisioning == "flex-start"
+        owner = args.settings.compute_class
+        return container.NodePool(
+            f"{settings.name}-nodes",
             name=settings.name,
             cluster=args.cluster,
             location=args.location,
@@ -74,7 +90,7 @@ class TpuPool(pulumi.ComponentResource):
             upgrade_settings=container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
-                spot=True if settings.capacity == "spot" else None,
+                spot=True if settings.provisioning == "spot" else None,
                 flex_start=True if flex else None,
                 max_run_duration=f"{(settings.max_run_hours or LONGEST_RUN_HOURS) * 3600}s" if flex else None,
                 reservation_affinity=_reservation(settings),
@@ -90,6 +106,10 @@ class TpuPool(pulumi.ComponentResource):
                 ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
                 gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
+                labels=None if owner is None else {LABEL: owner},
+                taints=None
+                if owner is None
+                else [container.NodePoolNodeConfigTaintArgs(key=LABEL, value=owner, effect=NODE_POOL_TAINT_EFFECT)],
                 service_account=args.node_service_account,
                 oauth_scopes=SCOPES,
                 shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
@@ -110,8 +130,6 @@ class TpuPool(pulumi.ComponentResource):
                 delete_before_replace=True,
             ),
         )
-        self.pool = pool.name
-        self.register_outputs({"pool": self.pool})
 
     def _placement(self, name: str, args: TpuPoolArgs) -> container.NodePoolPlacementPolicyArgs:
         topology = args.settings.topology

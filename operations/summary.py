@@ -17,7 +17,7 @@ from rich.tree import Tree
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.graph.recording import Graph, ResourceNode, load
-from llmd_gke.settings import SettingsError, StackSettings
+from llmd_gke.settings import AcceleratorPool, SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import load_stack
 
@@ -64,19 +64,24 @@ def _prices(settings: StackSettings) -> Table:
         cost = pool.cost(pool.zone_in(settings.cluster.zone), nodes)
         shape = f"{pool.machine_type} {pool.topology}"
         count = f"{nodes} of {pool.max_nodes}"
-        table.add_row(pool.name, shape, pool.capacity, count, str(cost.chips), price(cost.usd_per_hour))
+        table.add_row(pool.name, shape, _capacity(pool), count, str(cost.chips), price(cost.usd_per_hour))
     totals = settings.totals
     table.add_section()
     table.add_row("all replicas running", "", "", "", str(totals.chips), price(totals.usd_per_hour))
     return table
 
 
+def _capacity(pool: AcceleratorPool) -> str:
+    return ", ".join(one.provisioning for one in pool.node_pools)
+
+
 def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
     """Chips by Compute Engine quota and TPU family that the project needs if every pool is at its maximum."""
     chips: dict[tuple[str, str], int] = {}
     for pool in settings.pools:
-        quota = (pool.quota, pool.family.quota_family)
-        chips[quota] = chips.get(quota, 0) + pool.max_nodes * pool.slice.machine.chips
+        for name, nodes in pool.quotas.items():
+            quota = (name, pool.family.quota_family)
+            chips[quota] = chips.get(quota, 0) + nodes * pool.slice.machine.chips
     return chips
 
 

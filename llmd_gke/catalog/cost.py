@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llmd_gke.catalog.accelerators import Family, Slice
@@ -22,6 +23,17 @@ def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes
     chips = nodes * shape.machine.chips
     price = chip_price(family.name, zone, capacity)
     return Totals(chips, None if price is None else round(chips * price, 4))
+
+
+def dearest_first(prices: Sequence[float | None], limits: Sequence[int], nodes: int) -> list[int]:
+    """How many of ``nodes`` run at each price if they cost as much as they can, with ``limits`` nodes at each.
+
+    Nodes without a public price come last: nobody knows whether they are dearer.
+    """
+    counts = [0] * len(prices)
+    for index in sorted(range(len(prices)), key=lambda at: -(prices[at] or 0.0)):
+        counts[index] = min(limits[index], nodes - sum(counts))
+    return counts
 
 
 def total(pools: list[Totals]) -> Totals:

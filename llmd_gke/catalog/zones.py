@@ -14,6 +14,12 @@ from llmd_gke.catalog.accelerators import DEFAULT, FAMILIES
 
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 
+
+def is_reclaimable(capacity: Capacity) -> bool:
+    """Whether Google may take its hosts away: spot ones at any time, those of flex-start at the end of their run."""
+    return capacity in ("spot", "flex-start")
+
+
 ZONES_AS_OF = "2026-08-22"
 """State of https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus in :attr:`Family.zones`."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmd_gke.catalog import front_door, kserve, versions
+from llmd_gke.catalog import compute_class, front_door, kserve, versions
 from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
-from llmd_gke.manifests.types import JsonObject
+from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.versions import version_of
 from llmd_gke.settings import (
     AcceleratorPool,
@@ -95,12 +95,22 @@ def node_selector(pool: AcceleratorPool) -> JsonObject:
     """Selects the nodes of the model's pool, with the labels that GKE requires of pods with accelerators.
 
     GKE rejects TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name
-    distinguishes two pools of one shape, such as a reserved and a spot one.
+    distinguishes two pools of one shape, such as a reserved and a spot one. Of a pool with a list of capacities the
+    ComputeClass takes the place of its name: which node pool the pod gets depends on what there is.
     """
-    return {
-        POOL_LABEL: pool.name,
-        **pool.accelerator.node_labels(pool.family, pool.slice),
-    }
+    chosen = {POOL_LABEL: pool.name} if pool.compute_class is None else {compute_class.LABEL: pool.compute_class}
+    return {**chosen, **pool.accelerator.node_labels(pool.family, pool.slice)}
+
+
+def tolerations(pool: AcceleratorPool) -> list[Json]:
+    """Tolerations for the taints of the pool's nodes: GKE's own, and that of the pool's ComputeClass."""
+    kind = pool.accelerator
+    taken: list[Json] = [{"key": kind.resource, "operator": "Exists", "effect": kind.taint_effect}]
+    if pool.compute_class is not None:
+        # GKE adds it as well; pods of a plain Kubernetes would wait without it.
+        key, value = compute_class.LABEL, pool.compute_class
+        taken.append({"key": key, "operator": "Equal", "value": value, "effect": compute_class.TAINT_EFFECT})
+    return taken
 
 
 def probe(**times: int) -> JsonObject:

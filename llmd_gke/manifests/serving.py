@@ -19,6 +19,7 @@ from llmd_gke.manifests.server_pod import (
     security,
     server_arguments,
     tensor_parallel,
+    tolerations,
     variable,
     warm_up,
 )
@@ -95,7 +96,7 @@ def runtime_config(
         "serviceAccountName": account,
         "automountServiceAccountToken": False,
         "nodeSelector": node_selector(pool),
-        "tolerations": [{"key": kind.resource, "operator": "Exists", "effect": kind.taint_effect}],
+        "tolerations": tolerations(pool),
         "containers": [container],
         "volumes": [
             {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{machine.memory_gb // 8}G"}},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llmd_gke.catalog.accelerators import family_of
+from llmd_gke.catalog.cost import dearest_first
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.rules.finding import Finding
@@ -31,6 +32,19 @@ class PricedPool:
         family = family_of(self.machine_type)
         price = None if family is None else chip_price(family.name, self.zone, self.capacity)
         return 0.0 if not self.nodes else None if price is None else price * self.chips * self.nodes
+
+
+def together(pools: Sequence[PricedPool], hosts: int) -> list[PricedPool]:
+    """Node pools of which no more than ``hosts`` run together, each with as many as make the sum dearest.
+
+    Those without a public price stay as they are, so that a finding names them.
+    """
+    prices = [replace(pool, nodes=1).usd_per_hour for pool in pools]
+    counts = dearest_first(prices, [pool.nodes for pool in pools], hosts)
+    return [
+        pool if price is None else replace(pool, nodes=count)
+        for pool, price, count in zip(pools, prices, counts, strict=True)
+    ]
 
 
 def cents(usd_per_hour: float | None, usd_per_month: float | None) -> int | None:

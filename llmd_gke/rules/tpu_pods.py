@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.accelerators import TPU, Family
 from llmd_gke.rules import models
 from llmd_gke.rules.finding import Finding
@@ -17,8 +18,6 @@ from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 
 PRESET_STARTUP_MINUTES = 10
 """Minutes that the startup probe of KServe's preset allows: image, weights and the first XLA compilation need more."""
-
-COMPUTE_CLASS = "cloud.google.com/compute-class"
 
 TPU_ENVIRONMENT: Mapping[str, str] = {
     "CUDA_VISIBLE_DEVICES": "a GPU setting",
@@ -66,7 +65,7 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
 
 def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
     accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
-    if complete and selector.get(COMPUTE_CLASS).value is None:
+    if complete and selector.get(compute_class.LABEL).value is None:
         for label in (accelerator, topology):
             if label.value is None:
                 yield _pod(

@@ -23,11 +23,15 @@ _CODE = re.compile(r"``([^`]+)``")
 
 
 def sections_in(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The section and every section below it."""
+    """The section and every section below it, each once."""
+    yield from dict.fromkeys(_below(section_type))
+
+
+def _below(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
     yield section_type
     for field in section_type.model_fields.values():
         for inner in _inside(field.annotation):
-            yield from sections_in(inner)
+            yield from _below(inner)
 
 
 def _inside(annotation: object) -> Iterator[type[BaseModel]]:

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import wording
+from llmd_gke.settings.sections import capacity
 from llmd_gke.settings.validation import SettingFinding
 
 LONGEST_LINE = 400
@@ -99,13 +100,18 @@ def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> I
 
 def essential(error: ValidationError) -> list[ErrorDetails]:
     """Pydantic's errors without those that only follow from others: a list with invalid entries is also "too short"."""
-    details = error.errors()
+    details = [_without_tags(detail) for detail in error.errors()]
     paths = [detail["loc"] for detail in details]
     return [
         detail
         for detail, path in zip(details, paths, strict=True)
         if detail["type"] != "too_short" or not any(len(p) > len(path) and p[: len(path)] == path for p in paths)
     ]
+
+
+def _without_tags(detail: ErrorDetails) -> ErrorDetails:
+    """The error without the steps of its path that name a form of a value, and no key."""
+    return {**detail, "loc": tuple(step for step in detail["loc"] if step not in (capacity.ONE, capacity.SEVERAL))}
 
 
 def key_of(path: tuple[int | str, ...]) -> str:

@@ -78,7 +78,11 @@ def _rows(prefix: str, definition: Object, definitions: Object) -> Iterator[str]
         cells = (f"`{prefix}{key}`", _type(setting, definitions), default, what, _allowed(setting))
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
         if inner:
-            yield from _rows(f"{prefix}{key}[]." if "items" in setting else f"{prefix}{key}.", inner, definitions)
+            yield from _rows(f"{prefix}{key}[]." if _has_entries(setting) else f"{prefix}{key}.", inner, definitions)
+
+
+def _has_entries(setting: Object) -> bool:
+    return any("items" in choice for choice in _choices(setting))
 
 
 def _topologies(definition: Object) -> Iterator[str]:
@@ -112,7 +116,7 @@ def _named(reference: Object, definitions: Object) -> Object:
 
 def _choices(setting: Object) -> list[Object]:
     """The schemas of a value's alternatives, without ``null``."""
-    several = setting.get("anyOf", setting.get("allOf"))
+    several = next((setting[word] for word in ("anyOf", "oneOf", "allOf") if word in setting), None)
     choices = [_table(one) for one in _list(several)] if several is not None else [setting]
     return [choice for choice in choices if choice.get("type") != "null"]
 

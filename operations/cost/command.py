@@ -39,7 +39,7 @@ def command(
     """
     from llmd_gke.catalog.zones import old_prices
     from operations.cost import as_data, revisions, tables
-    from operations.cost.estimate import autoscaled, estimate
+    from operations.cost.estimate import autoscaled, by_preference, estimate
     from operations.exits import BadInput
     from operations.printing import show
     from operations.target import Target
@@ -70,6 +70,7 @@ def command(
         lines.append(f"A million output tokens at {tokens_per_second:,.0f} per second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
     lines += autoscaled(target.settings)
+    lines += by_preference(target.settings)
     lines.append(str(price.besides))
     if price.besides.limit is not None:
         lines.append(price.besides.limit)

@@ -132,8 +132,10 @@ class StackPrice:
 
 def estimate(stack: str, settings: StackSettings) -> StackPrice:
     """The price of a stack in each of :data:`STATES`."""
-    pools = tuple(_pool(settings, pool) for pool in settings.pools)
-    totals: dict[State, Amount] = {state: _total(pool.amounts[state] for pool in pools) for state in STATES}
+    pools = tuple(_pool(settings, pool, one) for pool in settings.pools for one in pool.node_pools)
+    totals: dict[State, Amount] = {
+        state: _total(_counted(settings, pool, pools, state) for pool in settings.pools) for state in STATES
+    }
     system = settings.cluster.system_pool
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
     fits = tuple(_fit(settings, model) for model in settings.models)
@@ -152,17 +154,48 @@ def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
     return ModelFit(model.name, size.gb if size else None, size is not None and size.is_exact, hbm)
 
 
-def _pool(settings: StackSettings, pool: AcceleratorPool) -> PoolPrice:
-    zone = pool.zone_in(settings.cluster.zone)
-    price = chip_price(pool.family.name, zone, pool.capacity)
-    nodes: dict[State, int] = {"idle": pool.min_nodes, "running": settings.busy_nodes(pool), "full": pool.max_nodes}
-    amounts: dict[State, Amount] = {state: _amount(pool, count, price) for state, count in nodes.items()}
-    return PoolPrice(pool.name, pool.machine_type, pool.topology, pool.capacity, zone, price, amounts)
+def _pool(settings: StackSettings, pool: AcceleratorPool, one: AcceleratorPool) -> PoolPrice:
+    """A node pool of a pool; of a list, as if all hosts came from this entry."""
+    zone = one.zone_in(settings.cluster.zone)
+    price = chip_price(one.family.name, zone, one.provisioning)
+    running = min(settings.busy_nodes(pool), one.max_nodes)
+    nodes: dict[State, int] = {"idle": one.min_nodes, "running": running, "full": one.max_nodes}
+    amounts: dict[State, Amount] = {state: _amount(one, count, price) for state, count in nodes.items()}
+    return PoolPrice(one.name, one.machine_type, one.topology, one.provisioning, zone, price, amounts)
+
+
+def _counted(settings: StackSettings, pool: AcceleratorPool, prices: Iterable[PoolPrice], state: State) -> Amount:
+    """What a pool adds to the totals: of a list, the dearest hosts that may run together."""
+    if not pool.entries:
+        return next(one.amounts[state] for one in prices if one.name == pool.name)
+    wanted = {"idle": pool.kept_nodes, "running": settings.busy_nodes(pool), "full": pool.max_nodes}
+    cost = pool.cost(pool.zone_in(settings.cluster.zone), wanted[state])
+    return Amount(wanted[state], cost.chips, cost.usd_per_hour, "" if cost.usd_per_hour is not None else NO_PRICE)
+
+
+def by_preference(settings: StackSettings) -> list[str]:
+    """For each list of capacities, a line with the range of the price of one host; none for other stacks."""
+    lines: list[str] = []
+    for pool in (one for one in settings.pools if one.entries):
+        zone = settings.cluster.zone
+        costs = {one.name: one.cost(one.zone_in(zone), pool.slice.hosts).usd_per_hour for one in pool.node_pools}
+        known = {name: usd for name, usd in costs.items() if usd is not None}
+        if not known:
+            lines.append(f"{pool.name}: no entry of its list has a public price.")
+            continue
+        least, most = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
+        open_ = [name for name in costs if name not in known]
+        rest = f"; {', '.join(open_)}: {NO_PRICE}" if open_ else ""
+        lines.append(
+            f"{pool.name}: a host costs {known[least]:,.2f} ({least}) to {known[most]:,.2f} ({most}) USD an hour{rest}"
+            ". The totals count the dearest hosts that may run together."
+        )
+    return lines
 
 
 def _amount(pool: AcceleratorPool, nodes: int, price: float | None) -> Amount:
     chips = nodes * pool.slice.machine.chips
-    if pool.capacity == "reservation" and nodes < pool.max_nodes:
+    if pool.provisioning == "reservation" and nodes < pool.max_nodes:
         return Amount(nodes, chips, None, AS_RESERVED)
     if not nodes:
         return Amount(0, 0, 0.0)

@@ -57,7 +57,7 @@ def _others(channels: Mapping[str, Mapping[str, object]], floor: tuple[int, ...]
 def zones(context: Context) -> Iterator[Result]:
     """The zones exist and are up."""
     settings = context.settings
-    wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.pools)}
+    wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.node_pools)}
     for zone in sorted(wanted):
         try:
             answer = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
@@ -79,7 +79,7 @@ def machine_types(context: Context) -> Iterator[Result]:
     The Cloud TPU API is not queried: it lists zones in which GKE offers no TPUs.
     """
     settings = context.settings
-    wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.pools}
+    wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.node_pools}
     wanted.add((settings.cluster.system_pool.machine_type, settings.cluster.node_zone))
     for machine, zone in sorted(wanted):
         try:

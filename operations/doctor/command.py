@@ -115,11 +115,11 @@ def _types(target: Target) -> frozenset[str]:
 
 def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
     """Asks for confirmation before money is spent. Raises ``Refused`` without consent."""
-    pools = context.settings.pools
+    pools = context.settings.node_pools
     hosts = ", ".join(
         f"{pool.machine_type} in {zone}"
         for pool in pools
-        if pool.capacity in ("on-demand", "spot")
+        if pool.provisioning in ("on-demand", "spot")
         for zone in zones or [pool.zone_in(context.settings.cluster.zone)]
     )
     print(
@@ -136,7 +136,7 @@ def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
 
 
 def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> list[Result]:
-    from operations.doctor.probe import probe
+    from operations.doctor.probe import probe, walk
     from operations.doctor.result import CheckStatus, skipped
 
     lacking = [
@@ -146,10 +146,13 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
     answers: list[Result] = []
     for pool in context.settings.pools:
-        for zone in zones or [pool.zone_in(context.settings.cluster.zone)]:
-            message = f"trying to create a {pool.machine_type} for {pool.name} in {zone}"
-            with working(message, quiet_seconds=0):
-                answers += probe(context, pool, zone)
+        asked: list[Result] = []
+        for one in pool.node_pools:
+            for zone in zones or [one.zone_in(context.settings.cluster.zone)]:
+                message = f"trying to create a {one.machine_type} for {one.name} in {zone}"
+                with working(message, quiet_seconds=0):
+                    asked += probe(context, one, zone)
+        answers += walk(pool, asked)
     return answers
 
 

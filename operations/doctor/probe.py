@@ -11,6 +11,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from llmd_gke.catalog.zones import region_of
@@ -18,7 +19,7 @@ from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
 from operations.doctor.google import GoogleRequestError, MissingResource, NoAnswer, items, short
 from operations.doctor.probe_network import subnet_in
-from operations.doctor.result import Result, failed, ok, skipped, warning
+from operations.doctor.result import CheckStatus, Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
     from llmd_gke.settings.sections.pools import AcceleratorPool
@@ -34,9 +35,9 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
     """Checks whether a zone (default: the pool's) has a free host of the pool's machine type."""
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
-    if pool.capacity == "flex-start":
+    if pool.provisioning == "flex-start":
         yield skipped(check, "flex-start capacity is queued by design: a single failed attempt says nothing about it")
-    elif pool.capacity == "reservation":
+    elif pool.provisioning == "reservation":
         yield _reserved(context, check, pool, zone)
     else:
         try:
@@ -44,6 +45,26 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
                 yield from _host(context, check, pool, zone, interface)
         except GoogleRequestError as error:
             yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
+
+
+def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
+    """The answers about the node pools of a list, and where its hosts would come from now.
+
+    An entry without hosts stops nothing as long as another has some: its finding is then a warning.
+    """
+    if not pool.entries:
+        return answers
+    named = {f"capacity of {one.name}": one for one in pool.node_pools}
+    free = [one.check for one in answers if one.status is CheckStatus.OK and one.check in named]
+    check = f"capacity of {pool.name}"
+    if not free:
+        fix = "see the findings of its entries; add another kind or zone to the list (docs/pools.md)"
+        return [*answers, failed(check, "no entry of the list is known to have hosts now", fix)]
+    softened = [
+        replace(one, status=CheckStatus.WARNING) if one.status is CheckStatus.FAILED and one.check in named else one
+        for one in answers
+    ]
+    return [*softened, ok(check, f"its hosts would come from {named[free[0]].name} now")]
 
 
 def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) -> Result:
@@ -104,7 +125,7 @@ def _host(
 def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
     """The body of a request for a TPU host without external address, whose disk is deleted with it."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
-    if pool.capacity == "spot":
+    if pool.provisioning == "spot":
         scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
     disk = {"sourceImage": IMAGE, "diskSizeGb": "10", "diskType": f"zones/{zone}/diskTypes/{pool.family.boot_disks[0]}"}
     return {
@@ -121,10 +142,10 @@ def _outcome(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[
     codes = [str(error.get("code")) for error in errors]
     text = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:
-        return ok(check, f"{zone} had a free {pool.machine_type} ({pool.capacity}) just now")
+        return ok(check, f"{zone} had a free {pool.machine_type} ({pool.provisioning}) just now")
     if any(code in STOCK_OUT for code in codes):
         fix = "try another zone (docs/pools.md), try again later, use capacity spot or flex-start, or use a reservation"
-        return failed(check, f"stock-out: {zone} has no free {pool.machine_type} ({pool.capacity}) now", fix)
+        return failed(check, f"stock-out: {zone} has no free {pool.machine_type} ({pool.provisioning}) now", fix)
     if any("QUOTA" in code for code in codes):
         return failed(check, text, "request the quota that the message names")
     return failed(check, f"{', '.join(codes)}: {text}", "see the message")

@@ -34,14 +34,15 @@ REGIONAL = {"FORWARDING_RULES": 2, "NETWORK_ENDPOINT_GROUPS": 2}
 
 
 def chips(context: Context) -> Iterator[Result]:
-    """The limit of the quota that each pool draws on covers its ``maxNodes``."""
+    """The limit of each quota that the pools draw on covers their ``maxNodes``; of a list, every entry counts."""
     settings = context.settings
     region = settings.cluster.region
     wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
     for pool in settings.pools:
-        quota = pool.quota.split()[0]
-        divided = pool.accelerator.quota_dimension(pool.family, quota)
-        wanted[quota, divided] += pool.max_nodes * pool.slice.machine.chips
+        for name, nodes in pool.quotas.items():
+            quota = name.split()[0]
+            divided = pool.accelerator.quota_dimension(pool.family, quota)
+            wanted[quota, divided] += nodes * pool.slice.machine.chips
     for (quota, divided), need in wanted.items():
         name = f"{quota} ({divided[1]}) in {region}" if divided else f"{quota} in {region}"
         limit = _limit(context, quota, {"region": region, **dict([divided] if divided else [])})

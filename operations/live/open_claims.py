@@ -119,7 +119,7 @@ def _server_ready(text: str) -> Callable[[Evidence], Answer]:
 def _nodes(seen: Evidence) -> Answer:
     if seen.snapshot is None:
         return NOT_SEEN
-    pools = {pool.name for pool in seen.settings.pools}
+    pools = {pool.name for pool in seen.settings.node_pools}
     nodes = [node for node in seen.snapshot.nodes if label(node, POOL_LABEL) in pools]
     ready = [name(node) for node in nodes if text(conditions(node).get("Ready"), "status") == "True"]
     return ("yes", f"{len(ready)} TPU node(s) Ready") if ready else NOT_SEEN
@@ -254,6 +254,11 @@ BY_HAND: Mapping[int, str] = {
     66: "needs a model that KEDA scales: kubectl get scaledobject says ACTIVE True",
     67: "needs an autoscaled model: pulumi up and refresh while a pod is Pending",
     68: "needs a stack with budget.billingAccount: gcloud billing budgets list",
+    69: "needs a model with a schedule: its host goes outside of the hours, and comes back",
+    70: "needs a cluster of some days: llmd-gke cost --actual shows the hours of its pools",
+    71: "needs a list of capacities whose first entry has no stock: events of the pending pod",
+    72: "needs a list of capacities: the model's pod is created and gets a host",
+    73: "needs a list of capacities with returnToPreferred, and hosts that come back to the first entry",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

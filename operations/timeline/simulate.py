@@ -52,7 +52,7 @@ def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple
     pool = settings.pool(model.pool)
     size = catalogue.size(model.uri)
     gigabytes = durations.UNKNOWN_GB if size is None else size.gb
-    reserved = pool.capacity == "reservation"
+    reserved = pool.provisioning == "reservation"
     download = Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, durations.DOWNLOAD_SOURCE)
     return (
         ("host", durations.HOST_RESERVED if reserved else durations.HOST_FROM_ZERO),

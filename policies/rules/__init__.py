@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from policies.rules import (
     budget,
     cluster,
+    compute_class,
     egress,
     exposure,
     front_door,
@@ -46,7 +47,7 @@ GROUPS = (
     Group("platform", "Platform", platform.RULES),
     Group("clusters", "Clusters and networks", (*cluster.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
-    Group("tpu-node-pools", "TPU node pools", tpu_pools.RULES),
+    Group("tpu-node-pools", "TPU node pools", (*tpu_pools.RULES, *compute_class.RULES)),
     Group("exposure", "Exposure", exposure.RULES),
     Group("production", "Production stacks", production.RULES),
 )

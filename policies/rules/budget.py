@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import accelerators, overhead
 from llmd_gke.catalog.zones import PRICES_AS_OF, Capacity, region_of
-from llmd_gke.rules import budget
+from llmd_gke.rules import budget, capacity_order
 from llmd_gke.rules.budget import PricedPool
 from llmd_gke.rules.inputs import Input
-from policies.rules.rule import CLUSTER, NODE_POOL, Program, Rule, Settings, StackFinding
+from policies.rules.compute_class import COMPUTE_CLASS, listed
+from policies.rules.rule import CLUSTER, NODE_POOL, Program, Rule, Settings, StackFinding, Subject
 
 
 def _check(program: Program, _settings: Settings) -> Iterator[StackFinding]:
@@ -18,16 +19,29 @@ def _check(program: Program, _settings: Settings) -> Iterator[StackFinding]:
         if limit is None:
             continue
         pools: list[PricedPool] = []
+        named: dict[str, PricedPool] = {}
         others = 0.0
         for subject in program.of(NODE_POOL):
             pool = _priced(subject.node, subject.resource)
             if pool is not None and accelerators.family_of(pool.machine_type) is not None:
                 pools.append(pool)
+                named[subject.node.get("name").text() or ""] = pool
             elif pool is not None:
                 price = overhead.machine(pool.machine_type, region_of(pool.zone))
                 others += (price or 0.0) * pool.nodes
+        for subject in program.of(COMPUTE_CLASS):
+            pools = _sharing(subject, pools, named)
         for finding in budget.fits(limit, pools, others, None):
             yield StackFinding(cluster, finding)
+
+
+def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, PricedPool]) -> list[PricedPool]:
+    """The pools, of which those of a class have no more hosts together than the class says."""
+    most = capacity_order.most_hosts(subject.node.get("metadata"))
+    members = [named[name] for name in listed(subject) if name in named]
+    if most is None:
+        return pools
+    return [*(pool for pool in pools if pool not in members), *budget.together(members, most)]
 
 
 def _priced(pool: Input, name: str) -> PricedPool | None:
@@ -61,7 +75,7 @@ HOURLY_PRICE = Rule(
     f"of {PRICES_AS_OF} of every node pool at its maximum, with GKE's fee. Nothing else stops spending before the "
     "bill: Google's budgets only alert.",
     sources=("https://cloud.google.com/tpu/pricing", "https://cloud.google.com/billing/docs/how-to/budgets"),
-    kinds=(CLUSTER, NODE_POOL),
+    kinds=(CLUSTER, NODE_POOL, COMPUTE_CLASS),
     check_stack=_check,
     opt_out="Remove the setting `budget`.",
 )

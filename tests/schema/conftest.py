@@ -43,6 +43,11 @@ POOLS: list[Table] = [
     {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 8},
     {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 8},
 ]
+CAPACITIES: list[Table] = [
+    {"kind": "reservation", "reservation": {"name": "mine"}, "maxNodes": 2},
+    {"kind": "on-demand"},
+    {"kind": "spot"},
+]
 VARIANTS: dict[str, tuple[str, Table]] = {
     **{stack: (stack, {}) for stack in STACKS},
     "gated model": (
@@ -52,6 +57,7 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             "llmd-gke:hfToken": "hf_a_token_of_tests",
         },
     ),
+    "capacities in order": ("eu4a", {"llmd-gke:tpuPools": [{**POOLS[0], "diskGb": 150, "capacity": CAPACITIES}]}),
     "autoscaled by KEDA": ("eu4a", {"llmd-gke:models": [SCALING]}),
     "autoscaled by GKE": (
         "eu4a",

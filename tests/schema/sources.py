@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import front_door, versions
-from localcloud.gke_gateway.crds import autoscaling_metric, pod_monitoring
+from localcloud.gke_gateway.crds import autoscaling_metric, compute_class, pod_monitoring
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +111,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "AutoscalingMetric", "InferenceObjective")
+KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "AutoscalingMetric", "ComputeClass", "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -126,6 +126,8 @@ def crd(kind: str) -> dict[str, object]:
         return cast("dict[str, object]", pod_monitoring.definition())
     if kind == "AutoscalingMetric":
         return cast("dict[str, object]", autoscaling_metric.definition())
+    if kind == "ComputeClass":
+        return cast("dict[str, object]", compute_class.definition())
     if kind == "InferenceObjective":
         return read(OUR_CHART / "inferenceobjective.yaml")
     path, file = _LOCATIONS[kind]

@@ -94,6 +94,10 @@ def test_what_scales_replicas_fits_the_definitions_of_gke_and_keda(variant: str,
     validate(conftest.emitted_by(variant), *kinds)
 
 
+def test_the_order_of_capacities_fits_the_definition_of_gkes_classes() -> None:
+    validate(conftest.emitted_by("capacities in order"), "ComputeClass")
+
+
 def test_a_label_that_the_managed_adapter_refuses_is_refused_here() -> None:
     (metric,) = [one for one in conftest.emitted_by("autoscaled by GKE") if one["kind"] == "AutoscalingMetric"]
     spoilt = copy.deepcopy(metric)

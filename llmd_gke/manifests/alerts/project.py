@@ -75,7 +75,7 @@ def _quota_use(settings: StackSettings) -> Iterator[str]:
     """Expressions for the share (0 to 1) of each quota of the stack's pools that is in use."""
     region = settings.cluster.region
     seen: set[tuple[str, str | None]] = set()
-    for pool in settings.pools:
+    for pool in settings.node_pools:
         quota = pool.quota.split()[0]
         divided = pool.accelerator.quota_dimension(pool.family, quota)
         key = (quota, divided[1] if divided else None)

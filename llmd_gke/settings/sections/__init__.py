@@ -7,6 +7,7 @@ holds a secret: tokens are read by the program as Pulumi secrets and never enter
 
 from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.budget import BudgetSettings
+from llmd_gke.settings.sections.capacity import CapacitySettings, ReservationSettings
 from llmd_gke.settings.sections.cluster import (
     ClusterSettings,
     EncryptionSettings,
@@ -28,7 +29,7 @@ from llmd_gke.settings.sections.notification import (
 )
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
-from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
@@ -39,6 +40,7 @@ __all__ = [
     "AcceleratorPool",
     "BudgetSettings",
     "CallerSettings",
+    "CapacitySettings",
     "ChannelSettings",
     "ClusterSettings",
     "EgressSettings",

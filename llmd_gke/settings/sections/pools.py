@@ -7,27 +7,10 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from llmd_gke.catalog.accelerators import Accelerator, Family, Slice, accelerator_of, family_of, find_slice, quota_name
-from llmd_gke.catalog.cost import Totals, pool_cost
-from llmd_gke.catalog.zones import Capacity
+from llmd_gke.catalog.cost import Totals, dearest_first, pool_cost
+from llmd_gke.catalog.zones import Capacity, chip_price, is_reclaimable
 from llmd_gke.settings.sections.base import Nodes, Section, Word
-
-
-class ReservationSettings(Section):
-    """A Compute Engine reservation of TPU hosts."""
-
-    name: str
-    """Name of the reservation."""
-    project: str | None = None
-    """ID of the project that owns the reservation (default: the stack's own project)."""
-    block: str | None = None
-    """Reservation block to consume (default: the whole reservation)."""
-
-    @property
-    def path(self) -> str:
-        """The reservation as GKE's node pools name it, including its block if one is set."""
-        owner = f"projects/{self.project}/reservations/" if self.project else ""
-        block = f"/reservationBlocks/{self.block}" if self.block else ""
-        return f"{owner}{self.name}{block}"
+from llmd_gke.settings.sections.capacity import CapacityForm, CapacitySettings, ReservationSettings
 
 
 class TpuPoolSettings(Section):
@@ -47,9 +30,15 @@ class TpuPoolSettings(Section):
     """Minimum number of hosts (default: 0, which costs nothing while no model runs)."""
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
     """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
-    capacity: Capacity = "on-demand"
+    capacity: CapacityForm = "on-demand"
     """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``
-    consumes ``reservation``, ``flex-start`` is queued and limited in time."""
+    consumes ``reservation``, ``flex-start`` is queued and limited in time. Or a list of them in order of preference:
+    GKE then takes hosts from the first entry that has any."""
+    accept_reclaimable: bool = False
+    """Accept a list of capacities of which Google may reclaim every host (default: false)."""
+    return_to_preferred: bool = False
+    """Move replicas back to an earlier entry of the list once it has hosts again, which restarts them (default:
+    false)."""
     reservation: ReservationSettings | None = None
     """The reservation to consume; only with capacity ``reservation``."""
     max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
@@ -87,7 +76,55 @@ class TpuPoolSettings(Section):
     @property
     def quota(self) -> str:
         """The Compute Engine quota its hosts draw on."""
-        return quota_name(self.family, preemptible=self.capacity in ("spot", "flex-start"))
+        return quota_name(self.family, preemptible=is_reclaimable(self.provisioning))
+
+    @property
+    def entries(self) -> tuple[CapacitySettings, ...]:
+        """The capacities in order of preference; empty for a pool with one kind of capacity."""
+        return self.capacity if isinstance(self.capacity, tuple) else ()
+
+    @property
+    def provisioning(self) -> Capacity:
+        """The provisioning model of its hosts; of a list, the preferred one."""
+        if isinstance(self.capacity, str):
+            return self.capacity
+        return self.capacity[0].kind if self.capacity else "on-demand"
+
+    @property
+    def compute_class(self) -> str | None:
+        """The name of the ComputeClass that orders its node pools; ``None`` for a pool with one kind of capacity."""
+        return f"{self.name}-capacity" if self.entries else None
+
+    @property
+    def node_pools(self) -> tuple[TpuPoolSettings, ...]:
+        """The node pools in GKE, in order of preference, each with one kind of capacity: one, or one per entry."""
+        return tuple(self._of(entry) for entry in self.entries) or (self,)
+
+    @property
+    def kept_nodes(self) -> int:
+        """Number of nodes that always run, in all of its node pools."""
+        return sum(pool.min_nodes for pool in self.node_pools)
+
+    @property
+    def quotas(self) -> dict[str, int]:
+        """Number of nodes at most by the Compute Engine quota that they draw on, with all node pools of a list."""
+        nodes: dict[str, int] = {}
+        for pool in self.node_pools:
+            nodes[pool.quota] = min(nodes.get(pool.quota, 0) + pool.max_nodes, self.max_nodes)
+        return nodes
+
+    def _of(self, entry: CapacitySettings) -> TpuPoolSettings:
+        return self.model_copy(
+            update={
+                "name": f"{self.name}-{entry.suffix}",
+                "zone": entry.zone or self.zone,
+                "capacity": entry.kind,
+                "reservation": entry.reservation,
+                "max_run_hours": entry.max_run_hours,
+                "min_nodes": entry.min_nodes,
+                "max_nodes": entry.max_nodes or self.max_nodes,
+            }
+        )
 
     @property
     def has_workload_policy(self) -> bool:
@@ -106,9 +143,24 @@ class TpuPoolSettings(Section):
         """The zone of its hosts: its own, or else the cluster's TPU zone, ``cluster_zone``."""
         return self.zone or cluster_zone
 
+    def at_most(self, zone: str, nodes: int) -> list[tuple[TpuPoolSettings, int]]:
+        """How that many nodes are spread over its node pools if they cost as much as they can."""
+        pools = self.node_pools
+        prices = [chip_price(self.family.name, one.zone_in(zone), one.provisioning) for one in pools]
+        # A pool with one kind of capacity is not asked for more than it has: that is another rule's finding.
+        limits = [one.max_nodes for one in pools] if self.entries else [nodes]
+        return list(zip(pools, dearest_first(prices, limits, nodes), strict=True))
+
     def cost(self, zone: str, nodes: int) -> Totals:
-        """Chips and price of that many nodes of this pool."""
-        return pool_cost(self.family, self.slice, zone, self.capacity, nodes)
+        """Chips and price of that many nodes of this pool; of a list of capacities, the price at most."""
+        parts = [
+            pool_cost(self.family, self.slice, one.zone_in(zone), one.provisioning, count)
+            for one, count in self.at_most(zone, nodes)
+            if count or not self.entries
+        ]
+        prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
+        known = len(prices) == len(parts)
+        return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if known else None)
 
 
 AcceleratorPool: TypeAlias = TpuPoolSettings

@@ -58,6 +58,11 @@ class StackSettings(Section):
         return self.tpu_pools
 
     @property
+    def node_pools(self) -> tuple[AcceleratorPool, ...]:
+        """The node pools in GKE: those of :attr:`pools`, or one for each of a pool's capacities."""
+        return tuple(one for pool in self.pools for one in pool.node_pools)
+
+    @property
     def pool_keys(self) -> tuple[str, ...]:
         """The keys of :attr:`pools`, such as ``llmd-gke:tpuPools[0]``."""
         return tuple(f"llmd-gke:tpuPools[{index}]" for index in range(len(self.tpu_pools)))
@@ -103,12 +108,12 @@ class StackSettings(Section):
     def busy_nodes(self, pool: AcceleratorPool) -> int:
         """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""
         hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
-        return max(pool.min_nodes, min(hosts, pool.max_nodes))
+        return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
     def least_nodes(self, pool: AcceleratorPool) -> int:
         """Number of nodes of a pool while autoscaled models have their fewest replicas."""
         hosts = sum(model.least_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
-        return max(pool.min_nodes, min(hosts, pool.max_nodes))
+        return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
     @property
     def autoscaled(self) -> tuple[ModelSettings, ...]:

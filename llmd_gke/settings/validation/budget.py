@@ -43,7 +43,13 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
         if shape is None:
             return None
         zone = pool.zone_in(settings.cluster.zone)
-        pools.append(PricedPool(pool.name, pool.machine_type, shape.machine.chips, zone, pool.capacity, pool.max_nodes))
+        made = [
+            PricedPool(
+                one.name, pool.machine_type, shape.machine.chips, one.zone_in(zone), one.provisioning, one.max_nodes
+            )
+            for one in pool.node_pools
+        ]
+        pools += rules.together(made, pool.max_nodes) if pool.entries else made
     return pools
 
 
@@ -72,6 +78,10 @@ def _floor(settings: StackSettings) -> float:
     """USD per hour with the fewest replicas and nodes; pools without a public price count as 0."""
     chips = 0.0
     for pool in settings.pools:
-        price = chip_price(pool.family.name, pool.zone_in(settings.cluster.zone), pool.capacity)
-        chips += (price or 0.0) * settings.least_nodes(pool) * pool.slice.machine.chips
+        prices = [
+            chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning)
+            for one in pool.node_pools
+        ]
+        known = [price for price in prices if price is not None]
+        chips += min(known, default=0.0) * settings.least_nodes(pool) * pool.slice.machine.chips
     return chips + CLUSTER_FEE_USD_PER_HOUR + besides(settings, idle=True).usd_per_hour

@@ -8,6 +8,7 @@ from dataclasses import replace
 from llmd_gke.catalog import accelerators
 from llmd_gke.rules import (
     buckets,
+    capacity_order,
     environment,
     models,
     multi_host,
@@ -70,6 +71,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     shape = accelerators.find_slice(pool.machine_type, pool.topology)
     if shape is None:
         return
+    zones = [one.zone_in(settings.cluster.zone) for one in pool.node_pools]
+    yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
         yield from locate(f"{key}.maxReplicas", model.max_replicas, scaling.single_host(pool.name, shape))
     yield from locate(
@@ -158,14 +161,18 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
 
 def unique(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that pools and models have distinct names, and that at most one model is served at ``/``."""
-    seen: set[str] = set()
+    seen: list[str] = ["system"]
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
-        if pool.name in seen or pool.name == "system":
+        if pool.name in seen:
             finding = Finding(
                 "unique-name", f"another pool has the name {pool.name}", fix="give each pool a unique name"
             )
             yield SettingFinding(f"{key}.name", pool.name, finding)
-        seen.add(pool.name)
+        seen.append(pool.name)
+        for index, made in enumerate(pool.node_pools if pool.entries else ()):
+            findings = capacity_order.node_pool_name(made.name, seen)
+            yield from locate(f"{key}.capacity[{index}].name", made.name, findings)
+            seen.append(made.name)
     models_seen: set[str] = set()
     rooted: str | None = None
     for index, model in enumerate(settings.models):

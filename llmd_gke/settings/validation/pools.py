@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import multi_host, names
+from llmd_gke.catalog.zones import Capacity
+from llmd_gke.rules import capacity_order, multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.settings.sections import ClusterSettings, StackSettings, TpuPoolSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
@@ -24,18 +25,37 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     yield from locate(f"{key}.topology", topology, tpu_checks.topology(machine, topology))
     zone = pool.zone_in(cluster.zone)
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
-    yield from locate(zone_key, zone, tpu_checks.same_region(zone, cluster.zone))
-    yield from locate(zone_key, zone, tpu_checks.zone(machine, zone))
+    if not pool.entries or any(entry.zone is None for entry in pool.entries):
+        yield from _zone(zone_key, zone, pool, cluster)
     version = cluster.min_version
     yield from locate("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version))
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts)
+    if isinstance(pool.capacity, tuple):
+        yield from _in_order(key, zone_key, pool, cluster)
+        return
+    for setting, value in (
+        ("acceptReclaimable", pool.accept_reclaimable),
+        ("returnToPreferred", pool.return_to_preferred),
+    ):
+        if value:
+            yield from locate(f"{key}.{setting}", value, capacity_order.without_list(setting))
     mode = pool.capacity
     yield from locate(f"{key}.capacity", mode, tpu_checks.capacity(mode, machine, zone))
     yield from locate(f"{key}.capacity", mode, tpu_checks.flex_start_slice(mode, machine, topology))
-    reserved = pool.reservation
+    yield from _reservation(key, f"{key}.capacity", pool)
+
+
+def _zone(key: str, zone: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+    yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone))
+    yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone))
+
+
+def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[SettingFinding]:
+    """Checks what belongs to one kind of capacity; ``key``: the pool, or an entry of its list."""
+    mode, reserved = pool.provisioning, pool.reservation
     named = reserved.path if reserved else None
-    yield from locate(f"{key}.capacity", mode, tpu_checks.capacity_settings(mode, named, pool.max_run_hours))
+    yield from locate(mode_key, mode, tpu_checks.capacity_settings(mode, named, pool.max_run_hours))
     if reserved:
         name, block = reserved.name, reserved.block
         yield from locate(f"{key}.reservation.name", name, names.label(name, "reservation name", 63))
@@ -43,6 +63,47 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
             yield from locate(f"{key}.reservation.project", reserved.project, names.project(reserved.project, _OWNER))
         if block:
             yield from locate(f"{key}.reservation.block", block, names.label(block, "reservation block", 63))
+
+
+def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+    """Checks a list of capacities: the list, then each entry as the node pool that it becomes."""
+    kinds: list[Capacity] = [entry.kind for entry in pool.entries]
+    listed = f"{key}.capacity"
+    yield from locate(listed, kinds, capacity_order.length(len(kinds)))
+    if not kinds:
+        return
+    fix = "add an entry of kind on-demand, or set acceptReclaimable: true"
+    accepted = pool.accept_reclaimable
+    yield from locate(listed, kinds, capacity_order.reclaimable(kinds, accepted=accepted, fix=fix))
+    for setting, value in (
+        ("reservation", pool.reservation and pool.reservation.name),
+        ("maxRunHours", pool.max_run_hours),
+        ("minNodes", pool.min_nodes or None),
+    ):
+        if value is not None:
+            yield from locate(f"{key}.{setting}", value, capacity_order.belongs_to_entries(setting))
+    if (shape := accelerators.find_slice(pool.machine_type, pool.topology)) is not None:
+        yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
+    limits = [one.max_nodes for one in pool.node_pools]
+    yield from locate(f"{key}.maxNodes", pool.max_nodes, capacity_order.room(pool.name, pool.max_nodes, limits))
+    seen: list[capacity_order.Entry] = []
+    for index, (entry, made) in enumerate(zip(pool.entries, pool.node_pools, strict=True)):
+        at = f"{listed}[{index}]"
+        zone = made.zone_in(cluster.zone)
+        if entry.zone:
+            yield from _zone(f"{at}.zone", zone, pool, cluster)
+        mode_key = f"{at}.zone" if entry.zone else zone_key if entry.kind != "flex-start" else f"{at}.kind"
+        where = zone if entry.zone else entry.kind
+        yield from locate(mode_key, where, tpu_checks.capacity(entry.kind, pool.machine_type, zone))
+        yield from _reservation(at, f"{at}.kind", made)
+        if entry.max_nodes is not None:
+            findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
+            yield from locate(f"{at}.maxNodes", entry.max_nodes, findings)
+        counts = tpu_checks.node_counts(pool.machine_type, pool.topology, made.min_nodes, made.max_nodes)
+        yield from locate(f"{at}.minNodes", made.min_nodes, counts)
+        branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
+        yield from locate(at, entry.kind, capacity_order.repeated(branch, seen))
+        seen.append(branch)
 
 
 def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:

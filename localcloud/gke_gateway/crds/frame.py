@@ -22,9 +22,16 @@ def object_schema(spec: JsonObject, status: JsonObject = OPEN) -> JsonObject:
 
 
 def definition(
-    group: str, kind: str, plural: str, schema: JsonObject, labels: Mapping[str, str], version: str = "v1"
+    group: str,
+    kind: str,
+    plural: str,
+    schema: JsonObject,
+    labels: Mapping[str, str],
+    version: str = "v1",
+    *,
+    namespaced: bool = True,
 ) -> JsonObject:
-    """A namespaced kind with one ``version``, and a status of its own."""
+    """A kind with one ``version``, and a status of its own; not ``namespaced``: of the whole cluster."""
     metadata: JsonObject = {"name": f"{plural}.{group}"}
     if labels:
         metadata["labels"] = dict(labels)
@@ -35,7 +42,7 @@ def definition(
         "spec": {
             "group": group,
             "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "scope": "Namespaced",
+            "scope": "Namespaced" if namespaced else "Cluster",
             "versions": [
                 {
                     "name": version,

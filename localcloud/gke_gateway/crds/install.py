@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import cast
 
-from localcloud.gke_gateway.crds import gke, pod_monitoring, upstream
+from localcloud.gke_gateway.crds import compute_class, gke, pod_monitoring, upstream
 from localcloud.kubernetes.client import Kube, NotFound, Resource, Unreachable
 from localcloud.kubernetes.fields import Object
 
@@ -18,7 +18,7 @@ ESTABLISHED_SECONDS = 30.0
 
 def definitions(folder: Path) -> list[Object]:
     """Every CustomResourceDefinition; ``folder`` holds upstream's. Raises ``SetUpFailed`` where they are not there."""
-    own = (*gke.definitions(), pod_monitoring.definition())
+    own = (*gke.definitions(), pod_monitoring.definition(), compute_class.definition())
     return [cast("Object", definition) for definition in (*upstream.definitions(folder), *own)]
 
 

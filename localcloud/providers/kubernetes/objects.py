@@ -38,9 +38,10 @@ CLUSTER_SCOPED = frozenset(
         "VolumeAttachment",
         "GatewayClass",
         "ClusterIssuer",
+        "ComputeClass",
     ]
 )
-"""``kinds/kinds.go`` Namespaced, and two custom kinds that matter here. Every other kind is in a namespace."""
+"""``kinds/kinds.go`` Namespaced, and three custom kinds that matter here. Every other kind is in a namespace."""
 
 BUILT_IN_NAMESPACES = frozenset(
     {"default", "kube-system", "kube-public", "kube-node-lease", "gke-managed-system", "gmp-system"}

@@ -39,6 +39,23 @@ def test_spot_capacity_has_its_own_price(clone: Clone) -> None:
     assert cost(clone)["totals"]["running"]["usdPerHour"] == pytest.approx(12 * 1.215 + 0.10)
 
 
+def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_hosts(clone: Clone) -> None:
+    clone.write(more=", capacity: [{kind: spot}, {kind: on-demand, maxNodes: 2}, {kind: flex-start}]")
+    price = cost(clone)
+    assert [(one["name"], one["usdPerChipHour"]) for one in price["pools"]] == [
+        ("pool-spot", 1.215),
+        ("pool-on-demand", 2.7),
+        ("pool-flex-start", None),
+    ]
+    assert price["totals"]["running"]["nodes"] == 3
+    # Two of the three hosts at the price of on-demand, one at that of spot.
+    assert price["totals"]["running"]["usdPerHour"] == pytest.approx(8 * 2.70 + 4 * 1.215 + 0.10)
+    shown = " ".join(run("cost", "--stack", "one", root=clone.root).stdout.split())
+    assert (
+        "pool: a host costs 4.86 (pool-spot) to 10.80 (pool-on-demand) USD an hour; pool-flex-start: no public price."
+    ) in shown
+
+
 @pytest.mark.parametrize(
     ("zone", "more"),
     [

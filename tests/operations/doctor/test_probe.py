@@ -6,8 +6,8 @@ import pytest
 
 from llmd_gke.settings.sections import ReservationSettings, TpuPoolSettings
 from operations.doctor.context import Context
-from operations.doctor.probe import probe
-from operations.doctor.result import CheckStatus
+from operations.doctor.probe import probe, walk
+from operations.doctor.result import CheckStatus, failed, ok, skipped
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 
@@ -160,3 +160,35 @@ def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context)
     (pool,) = context.settings.tpu_pools
     (result,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
     assert (result.status, "queue" in result.message) == (CheckStatus.SKIPPED, True)
+
+
+def in_order(context: Context) -> TpuPoolSettings:
+    """The stack's pool with a list of capacities."""
+    entries = [{"kind": "on-demand"}, {"kind": "flex-start"}, {"kind": "spot"}]
+    given = context.settings.tpu_pools[0].model_dump(by_alias=True, exclude_unset=True)
+    return TpuPoolSettings.model_validate({**given, "capacity": entries})
+
+
+def test_a_list_gets_its_hosts_from_the_first_entry_that_has_some_and_others_only_warn(context: Context) -> None:
+    pool = in_order(context)
+    first, second, third = (f"capacity of {one.name}" for one in pool.node_pools)
+    answers = walk(pool, [failed(first, "stock-out", "wait"), skipped(second, "queued"), ok(third, "free")])
+    assert [(one.check, one.status) for one in answers] == [
+        (first, CheckStatus.WARNING),
+        (second, CheckStatus.SKIPPED),
+        (third, CheckStatus.OK),
+        (f"capacity of {pool.name}", CheckStatus.OK),
+    ]
+    assert answers[-1].message == f"its hosts would come from {pool.name}-spot now"
+
+
+def test_a_list_without_any_host_fails(context: Context) -> None:
+    pool = in_order(context)
+    name = f"capacity of {pool.node_pools[0].name}"
+    *_, last = walk(pool, [failed(name, "stock-out", "wait")])
+    assert (last.status, last.message) == (CheckStatus.FAILED, "no entry of the list is known to have hosts now")
+
+
+def test_a_pool_with_one_capacity_is_reported_as_before(context: Context) -> None:
+    answers = [failed("capacity of v6e4", "stock-out", "wait")]
+    assert walk(context.settings.tpu_pools[0], answers) == answers

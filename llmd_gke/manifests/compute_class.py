@@ -1,0 +1,30 @@
+"""The ComputeClass that orders the node pools of a pool with several capacities."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import compute_class as catalogue
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import AcceleratorPool
+
+
+def compute_class(pool: AcceleratorPool) -> JsonObject:
+    """The class of a pool with a list of capacities, one priority for each entry.
+
+    GKE neither creates node pools for it nor falls back to other machines. Without ``returnToPreferred`` a running
+    replica stays where it is: moving it means loading the model again.
+    """
+    annotations: JsonObject = {catalogue.MAX_HOSTS: str(pool.max_nodes)}
+    if pool.accept_reclaimable:
+        annotations[catalogue.RECLAIMABLE] = catalogue.ACCEPTED
+    priorities: list[Json] = [{"nodepools": [one.name]} for one in pool.node_pools]
+    return {
+        "apiVersion": catalogue.VERSION,
+        "kind": catalogue.KIND,
+        "metadata": {"name": pool.compute_class, "annotations": annotations},
+        "spec": {
+            "priorities": priorities,
+            "activeMigration": {"optimizeRulePriority": pool.return_to_preferred},
+            "nodePoolAutoCreation": {"enabled": False},
+            "whenUnsatisfiable": "DoNotScaleUp",
+        },
+    }

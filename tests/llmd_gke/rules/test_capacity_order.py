@@ -1,0 +1,81 @@
+"""Capacities in order of preference: what settings and policies share."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmd_gke.catalog.cost import dearest_first
+from llmd_gke.catalog.zones import Capacity
+from llmd_gke.rules import capacity_order
+from llmd_gke.rules.budget import PricedPool, together
+from llmd_gke.rules.inputs import Input, Value
+
+CLASS: dict[str, Value] = {
+    "priorities": [{"nodepools": ["a"]}, {"nodepools": ["b"]}],
+    "nodePoolAutoCreation": {"enabled": False},
+    "whenUnsatisfiable": "DoNotScaleUp",
+}
+CONFIG: dict[str, Value] = {
+    "labels": {"cloud.google.com/compute-class": "mine"},
+    "taints": [{"key": "cloud.google.com/compute-class", "value": "mine", "effect": "NO_SCHEDULE"}],
+}
+
+
+def problems(spec: dict[str, Value]) -> list[str]:
+    return [finding.problem for finding in capacity_order.compute_class(Input(spec, "spec"))]
+
+
+def test_a_class_of_own_node_pools_has_no_problem() -> None:
+    assert problems(CLASS) == []
+    assert list(capacity_order.member("a", Input({"nodeConfig": CONFIG}), "mine")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"priorities": []}, "the list of priorities is empty"),
+        ({"priorities": [{"nodepools": [f"p{n}"]} for n in range(11)]}, "11 priorities"),
+        ({"priorities": [{"nodepools": ["a"]}, {"nodepools": ["a"]}]}, "node pool a has several priorities"),
+        ({"whenUnsatisfiable": "ScaleUpAnyway"}, "E2 nodes"),
+        ({"nodePoolAutoCreation": {"enabled": True}}, "creates node pools of its own"),
+    ],
+)
+def test_a_class_that_would_start_other_nodes_is_a_finding(change: dict[str, Value], problem: str) -> None:
+    (found,) = problems({**CLASS, **change})
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"labels": {}}, "has no label cloud.google.com/compute-class"),
+        ({"labels": {"cloud.google.com/compute-class": "other"}}, "belongs to the class other, not to mine"),
+        ({"taints": []}, "has no taint cloud.google.com/compute-class"),
+    ],
+)
+def test_a_listed_node_pool_needs_label_and_taint(change: dict[str, Value], expected: str) -> None:
+    (finding,) = capacity_order.member("a", Input({"nodeConfig": {**CONFIG, **change}}), "mine")
+    assert expected in finding.problem
+
+
+@pytest.mark.parametrize(
+    ("prices", "limits", "nodes", "counts"),
+    [
+        ([1.0, 3.0, 2.0], [4, 4, 4], 4, [0, 4, 0]),
+        ([1.0, 3.0, 2.0], [4, 1, 2], 4, [1, 1, 2]),
+        ([None, 2.0], [4, 3], 4, [1, 3]),
+        ([2.0], [4], 0, [0]),
+    ],
+)
+def test_the_dearest_nodes_count_first_and_those_without_price_last(
+    prices: list[float | None], limits: list[int], nodes: int, counts: list[int]
+) -> None:
+    assert dearest_first(prices, limits, nodes) == counts
+
+
+def test_node_pools_that_share_their_hosts_are_counted_once_and_unpriced_ones_stay_named() -> None:
+    def pool(capacity: Capacity, nodes: int) -> PricedPool:
+        return PricedPool(capacity, "ct6e-standard-4t", 4, "us-east5-a", capacity, nodes)
+
+    counted = together([pool("spot", 4), pool("on-demand", 3), pool("flex-start", 4)], 4)
+    assert [(one.name, one.nodes) for one in counted] == [("spot", 1), ("on-demand", 3), ("flex-start", 4)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from llmd_gke.manifests.client_request import KEY_VARIABLE
+from localcloud.common import child_process
 from localcloud.common.workdir import Workdir
 from operations.exits import NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud
@@ -143,15 +144,7 @@ def _ask(target: Target, *arguments: str) -> str:
         target.stack,
     ]
     try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ANSWER_SECONDS,
-            check=False,
-        )
+        done = child_process.run(command, environment=environment, seconds=ANSWER_SECONDS)
     except subprocess.TimeoutExpired:
         raise Unreachable(
             f"Reading the state of stack {target.stack} took longer than {ANSWER_SECONDS} s.\n"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+from localcloud.common import child_process
 from operations import cli
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def made(command: str) -> str:
     """The standard output of a command. Raises ``RuntimeError`` if it fails."""
     program, *rest = shlex.split(command)
     if program == "python":
-        done = subprocess.run([sys.executable, *rest], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = child_process.run([sys.executable, *rest], folder=ROOT)
         status, printed, errors = done.returncode, done.stdout, done.stderr
     else:
         out, err = io.StringIO(), io.StringIO()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from typing import cast
 
 from localcloud.cluster import crashes
 from localcloud.cluster.processes import ETCD_URL
+from localcloud.common import child_process
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -50,7 +50,7 @@ def problems(workdir: Workdir) -> list[str]:
 def etcd_health(workdir: Workdir, present: discover.NamespacedCluster) -> str:
     """The reason why etcd is unhealthy, as it reports it; empty if it is healthy or does not answer."""
     command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
-    done = subprocess.run(command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False)
+    done = child_process.run(command, environment=clean(os.environ, workdir))
     try:
         answer = cast("Mapping[str, object]", json.loads(done.stdout))
     except json.JSONDecodeError:

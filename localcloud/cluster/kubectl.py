@@ -7,6 +7,7 @@ import subprocess
 
 from llmd_gke.problems import Problem
 from localcloud import binaries
+from localcloud.common import child_process
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
@@ -24,11 +25,8 @@ def run(workdir: Workdir, *arguments: str, stdin: str = "") -> subprocess.Comple
     layout = Layout(workdir.home)
     # kubectl would cache API discovery in the user's home, or without one in the current folder.
     own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
-    return subprocess.run(
+    return child_process.run(
         enter.command(running.init.pid, [str(binaries.path("kubectl")), *arguments]),
-        env=clean(os.environ, workdir) | own,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
+        environment=clean(os.environ, workdir) | own,
+        stdin=stdin,
     )

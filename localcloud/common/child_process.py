@@ -1,7 +1,6 @@
-"""Child processes: one that is asked a short question, one that is followed line by line, and how one is ended.
+"""Runs child processes: to their end, for a short answer, or followed line by line; and stops them.
 
-Other modules call ``subprocess.run`` with an error of their own, or have special needs: the engine owns the
-terminal and its signals (:mod:`localcloud.workflow.runner`), process 1 of the laptop cloud reaps orphans.
+``tests/test_child_processes.py`` lists the modules that start processes themselves, with the reasons.
 """
 
 from __future__ import annotations
@@ -21,20 +20,30 @@ Stop = Sequence[tuple[signal.Signals, float]]
 """Signals that end a process, in order, each with the seconds to wait for it."""
 
 
+def run(
+    command: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    stdin: str = "",
+    seconds: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end and returns its status, output and error output; the caller checks the status.
+
+    ``folder`` and ``environment`` default to those of this process, ``seconds`` to no time limit. The command reads
+    ``stdin``, never the terminal. Raises ``OSError`` if it cannot be started, and ``subprocess.TimeoutExpired``.
+    """
+    return subprocess.run(
+        command, cwd=folder, env=environment, input=stdin, capture_output=True, text=True, timeout=seconds, check=False
+    )
+
+
 def output_of(
     command: Sequence[str | Path], *, seconds: float, environment: Mapping[str, str] | None = None
 ) -> str | None:
     """The output of a command, stripped; ``None`` if it cannot be run, fails, or takes longer than ``seconds``."""
     try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        done = run(command, environment=environment, seconds=seconds)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

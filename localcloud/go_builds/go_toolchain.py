@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_gke.problems import SetUpFailed
+from localcloud.common import child_process
 
 OLDEST, TESTED, NEWEST = (1, 26), (1, 26), (1, 27)
 ANY = "LLMD_GKE_ANY_GO"
@@ -81,12 +81,8 @@ def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
             f"Go is required to build {purpose.what}, but is not on PATH.\n"
             f"Fix: {purpose.fix(install)}; then run the command again."
         )
-    asked = subprocess.run(
-        [command, "env", "GOVERSION", "GOMODCACHE", "GOPROXY"],
-        env={**environ, "GOTOOLCHAIN": "local"},
-        capture_output=True,
-        text=True,
-        check=False,
+    asked = child_process.run(
+        [command, "env", "GOVERSION", "GOMODCACHE", "GOPROXY"], environment={**environ, "GOTOOLCHAIN": "local"}
     )
     lines = asked.stdout.splitlines()
     version = parse(lines[0]) if asked.returncode == 0 and len(lines) >= 2 else None

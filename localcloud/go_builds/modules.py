@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from llmd_gke.problems import SetUpFailed
+from localcloud.common import child_process
 from localcloud.go_builds import go_toolchain
 
 
@@ -32,13 +32,10 @@ def escaped(path: str) -> str:
 
 def _download(go: go_toolchain.Go, module: str, version: str, environ: Mapping[str, str]) -> Path:
     with tempfile.TemporaryDirectory(prefix="llmd-gke-") as empty:
-        answer = subprocess.run(
+        answer = child_process.run(
             [go.command, "mod", "download", "-json", f"{module}@{version}"],
-            cwd=empty,
-            env={**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"},
-            capture_output=True,
-            text=True,
-            check=False,
+            folder=Path(empty),
+            environment={**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"},
         )
     if answer.returncode != 0:
         error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout

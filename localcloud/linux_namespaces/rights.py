@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llmd_gke.problems import SetUpFailed
+from localcloud.common import child_process
 
 OTHERS = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 OF_A_USER = ("--user", "--map-root-user", *OTHERS)
@@ -32,7 +32,7 @@ Try = Callable[[Sequence[str]], str]
 def tried(options: Sequence[str]) -> str:
     """The error of ``unshare`` with these options; empty if it works."""
     command = ["unshare", *options, "true"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = child_process.run(command)
     return "" if done.returncode == 0 else (done.stderr.strip() or f"status {done.returncode}")
 
 

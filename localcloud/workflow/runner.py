@@ -7,7 +7,6 @@ import math
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from llmd_gke.problems import Problem
+from localcloud.common import child_process
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir
 from localcloud.pulumi_cli.discover import Engine
@@ -73,9 +73,7 @@ class Runner:
     def ask(self, *arguments: str, folder: str | None = None) -> str:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's message if it fails."""
         command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
-        done = subprocess.run(
-            command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+        done = child_process.run(command, environment=self.environment)
         if done.returncode:
             raise Problem(
                 f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"

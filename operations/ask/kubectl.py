@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from llmd_gke.catalog import kserve
+from localcloud.common import child_process
 from localcloud.kubernetes.fields import Object, conditions, each, name, text
 from operations.exits import Failed, SetUpFailed, Unreachable
 
@@ -44,9 +45,7 @@ class Kubectl:
         labels = f"{kserve.NAME}={model},{kserve.OWN_COMPONENT}={kserve.WORKLOAD}"
         command = self._command("get", "pods", "-n", namespace, "-l", labels, "-o", "json")
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
-            )
+            done = child_process.run(command, seconds=ANSWER_SECONDS)
         except subprocess.TimeoutExpired:
             raise Unreachable(_unreachable(f"no answer within {ANSWER_SECONDS} s")) from None
         if done.returncode:

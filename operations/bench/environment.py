@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from llmd_gke.repository import CLONE
 from localcloud import bootstrap
+from localcloud.common import child_process
 from operations.exits import SetUpFailed
 
 SET = "bench"
@@ -34,12 +34,9 @@ def plots(where: Path, result: Path, folder: Path) -> list[Path]:
     """Draws a result with the interpreter ``where``; returns the files. Raises ``SetUpFailed`` with its error
     output.
     """
-    done = subprocess.run(
+    done = child_process.run(
         [str(where), "-m", f"{__package__}.plots", str(result), str(folder)],
-        env={"PYTHONPATH": str(CLONE), "MPLCONFIGDIR": str(where.parents[1] / "matplotlib")},
-        capture_output=True,
-        text=True,
-        check=False,
+        environment={"PYTHONPATH": str(CLONE), "MPLCONFIGDIR": str(where.parents[1] / "matplotlib")},
     )
     if done.returncode:
         raise SetUpFailed(f"The plots could not be drawn: {done.stderr.strip().splitlines()[-1]}")

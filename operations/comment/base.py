@@ -16,6 +16,7 @@ from pathlib import Path
 from llmd_gke import pulumi_signatures
 from llmd_gke.graph import stored
 from llmd_gke.graph.resources import Graph
+from localcloud.common import child_process
 from operations.cost.revisions import commit_of
 from operations.exits import BadInput, Failed
 
@@ -57,15 +58,11 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
 
 def _record(tree: Path, stacks: Sequence[str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "LLMD_GKE_CLOUD": "rehearsal"}
-    return subprocess.run(
+    return child_process.run(
         [sys.executable, "-m", "llmd_gke.graph.stored", *stacks],
-        cwd=tree,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=RECORDING_SECONDS,
-        check=False,
+        folder=tree,
+        environment=environment,
+        seconds=RECORDING_SECONDS,
     )
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from llmd_gke.repository import CLONE
+from localcloud.common import child_process
 from operations.comment.markdown import comment
 from operations.comment.report import Collector
 from operations.options import Cloud
@@ -55,7 +55,7 @@ def text() -> str:
 def _git(root: Path, *arguments: str) -> None:
     identity = ["-c", "user.name=Example", "-c", "user.email=example@example.com", "-c", "commit.gpgsign=false"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, env=environment, capture_output=True)
+    child_process.run(["git", "-C", str(root), *identity, *arguments], environment=environment).check_returncode()
 
 
 if __name__ == "__main__":

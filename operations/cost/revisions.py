@@ -10,6 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcloud.common import child_process
 from operations.exits import BadInput, SetUpFailed
 
 if TYPE_CHECKING:
@@ -85,12 +86,6 @@ def stacks_at(root: Path, revision: str) -> list[str]:
 
 def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return child_process.run(["git", "-C", str(root), *arguments])
     except FileNotFoundError:
         raise SetUpFailed("`git` is not on PATH, and revisions are read with it.\nFix: install git") from None

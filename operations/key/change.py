@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from llmd_gke.rules.front_door import KEYS, caller_of
+from localcloud.common import child_process
 from operations.exits import BadInput, Failed, SetUpFailed
 from operations.options import Cloud
 from operations.target import Target
@@ -128,6 +128,6 @@ def _run(target: Target, *arguments: str, stdin: str = "") -> None:
             "`pulumi` is not on PATH, and keys are encrypted with it.\nFix: https://www.pulumi.com/docs/install/"
         )
     command = [executable, "-C", str(target.root), "--non-interactive", "config", *arguments, "-s", target.stack]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    done = child_process.run(command, stdin=stdin, seconds=60)
     if done.returncode:
         raise Failed(f"`pulumi config {arguments[0]}` failed: {' '.join(done.stderr.split())[:300]}")

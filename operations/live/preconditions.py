@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from localcloud.common import child_process
 from operations.exits import NotUp, Refused, SetUpFailed
 from operations.live import engine
 from operations.live.calls import call
@@ -35,14 +35,7 @@ def _resources(target: Target) -> int:
         stored = state.read(target.workdir, target.stack) if (target.workdir.root / "Pulumi.yaml").exists() else None
         return len(stored.urns) if stored else 0
     try:
-        done = subprocess.run(
-            ["pulumi", "stack", "ls", "--json"],
-            cwd=target.root,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = child_process.run(["pulumi", "stack", "ls", "--json"], folder=target.root, seconds=60)
     except FileNotFoundError:
         raise SetUpFailed(
             "`pulumi` is not on PATH.\nFix: https://www.pulumi.com/docs/install/; to rehearse: --cloud rehearsal"

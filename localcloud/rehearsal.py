@@ -32,7 +32,7 @@ class Rehearsal:
     def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
         """Does nothing: the providers are Python modules."""
 
-    def start(self, console: Console) -> None:
+    def start(self, console: Console, stack: str | None = None) -> None:
         """Does nothing: the engine starts the providers."""
 
     def tools(self) -> Mapping[str, str]:

@@ -15,6 +15,8 @@ def key(program: BuiltProgram) -> str:
     """The name of one build: version, machine, and a hash of all of its inputs."""
     target, wrapper = program.target, program.wrapper
     more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
+    if wrapper.changes:
+        more.append(wrapper.changes.what)
     parts = (wrapper.digest("go.mod", "go.sum", "*.go", "*/*.go"), target.package, target.ldflags, wrapper.tags, *more)
     content = "\0".join(parts)
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_gke.catalog import versions
+from localcloud.go_builds import keda
 from localcloud.go_builds.wrapper import BuildTarget, Wrapper
 
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
@@ -21,6 +22,7 @@ PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 PROVIDER_NAME = "pulumi-resource-kubernetes"
 PROMETHEUS, KUBE_STATE_METRICS = "github.com/prometheus/prometheus", "k8s.io/kube-state-metrics/v2"
 ENVOY_GATEWAY, AI_GATEWAY = "github.com/envoyproxy/gateway", "github.com/envoyproxy/ai-gateway"
+KEDA = "github.com/kedacore/keda/v2"
 RATELIMIT = "github.com/envoyproxy/ratelimit"
 CONFORMANCE = "sigs.k8s.io/gateway-api/conformance"
 INFERENCE_CONFORMANCE = f"{ENDPOINT_PICKER}/conformance"
@@ -239,6 +241,28 @@ def _front_door() -> list[BuiltProgram]:
     ]
 
 
+def _autoscaling() -> list[BuiltProgram]:
+    """KEDA: for stacks with a model whose replicas follow its load."""
+    version = versions.program(KEDA)
+    wrapper = Wrapper(
+        "autoscaling",
+        (KEDA, version),
+        disk_mb=2500,
+        modules_mb=1500,
+        memory_mb=1600,
+        changes=keda.FEWER_SCALERS,
+    )
+    stamps = {f"{KEDA}/version.Version": version.removeprefix("v")}
+    return [
+        BuiltProgram(BuildTarget(name, f"{KEDA}/cmd/{command}", seconds, stamps), wrapper, version, by_default=False)
+        for name, command, seconds in (
+            ("keda-operator", "operator", 400.0),
+            ("keda-metrics-apiserver", "adapter", 60.0),
+            ("keda-admission-webhooks", "webhooks", 20.0),
+        )
+    ]
+
+
 def _conformance() -> list[BuiltProgram]:
     """The conformance tests of the Gateway API and of its inference extension, and the server behind their routes.
 
@@ -265,6 +289,7 @@ PROGRAMS = (
     _google_provider(),
     *_monitoring(),
     *_front_door(),
+    *_autoscaling(),
     *_conformance(),
     _provider(),
 )

@@ -15,7 +15,15 @@ from rich.console import Console
 from llmd_gke.problems import Refused
 from llmd_gke.repository import CLONE
 from localcloud import binaries
-from localcloud.cluster import controllers, crashes, lifecycle, pending_creates, status_table, transient_errors
+from localcloud.cluster import (
+    autoscaling,
+    controllers,
+    crashes,
+    lifecycle,
+    pending_creates,
+    status_table,
+    transient_errors,
+)
 from localcloud.common.environment import quote
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
@@ -60,9 +68,9 @@ class LaptopCloud:
         """
         lifecycle.ensure_binaries(self.workdir, console, stack)
 
-    def start(self, console: Console) -> None:
-        """Starts the namespaces with the cluster in them."""
-        lifecycle.start_cluster(self.workdir, console)
+    def start(self, console: Console, stack: str | None = None) -> None:
+        """Starts the namespaces with the cluster in them; with Prometheus if the stack needs its metrics."""
+        lifecycle.start_cluster(self.workdir, console, stack)
 
     def tools(self) -> Mapping[str, str]:
         """`kubectl`, and the stub of Google's auth plugin."""
@@ -89,7 +97,7 @@ class LaptopCloud:
         label = self.workdir.label
         return [
             *local_settings.without_billing(config, label),
-            *local_settings.with_fixed_replicas(config, label),
+            *(local_settings.with_keda if autoscaling.chosen() else local_settings.with_fixed_replicas)(config, label),
         ]
 
     def check_isolation(self) -> None:

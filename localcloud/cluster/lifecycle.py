@@ -16,7 +16,7 @@ from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.binaries.table import GOOGLE_PROVIDER
-from localcloud.cluster import capacity_check, front_door, health, start, variables
+from localcloud.cluster import autoscaling, capacity_check, front_door, health, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -58,19 +58,32 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     Go.
 
     Google's provider is omitted if ``LLMD_GKE_GOOGLE`` selects the hand-written one. The front door's programs and
-    charts are for stacks that have one.
+    charts are for stacks that have one, those of KEDA for stacks with a model whose replicas follow its load.
     """
     unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     has_door = stack is not None and front_door.asked(workdir, stack)
-    wanted = (*binaries.names(), *options.programs(), *(front_door.PROGRAMS if has_door else ()))
+    scaled = stack is not None and autoscaling.asked(workdir, stack)
+    wanted = (
+        *binaries.names(),
+        *options.programs(),
+        *(front_door.PROGRAMS if has_door else ()),
+        *(autoscaling.PROGRAMS if scaled else ()),
+    )
     binaries.ensure([name for name in wanted if name not in unused], console)
-    charts.prepare(workdir.charts, front_door=has_door)
+    charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)
     upstream.prepare(Layout(workdir.home).crds)
 
 
-def start_cluster(workdir: Workdir, console: Console) -> None:
-    """Starts the cluster unless it runs."""
-    start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *options.programs())}, console)
+def start_cluster(workdir: Workdir, console: Console, stack: str | None = None) -> None:
+    """Starts the cluster unless it runs.
+
+    A stack with a model whose replicas follow its load needs Prometheus: ``Stale`` if the cluster runs without it.
+    """
+    scaled = stack if stack is not None and autoscaling.asked(workdir, stack) else None
+    optional = options.PROGRAMS if scaled else options.programs()
+    start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *optional)}, console)
+    if scaled:
+        autoscaling.check_collected(workdir, scaled)
 
 
 def ask_models(workdir: Workdir, stack: str, console: Console) -> int:

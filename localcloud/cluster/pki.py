@@ -16,7 +16,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from localcloud.common.files import write
 from localcloud.common.layout import Layout
-from localcloud.linux_namespaces.addresses import API_SERVICE, CONTROL_PLANE, DNS_ENDPOINT, POD_RANGE, SERVICE_RANGE
+from localcloud.linux_namespaces.addresses import (
+    API_SERVICE,
+    CONTROL_PLANE,
+    DNS_ENDPOINT,
+    GOOGLE_NAMES,
+    POD_RANGE,
+    SERVICE_RANGE,
+)
 
 VALID = timedelta(days=365)
 
@@ -53,6 +60,7 @@ def prepare(layout: Layout) -> None:
         _service_account_key(layout)
         _tokens(layout)
         complete.touch()
+    _google_apis(layout)
     authority = layout.authority.read_text()
     for component in USERS:
         target = layout.kubeconfig if component == ADMIN else layout.kubeconfig_of(component)
@@ -99,6 +107,20 @@ def _certificates(layout: Layout) -> None:
     key, authority = _authority(layout, "front-proxy-ca", "laptop-front-proxy-ca")
     own = ec.generate_private_key(ec.SECP256R1())
     _store(layout.pki / FRONT_PROXY, own, _signed(own, FRONT_PROXY, key, authority))
+
+
+def _google_apis(layout: Layout) -> None:
+    """The certificate of Google's APIs as pods see them, also for clusters that are older than it."""
+    target = layout.google_apis
+    if target.with_suffix(".crt").exists():
+        return
+    authority = x509.load_pem_x509_certificate(layout.authority.read_bytes())
+    signer = serialization.load_pem_private_key((layout.pki / "ca.key").read_bytes(), None)
+    if not isinstance(signer, ec.EllipticCurvePrivateKey):
+        raise TypeError("the authority's key is not one of elliptic curves")
+    own = ec.generate_private_key(ec.SECP256R1())
+    names = [x509.DNSName(name) for name in GOOGLE_NAMES]
+    _store(target, own, _signed(own, "googleapis.com", signer, authority, names))
 
 
 def _authority(layout: Layout, name: str, subject: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:

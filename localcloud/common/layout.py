@@ -41,6 +41,11 @@ class Layout:
         """The cluster's CA certificate, PEM."""
         return self.pki / "ca.crt"
 
+    @property
+    def google_apis(self) -> Path:
+        """Certificate (``.crt``) and key (``.key``) of Google's APIs, as pods see them."""
+        return self.pki / "google-apis"
+
     def token(self, user: str) -> Path:
         """The bearer token of a user; that of ``user`` is what the stub of Google's auth plugin hands out."""
         return self.pki / f"{user}-token"

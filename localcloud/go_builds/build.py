@@ -185,7 +185,8 @@ class Builder:
         )
         source = job.wrapper.source
         work = ModuleBuild(self.go, environment, source, source, job.purpose, self.lock)
-        return work.at(self._changed(work, job.wrapper)) if job.wrapper.files or job.wrapper.without else work
+        changed = job.wrapper.files or job.wrapper.without or job.wrapper.changes
+        return work.at(self._changed(work, job.wrapper)) if changed else work
 
     def _changed(self, work: ModuleBuild, wrapper: Wrapper) -> Path:
         """A copy of the wrapper module with what its code embeds; it takes a module without what is left out."""
@@ -196,11 +197,17 @@ class Builder:
         if wrapper.files:
             for name, text in wrapper.files(module).items():
                 (copy / name).write_text(text)
-        if wrapper.without:
+        changes: dict[str, str | None] = dict.fromkeys(wrapper.without)
+        if wrapper.changes:
+            changes |= wrapper.changes.files(module)
+        if changes:
             # Go has checked the module against go.sum when it unpacked it. Files in its cache are read-only.
             shutil.copytree(module, copy / "module", copy_function=shutil.copyfile)
-            for name in wrapper.without:
-                (copy / "module" / name).unlink()
+            for name, text in changes.items():
+                file = copy / "module" / name
+                file.unlink()
+                if text is not None:
+                    file.write_text(text)
             work.at(copy).run(["mod", "edit", f"-replace={wrapper.pins[0]}=./module"], lambda _: None)
         return copy
 

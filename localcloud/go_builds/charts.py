@@ -10,16 +10,18 @@ publication, which is repeated here: cert-manager's (cert-manager ``make/manifes
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from llmd_gke.catalog import versions
+from llmd_gke.catalog import scaling, versions
 from llmd_gke.problems import SetUpFailed
-from localcloud.go_builds import modules
+from localcloud.go_builds import keda_chart, modules
 
 STAMP = ".made-from"
 UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")
@@ -29,6 +31,7 @@ TEMPLATE = "values.tmpl.yaml"
 _KSERVE = "github.com/kserve/kserve"
 _ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
 _AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
+_KEDA = "github.com/kedacore/keda/v2"
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,12 @@ FRONT_DOOR = {
 """Further charts of stacks with a front door."""
 
 
-def prepare(folder: Path, *, front_door: bool = False) -> Path:
+def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = None) -> Path:
     """Puts the charts of ``catalog/versions.toml`` into ``folder``, one sub-folder each, and returns it.
 
-    ``front_door``: those of :data:`FRONT_DOOR`, too. A second call changes nothing; a chart of another version is
-    replaced. Raises ``SetUpFailed`` when a module cannot be downloaded or contains no such chart.
+    ``front_door``: those of :data:`FRONT_DOOR`, too. ``kubectl``: KEDA's, too, which that program puts together. A
+    second call changes nothing; a chart of another version is replaced. Raises ``SetUpFailed`` when a module cannot be
+    downloaded or contains no such chart.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, source in (SOURCES | FRONT_DOOR if front_door else SOURCES).items():
@@ -71,7 +75,33 @@ def prepare(folder: Path, *, front_door: bool = False) -> Path:
         if _is_made(target, stamp):
             continue
         _make(name, source, version, stamp, target)
+    if kubectl is not None:
+        _make_keda(kubectl, folder / scaling.KEDA_CHART)
     return folder
+
+
+def _make_keda(kubectl: Path, target: Path) -> None:
+    version = versions.archive(scaling.KEDA_CHART).version
+    stamp = f"{_KEDA}@v{version} {keda_chart.KUSTOMIZATION}\n"
+    if _is_made(target, stamp):
+        return
+    with _beside(target) as made:
+        made.mkdir()
+        for name, text in keda_chart.files(modules.folder(_KEDA, f"v{version}"), kubectl, version).items():
+            (made / name).parent.mkdir(exist_ok=True)
+            (made / name).write_text(text)
+        (made / STAMP).write_text(stamp)
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Generator[Path]:
+    """A path to make a folder at, which takes the place of ``target`` once it is complete."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as beside:
+        made = Path(beside) / target.name
+        yield made
+        if target.exists():
+            shutil.rmtree(target)
+        made.rename(target)
 
 
 def module_version(chart: str) -> str:
@@ -102,8 +132,7 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
             "Fix: correct the path in localcloud/go_builds/charts.py, or choose another version in "
             "llmd_gke/catalog/versions.toml."
         )
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{name}-") as beside:
-        made = Path(beside) / name
+    with _beside(target) as made:
         # Files of the module cache are read-only: only their contents are copied.
         shutil.copytree(chart, made, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(*UNPUBLISHED))
         for path in (made, *made.rglob("*")):
@@ -115,9 +144,6 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
             (made / "values.yaml").write_text(filled_in(template.read_text(), version))
             template.unlink()
         (made / STAMP).write_text(stamp)
-        if target.exists():
-            shutil.rmtree(target)
-        made.rename(target)
 
 
 def stamped(about: str, version: str, app_version: str) -> str:

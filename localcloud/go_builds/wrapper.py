@@ -14,6 +14,18 @@ GOMOD = Path(__file__).resolve().with_name("gomod")
 
 
 @dataclass(frozen=True)
+class ModuleChanges:
+    """Changes to the wrapped module before it is compiled.
+
+    ``files``: given its folder, files of it with their text, ``None`` for one that is left out. ``what``: a short text
+    that changes with them, as a program with other changes is another program.
+    """
+
+    files: Callable[[Path], Mapping[str, str | None]]
+    what: str
+
+
+@dataclass(frozen=True)
 class Wrapper:
     """A Go module of this project that pins others.
 
@@ -21,7 +33,8 @@ class Wrapper:
     ``disk_mb``: size of Go's build cache and of linking; ``modules_mb``: size of its modules; ``memory_mb``: memory of
     a build with one compiler; all measured. ``files``: given the folder of the wrapped module, files (name to text)
     that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly runs but takes much of
-    the build time to optimize. ``without``: optional files of the wrapped module that are omitted.
+    the build time to optimize. ``without``: optional files of the wrapped module that are omitted. ``changes``:
+    other differences from the wrapped module.
     """
 
     name: str
@@ -33,6 +46,7 @@ class Wrapper:
     files: Callable[[Path], Mapping[str, str]] | None = None
     unoptimized: str = ""
     without: tuple[str, ...] = ()
+    changes: ModuleChanges | None = None
     folder: Path = field(default=GOMOD)
 
     @property

@@ -15,6 +15,15 @@ SERVICE_RANGE = "10.96.0.0/16"
 API_SERVICE = "10.96.0.1"
 """ClusterIP of ``default/kubernetes``: the first of the range."""
 
+METADATA_SERVER = "169.254.169.254"
+"""Where pods get tokens of their Google identity
+(https://cloud.google.com/compute/docs/metadata/querying-metadata); served where metrics are collected."""
+GOOGLE_APIS = "199.36.153.8"
+"""The first address of private.googleapis.com (https://cloud.google.com/vpc/docs/configure-private-google-access). Of
+all APIs, only the one that queries metrics is served there."""
+GOOGLE_NAMES = {"metadata.google.internal": METADATA_SERVER, "monitoring.googleapis.com": GOOGLE_APIS}
+"""Names outside the cluster that resolve in pods."""
+
 BRIDGE = "cni0"
 BRIDGE_ADDRESS = "10.244.0.1"
 BRIDGE_PREFIX = 16

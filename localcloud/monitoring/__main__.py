@@ -12,14 +12,18 @@ from llmd_gke.catalog import monitoring
 from localcloud import binaries
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
+from localcloud.google_api.core.cloud import API_FILE
 from localcloud.kubernetes import client
 from localcloud.kubernetes.cache import Mirror, mirrors
-from localcloud.linux_namespaces.addresses import CONTROL_PLANE
+from localcloud.linux_namespaces.addresses import CONTROL_PLANE, GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import collector, google, kube_state, options, prometheus
 from localcloud.monitoring.children import keep
 from localcloud.monitoring.files import PrometheusFiles
+from localcloud.monitoring.query_api import QueryApi
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
+from localcloud.nodes.sandbox import add_local
 from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.values import JsonObject
 
 log = logging.getLogger("localcloud.monitoring")
 
@@ -40,6 +44,7 @@ class Collectors:
     kube: client.Kube
     files: PrometheusFiles
     reloader: prometheus.Reloader = field(init=False)
+    api: QueryApi = field(init=False)
     _as_collector: client.Kube | None = None
     _signed_in: float = 0.0
     _refused: tuple[str, ...] = ()
@@ -48,17 +53,30 @@ class Collectors:
 
     def __post_init__(self) -> None:
         self.reloader = prometheus.Reloader(self.files)
+        self.api = QueryApi(lambda: {**self._google(), "policies": self._google(API_FILE).get("policies", {})})
+
+    def _google(self, name: str = "google.json") -> JsonObject:
+        return CloudFile(self.layout.home / "cloud" / name).read()
 
     @property
     def cloud(self) -> google.Monitored | None:
         """The monitoring that the cluster has enabled; ``None`` for none."""
-        return google.monitored(CloudFile(self.layout.home / "cloud" / "google.json").read())
+        return google.monitored(self._google())
 
     async def run(self) -> None:
         """Keeps files and programs up to date until cancelled."""
         while self.cloud is None:
             await asyncio.sleep(LOOK_SECONDS)
         await collector.install(self.kube)
+        for address in (METADATA_SERVER, GOOGLE_APIS):
+            await asyncio.to_thread(add_local, address)  # pyroute2 has an event loop of its own
+        close = self.api.serve(self.layout.google_apis)
+        try:
+            await self._collect()
+        finally:
+            close()
+
+    async def _collect(self) -> None:
         log.info("managed Prometheus is enabled: the collectors' account exists")
         async with (
             mirrors(self.kube, POD_MONITORINGS, client.PODS, NETWORK_POLICIES) as (changed, watched),
@@ -84,6 +102,7 @@ class Collectors:
         monitorings, pods, policies = watched
         made = endpoints(monitorings, pods, policies, collector.CALLER, present.where)
         tokens, unreadable = await self._tokens({one.token for one in made if one.token})
+        self.api.show(pods)
         self._keep_states(present.components, group)
         written = self.files.write(made, unreadable, tokens, present.where)
         self._report(made, unreadable.values())

@@ -66,6 +66,7 @@ class ImageTable:
     """The entries of the user's file, then ours; the first match counts."""
 
     def __init__(self, home: Path, program: Callable[[str], Path]) -> None:
+        self._home = home
         self._own = home / "images.toml"
         self._program = program
         self._ours = _read(TABLE)
@@ -109,7 +110,8 @@ class ImageTable:
                 return self._program(name)
             except Exception as error:
                 raise NoImage(f"Program {name} is missing: {error}") from None
-        source = STAND_INS / f"{rest}.py" if kind == "stand-in" else Path(rest)
+        sources = {"stand-in": STAND_INS / f"{rest}.py", "home": self._home / rest}
+        source = sources.get(kind, Path(rest))
         if not source.exists():
             raise NoImage(f'"{name}" is missing: {source} does not exist.')
         return source

@@ -2,7 +2,7 @@
 
 After https://github.com/kubernetes/dns/blob/master/docs/specification.md: ``SERVICE.NAMESPACE.svc.cluster.local`` is
 the ClusterIP, or the endpoints of a headless Service, ``HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`` one of those.
-Every other name does not exist, there is no network behind this one.
+Google's names that the laptop cloud serves resolve, too. No other name exists: there is no network behind this one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from localcloud.kubernetes.fields import Object, each, part, text, texts
+from localcloud.linux_namespaces.addresses import GOOGLE_NAMES
 from localcloud.service_network.routing_table import SERVICE_NAME
 
 ADDRESS = "10.96.0.10"
@@ -20,7 +21,7 @@ Names = Mapping[str, tuple[str, ...]]
 
 def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tuple[str, ...]]:
     """Full names, in lower case and without the last dot, and their addresses."""
-    records: dict[str, set[str]] = {}
+    records: dict[str, set[str]] = {name: {address} for name, address in GOOGLE_NAMES.items()}
     headless: set[tuple[str, str]] = set()
     for service in services:
         name, namespace = str(service["metadata"]["name"]), str(service["metadata"]["namespace"])

@@ -62,8 +62,8 @@ class Backend(Protocol):
         """Builds or fetches what :meth:`start` needs, and what that stack needs in addition."""
         ...
 
-    def start(self, console: Console) -> None:
-        """Starts the servers that providers call, unless they run."""
+    def start(self, console: Console, stack: str | None = None) -> None:
+        """Starts the servers that providers call, and those that the stack needs in addition, unless they run."""
         ...
 
     def tools(self) -> Mapping[str, str]:

@@ -40,7 +40,7 @@ def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runn
     engine = resolve.ensure(cache_folder(), console, _summary(workdir, stack, console))
     cloud.ensure_binaries(console, stack)
     home.prepare(workdir, engine)
-    cloud.start(console)
+    cloud.start(console, stack)
     interlock.check(workdir)
     return Runner(workdir, engine)
 

@@ -7,10 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from llmd_gke.catalog import versions
+from llmd_gke.rules.scaling import has_managed_adapter
+
 BUDGET = "llmd-gke:budget"
 ACCOUNT = "billingAccount"
 MODELS = "llmd-gke:models"
+CLUSTER = "llmd-gke:cluster"
 AUTOSCALING = ("minReplicas", "maxReplicas", "scaling", "schedule")
+KEDA = "LLMD_GKE_KEDA"
+"""Environment variable: 1 lets the laptop cloud run KEDA."""
 
 Config = dict[str, object]
 
@@ -27,8 +33,28 @@ def without_billing(config: Config, label: str) -> Iterator[str]:
         )
 
 
+def with_keda(config: Config, label: str) -> Iterator[str]:
+    """Lets KEDA read the load of autoscaled models: Google's managed adapter of metrics does not run here."""
+    models, cluster = config.get(MODELS), config.get(CLUSTER)
+    table = cast("Config", cluster) if isinstance(cluster, dict) else {}
+    version = str(table.get("minVersion", versions.gke_default()))
+    if not isinstance(models, list) or not has_managed_adapter(version):
+        return
+    for position, model in enumerate(cast("list[object]", models)):
+        if not isinstance(model, dict) or "minReplicas" not in model:
+            continue
+        settings = cast("Config", model)
+        scaling = settings.get("scaling", {})
+        if isinstance(scaling, dict) and cast("Config", scaling).get("source", "gke") == "gke":
+            settings["scaling"] = {**cast("Config", scaling), "source": "keda"}
+            yield (
+                f"{MODELS}[{position}] ({settings.get('name')}) gets scaling.source keda: the {label} does not run "
+                "Google's managed adapter of metrics. KEDA reads the same metrics."
+            )
+
+
 def with_fixed_replicas(config: Config, label: str) -> Iterator[str]:
-    """Gives each autoscaled model its smallest number of replicas: KEDA does not run on the laptop cloud yet."""
+    """Gives each autoscaled model its smallest number of replicas: for a laptop cloud that does not run KEDA."""
     models = config.get(MODELS)
     if not isinstance(models, list):
         return
@@ -42,5 +68,5 @@ def with_fixed_replicas(config: Config, label: str) -> Iterator[str]:
             settings["replicas"] = least
             yield (
                 f"{MODELS}[{position}] ({settings.get('name')}) gets a fixed number of replicas, its minReplicas "
-                f"{least}{always}: the {label} does not run KEDA yet."
+                f"{least}{always}: the {label} runs KEDA only with {KEDA}=1."
             )

@@ -105,6 +105,21 @@ def test_what_the_provider_embeds_carries_the_version_it_says(tmp_path: Path) ->
     assert PROVIDER in BY_NAME[PROVIDER_NAME].wrapper.pins
 
 
+def test_a_program_with_other_changes_to_its_module_is_another_program() -> None:
+    program = BY_NAME["keda-operator"]
+    changes = program.wrapper.changes
+    assert changes is not None
+    other = replace(program.wrapper, changes=replace(changes, what="triggers: kafka"))
+    assert cache_key.key(replace(program, wrapper=other)) != cache_key.key(program)
+
+
+def test_keda_is_the_version_of_its_chart_and_its_dependencies_are_replaced_as_in_its_own_module() -> None:
+    assert BY_NAME["keda-operator"].version == f"v{versions.archive('keda').version}"
+    replaced = re.search(r"^replace \((.*?)^\)", read("autoscaling", "go.mod"), re.M | re.S)
+    assert replaced is not None
+    assert "k8s.io/client-go => k8s.io/client-go v0.33.5" in replaced[1]
+
+
 def test_what_goes_into_a_build_changes_its_place_and_what_does_not_leaves_it(tmp_path: Path) -> None:
     (tmp_path / "kubernetes").mkdir()
     (tmp_path / "kubernetes" / "go.mod").write_text("module a\n")

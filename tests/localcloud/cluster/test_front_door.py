@@ -32,7 +32,8 @@ def test_programs_and_charts_are_for_stacks_with_a_front_door(
 ) -> None:
     built, laid_out = list[str](), list[bool]()
 
-    def prepare(folder: Path, *, front_door: bool = False) -> Path:
+    def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = None) -> Path:
+        assert kubectl is None
         laid_out.append(front_door)
         return folder
 

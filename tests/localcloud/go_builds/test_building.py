@@ -20,6 +20,7 @@ from rich.console import Console
 from llmd_gke.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
 from localcloud.go_builds import build as builder
+from localcloud.go_builds.wrapper import ModuleChanges
 from tests.localcloud.go_builds.modules import EXTRA, LIBRARY, MODULE, VERSION, Shop, open_shop, refusing_proxy
 
 ROOT = Path(__file__).parents[3]
@@ -61,6 +62,22 @@ def test_files_that_are_left_out_are_in_no_program(shop: Shop, monkeypatch: pyte
     assert said(cache_key.built(shop.cache, part)) == f"hello {VERSION}"
     assert said(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
     assert not (shop.cache / "building").exists()
+
+
+def test_a_file_of_the_module_is_rewritten_for_one_program_and_for_no_other(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAY_MORE", "1")
+
+    def louder(module: Path) -> dict[str, str | None]:
+        return {EXTRA: (module / EXTRA).read_text().replace("more", "MUCH MORE")}
+
+    whole, *_ = shop.programs
+    changed = replace(whole, wrapper=replace(whole.wrapper, changes=ModuleChanges(louder, "louder")))
+    resolve.build([changed], shop.cache, Console(quiet=True))
+    resolve.build([whole], shop.cache, Console(quiet=True))
+    assert said(cache_key.built(shop.cache, changed)) == f"MUCH MORE\nhello {VERSION}"
+    assert said(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
 
 
 def test_nothing_is_added_to_the_users_module_folder(shop: Shop) -> None:

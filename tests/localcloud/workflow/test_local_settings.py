@@ -12,6 +12,8 @@ from localcloud.workflow import local_settings
 from localcloud.workflow.config import sync
 
 SCALED = {"name": "qwen", "minReplicas": 2, "maxReplicas": 4, "scaling": {"waitingPerReplica": 3}}
+NEW = {"minVersion": "1.37"}
+"""Of such a cluster Google's own adapter reads the load."""
 FIXED = {"name": "small", "replicas": 3}
 
 
@@ -24,11 +26,12 @@ def test_a_billing_account_is_ignored_and_the_limits_of_the_budget_stay() -> Non
     assert "llmd-gke:budget.billingAccount is ignored: the rehearsal has no Cloud Billing" in note
 
 
-def test_an_autoscaled_model_gets_its_smallest_number_of_replicas_and_the_others_stay() -> None:
+def test_without_keda_an_autoscaled_model_gets_its_smallest_number_of_replicas_and_the_others_stay() -> None:
     config: local_settings.Config = {"llmd-gke:models": [dict(FIXED), dict(SCALED)]}
     (note,) = local_settings.with_fixed_replicas(config, "laptop cloud")
     assert config == {"llmd-gke:models": [FIXED, {"name": "qwen", "replicas": 2}]}
     assert "llmd-gke:models[1] (qwen) gets a fixed number of replicas, its minReplicas 2" in note
+    assert "LLMD_GKE_KEDA=1" in note
 
 
 def test_a_schedule_is_ignored_where_nothing_follows_it_and_the_note_says_so() -> None:
@@ -45,25 +48,51 @@ def test_a_number_of_replicas_and_bounds_at_once_are_left_to_the_check_of_settin
     assert config["llmd-gke:models"] == [{**SCALED, "replicas": 1}]
 
 
+@pytest.mark.parametrize("chosen", [{}, {"source": "gke"}])
+def test_where_googles_adapter_would_read_the_load_keda_reads_it_and_a_note_says_so(chosen: dict[str, str]) -> None:
+    model = {**SCALED, "scaling": {"waitingPerReplica": 3, **chosen}}
+    config: local_settings.Config = {"llmd-gke:cluster": NEW, "llmd-gke:models": [dict(FIXED), model]}
+    (note,) = local_settings.with_keda(config, "laptop cloud")
+    read_by_keda = {**SCALED, "scaling": {"waitingPerReplica": 3, "source": "keda"}}
+    assert config["llmd-gke:models"] == [FIXED, read_by_keda]
+    assert "llmd-gke:models[1] (qwen) gets scaling.source keda" in note
+
+
+@pytest.mark.parametrize("cluster", [{}, {"minVersion": "1.36"}])
+def test_an_older_cluster_has_no_such_adapter_and_nothing_changes(cluster: dict[str, str]) -> None:
+    model = {**SCALED, "scaling": {"source": "gke"}}  # refused by the check of settings, which names the fix
+    config: local_settings.Config = {"llmd-gke:cluster": cluster, "llmd-gke:models": [dict(model), dict(SCALED)]}
+    assert list(local_settings.with_keda(config, "laptop cloud")) == []
+    assert config["llmd-gke:models"] == [model, SCALED]
+
+
 @pytest.mark.parametrize("value", [None, "text", 3, {"a": 1}, [None, "x", 1]])
 def test_values_of_another_type_are_left_to_the_check_of_settings(value: object) -> None:
-    config: local_settings.Config = {"llmd-gke:models": value, "llmd-gke:budget": value}
-    notes = [*local_settings.without_billing(config, "l"), *local_settings.with_fixed_replicas(config, "l")]
+    config: local_settings.Config = {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
+    notes = [*local_settings.without_billing(config, "l"), *local_settings.with_keda(config, "l")]
+    notes += local_settings.with_fixed_replicas(config, "l")
     assert notes == []
-    assert config == {"llmd-gke:models": value, "llmd-gke:budget": value}
+    assert config == {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
 
 
-@pytest.mark.parametrize(("kind", "replicas"), [("rehearsal", None), ("laptop", 2)])
+@pytest.mark.parametrize(("kind", "source"), [("rehearsal", None), ("laptop", "keda")])
 def test_the_copy_is_changed_the_committed_file_is_not_and_each_change_is_noted(
-    kind: CloudKind, replicas: int | None, tmp_path: Path
+    kind: CloudKind, source: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv(local_settings.KEDA, "1")
     workdir = Workdir(tmp_path, tmp_path / "home", kind=kind)
-    content = {"config": {"llmd-gke:budget": {"billingAccount": "A"}, "llmd-gke:models": [SCALED]}}
+    content = {
+        "config": {
+            "llmd-gke:budget": {"billingAccount": "A"},
+            "llmd-gke:cluster": NEW,
+            "llmd-gke:models": [SCALED],
+        }
+    }
     workdir.stack_file("one").write_text(yaml.safe_dump(content))
     notes: list[str] = []
     sync(workdir, "one", note=notes.append)
     config = yaml.safe_load(workdir.stack_copy("one").read_text())["config"]
     assert config["llmd-gke:budget"] == {}
-    assert config["llmd-gke:models"][0].get("replicas") == replicas
-    assert len(notes) == (1 if replicas is None else 2)
+    assert config["llmd-gke:models"][0]["scaling"].get("source") == source
+    assert len(notes) == (1 if source is None else 2)
     assert yaml.safe_load(workdir.stack_file("one").read_text()) == content

@@ -1,0 +1,109 @@
+"""What a laptop cloud builds and starts for models whose replicas follow their load, and for which stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.problems import BadInput, Stale
+from localcloud import binaries
+from localcloud.cluster import autoscaling, lifecycle, start
+from localcloud.cluster.processes import PROGRAMS
+from localcloud.common import cluster_status
+from localcloud.common.layout import Layout
+from localcloud.common.workdir import Workdir
+from localcloud.gke_gateway.crds import upstream
+from localcloud.go_builds import charts
+from localcloud.monitoring import options
+from localcloud.workflow.local_settings import KEDA
+
+SCALED = "config:\n  llmd-gke:models:\n    - {name: a, replicas: 1}\n    - {name: b, minReplicas: 1, maxReplicas: 3}\n"
+
+
+@pytest.fixture
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
+    monkeypatch.delenv(options.VARIABLE, raising=False)
+    monkeypatch.setenv(KEDA, "1")
+    (tmp_path / "Pulumi.scaled.yaml").write_text(SCALED)
+    (tmp_path / "Pulumi.fixed.yaml").write_text("config:\n  llmd-gke:models: [{name: a, replicas: 1}]\n")
+    (tmp_path / "Pulumi.odd.yaml").write_text("config:\n  llmd-gke:models: [7]\n")
+    (tmp_path / "Pulumi.broken.yaml").write_text("config: 7\n")
+    monkeypatch.setattr(binaries, "path", Path)
+    return Workdir(tmp_path, tmp_path / "home", "laptop")
+
+
+@pytest.mark.parametrize(("stack", "expected"), [("scaled", True), ("fixed", False), ("odd", False), (None, False)])
+def test_keda_and_prometheus_are_built_for_stacks_with_bounds_only(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, expected: bool
+) -> None:
+    built, by = list[str](), list[Path | None]()
+
+    def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = None) -> Path:
+        assert not front_door
+        by.append(kubectl)
+        return folder
+
+    monkeypatch.setattr(binaries, "ensure", lambda names, _: built.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(charts, "prepare", prepare)
+    monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    lifecycle.ensure_binaries(workdir, Console(quiet=True), stack)
+    assert by == [Path("kubectl") if expected else None]
+    assert set(autoscaling.PROGRAMS) <= set(built) if expected else not set(autoscaling.PROGRAMS) & set(built)
+
+
+@pytest.mark.parametrize(("stack", "expected"), [("scaled", options.PROGRAMS), ("fixed", ()), (None, ())])
+def test_prometheus_runs_for_stacks_with_bounds(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, expected: tuple[str, ...]
+) -> None:
+    started: list[str] = []
+
+    def record(_: Workdir, programs: Mapping[str, Path], __: Console) -> None:
+        started.extend(programs)
+
+    monkeypatch.setattr(start, "start", record)
+    lifecycle.start_cluster(workdir, Console(quiet=True), stack)
+    assert started == [*PROGRAMS, *expected]
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_cluster_that_collects_nothing_is_refused_with_the_commands_that_start_another(
+    workdir: Workdir, running: bool
+) -> None:
+    status = Layout(workdir.home).status
+    status.parent.mkdir(parents=True)
+    names = ["etcd", *([autoscaling.COLLECTORS] if running else [])]
+    processes = [cluster_status.ProcessStatus(name) for name in names]
+    cluster_status.write(status, cluster_status.Status("ready", "", processes))
+    if running:
+        autoscaling.check_collected(workdir, "scaled")
+        return
+    with pytest.raises(Stale) as refused:
+        autoscaling.check_collected(workdir, "scaled")
+    assert "llmd-gke:models of stack scaled: minReplicas needs the load" in str(refused.value)
+    assert f"Fix: `{workdir.make('down')}`, then `{workdir.make('up', 'scaled')}`" in str(refused.value)
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_without_the_variable_nothing_is_built_for_bounds(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv(KEDA, value)
+    assert not autoscaling.asked(workdir, "scaled")
+
+
+@pytest.mark.parametrize("value", ["yes", "2", " 1"])
+def test_another_value_of_the_variable_is_rejected_with_the_allowed_ones(value: str) -> None:
+    with pytest.raises(BadInput, match=rf"{KEDA}={value}: allowed: 0 or 1"):
+        autoscaling.chosen({KEDA: value})
+
+
+def test_every_program_is_one_that_can_be_asked_for() -> None:
+    assert binaries.chosen(autoscaling.PROGRAMS) == autoscaling.PROGRAMS
+
+
+def test_a_stack_file_that_cannot_be_read_is_rejected(workdir: Workdir) -> None:
+    with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
+        autoscaling.asked(workdir, "broken")

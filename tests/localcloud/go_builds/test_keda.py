@@ -1,0 +1,156 @@
+"""KEDA is built with few of its scalers, and its chart is made of the manifests in its module."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+from llmd_gke.catalog import scaling, versions
+from llmd_gke.manifests import keda as product
+from llmd_gke.problems import SetUpFailed
+from localcloud import binaries
+from localcloud.go_builds import charts, keda, keda_chart, modules
+
+MODULE = "github.com/kedacore/keda/v2"
+SWITCH = """func buildScaler() {
+	// TRIGGERS-START
+	switch triggerType {
+	case "cpu":
+		return 1
+	case "cron":
+		return 2
+	case "kafka":
+		return 3
+	case "memory":
+		return 4
+	case "prometheus":
+		return 5
+	default:
+		return 6
+	}
+	// TRIGGERS-END
+}
+"""
+
+
+def scalers(folder: Path, switch: str = SWITCH) -> Path:
+    (folder / "pkg" / "scalers").mkdir(parents=True)
+    (folder / "pkg" / "scaling").mkdir()
+    for name in ("cpu_memory_scaler", "cron_scaler", "kafka_scaler", "prometheus_scaler", "scaler"):
+        (folder / "pkg" / "scalers" / f"{name}.go").write_text("package scalers\n")
+    (folder / keda.BUILDER).write_text(switch)
+    return folder
+
+
+def test_scalers_that_the_laptop_cloud_does_not_use_are_left_out_with_their_triggers(tmp_path: Path) -> None:
+    files = keda.fewer_scalers(scalers(tmp_path))
+    assert files.pop("pkg/scalers/kafka_scaler.go") is None
+    assert list(files) == [keda.BUILDER]
+    expected = SWITCH.replace('\tcase "kafka":\n\t\treturn 3\n', "")
+    assert files[keda.BUILDER] == expected
+
+
+@pytest.mark.parametrize("switch", [SWITCH.replace("TRIGGERS-END", "END"), SWITCH.replace('"cron"', '"other"')])
+def test_a_version_with_another_switch_is_refused_with_the_file_to_correct(tmp_path: Path, switch: str) -> None:
+    with pytest.raises(SetUpFailed, match=r"Fix: correct localcloud/go_builds/keda\.py"):
+        keda.fewer_scalers(scalers(tmp_path, switch))
+
+
+@pytest.fixture(scope="module")
+def kubectl() -> Path:
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed: it brings the module with the manifests")
+    try:
+        return binaries.path("kubectl")
+    except SetUpFailed as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.fixture(scope="module")
+def chart(kubectl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    del tmp_path_factory
+    version = versions.archive(scaling.KEDA_CHART).version
+    return keda_chart.files(modules.folder(MODULE, f"v{version}"), kubectl, version)
+
+
+def values() -> dict[str, Any]:
+    return cast("dict[str, Any]", product.release("demo").values)
+
+
+def rendered(template: str) -> dict[str, Any]:
+    """A template of the chart with the values of the program: it uses no more of Helm than this."""
+
+    def value(match: re.Match[str]) -> str:
+        inner: Any = {"Values": values(), "Chart": {"AppVersion": "2.18.3"}}
+        for part in match[2].removeprefix(".").split("."):
+            inner = inner[part]
+        return yaml.safe_dump(inner, default_flow_style=True, width=100_000).removesuffix("...\n").strip()
+
+    return yaml.safe_load(re.sub(r"\{\{ (toJson )?(\S+) \}\}", value, template))
+
+
+def objects(chart: dict[str, str]) -> dict[tuple[str, str], dict[str, Any]]:
+    made = [rendered(text) for name, text in chart.items() if name.startswith("templates/")]
+    return {(one["kind"], one["metadata"]["name"]): one for one in made}
+
+
+def test_the_chart_sets_every_value_that_the_program_passes(chart: dict[str, str]) -> None:
+    everything = "".join(chart.values())
+    assert set(values()) == {"image", "clusterName", "serviceAccount", "resources"}
+    for key in ("keda", "metricsApiServer", "webhooks"):
+        assert f".Values.image.{key}.registry" in everything
+    for key in values()["resources"]:
+        assert f"toJson .Values.resources.{key}" in everything
+    account = product.account("demo")
+    assert ("ServiceAccount", account) in objects(chart)
+    assert f"--k8s-cluster-name={values()['clusterName']}" in str(objects(chart)[("Deployment", scaling.KEDA_OPERATOR)])
+
+
+def test_names_and_labels_are_those_of_the_published_chart_which_the_programs_policies_select(
+    chart: dict[str, str],
+) -> None:
+    made = objects(chart)
+    for name in (scaling.KEDA_OPERATOR, scaling.KEDA_METRICS):
+        deployment, service = made[("Deployment", name)], made[("Service", name)]
+        assert deployment["spec"]["template"]["metadata"]["labels"]["app"] == name
+        assert service["spec"]["selector"] == {"app": name}
+    api = made[("APIService", "v1beta1.external.metrics.k8s.io")]
+    assert api["spec"]["service"] == {"name": scaling.KEDA_METRICS, "namespace": scaling.KEDA_NAMESPACE}
+    arguments = made[("Deployment", scaling.KEDA_OPERATOR)]["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert f"--metrics-server-service-name={scaling.KEDA_METRICS}" in arguments
+    images = {
+        one["spec"]["template"]["spec"]["containers"][0]["image"]
+        for (kind, _), one in made.items()
+        if kind == "Deployment"
+    }
+    assert images == {
+        "ghcr.io/kedacore/keda:2.18.3",
+        "ghcr.io/kedacore/keda-metrics-apiserver:2.18.3",
+        "ghcr.io/kedacore/keda-admission-webhooks:2.18.3",
+    }
+    assert not [kind for kind, _ in made if kind == "Namespace"], "the program makes it"
+
+
+def test_the_chart_is_made_once_and_again_for_another_version(
+    kubectl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charts, "SOURCES", {})
+    charts.prepare(tmp_path)
+    assert not (tmp_path / scaling.KEDA_CHART).exists(), "only stacks whose replicas follow their load need it"
+    charts.prepare(tmp_path, kubectl=kubectl)
+    about = yaml.safe_load((tmp_path / scaling.KEDA_CHART / "Chart.yaml").read_text())
+    assert about["version"] == versions.archive(scaling.KEDA_CHART).version
+    charts.prepare(tmp_path, kubectl=Path("/nowhere/kubectl"))  # is not needed a second time
+    (tmp_path / scaling.KEDA_CHART / charts.STAMP).write_text("another version\n")
+    charts.prepare(tmp_path, kubectl=kubectl)
+    assert versions.archive(scaling.KEDA_CHART).version in (tmp_path / scaling.KEDA_CHART / charts.STAMP).read_text()
+
+
+def test_a_module_without_these_manifests_is_refused_with_the_path_to_correct(kubectl: Path, tmp_path: Path) -> None:
+    with pytest.raises(SetUpFailed, match=r"Fix: correct the path in localcloud/go_builds/keda_chart\.py"):
+        keda_chart.files(tmp_path, kubectl, "2.18.3")

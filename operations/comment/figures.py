@@ -73,17 +73,17 @@ def _budget(before: BudgetUse | None, after: BudgetUse | None) -> Iterator[str]:
     if before is not None and before.limit_usd_per_hour != after.limit_usd_per_hour:
         limit = f"{_usd(before.limit_usd_per_hour)} → {limit}"
     start = f"Budget: {limit} USD an hour ({after.limit_usd_per_hour * HOURS_PER_MONTH:,.0f} a month)"
-    room = _room(after)
-    if room is None:
+    remaining = _remaining(after)
+    if remaining is None:
         yield f"{start}; not every pool has a public price, so what remains is not known."
         return
-    earlier = None if before is None else _room(before)
-    was = "" if earlier is None or _usd(earlier) == _usd(room) else f" (before: {_usd(earlier)})"
-    rest = f"{_usd(room)} remain{was}" if room >= 0 else f"**exceeded by {_usd(-room)}**{was}"
+    earlier = None if before is None else _remaining(before)
+    was = "" if earlier is None or _usd(earlier) == _usd(remaining) else f" (before: {_usd(earlier)})"
+    rest = f"{_usd(remaining)} remain{was}" if remaining >= 0 else f"**exceeded by {_usd(-remaining)}**{was}"
     yield f"{start}; with every pool at its maximum and all that the budget counts, {rest}."
 
 
-def _room(use: BudgetUse) -> float | None:
+def _remaining(use: BudgetUse) -> float | None:
     return None if use.most_usd_per_hour is None else use.limit_usd_per_hour - use.most_usd_per_hour
 
 

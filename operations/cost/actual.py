@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.catalog.metrics import NODE, POOL_OF_NODE, Google
@@ -20,9 +21,11 @@ from localcloud.kubernetes.fields import Object, label
 from operations.cost.estimate import AS_RESERVED, NO_PRICE, estimate
 from operations.exits import NotUp
 from operations.options import Cloud
-from operations.prometheus.client import Prometheus, Series
 from operations.status.objects import moment
 from operations.target import Target
+
+if TYPE_CHECKING:  # the table of prices must not wait for the import of an HTTP client
+    from operations.prometheus.client import Prometheus, Series
 
 MOST_POINTS = 1500
 SHORTEST_STEP_SECONDS = 60

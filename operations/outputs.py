@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import cast
 
 from llmd_gke.manifests.client_request import KEY_VARIABLE
@@ -104,6 +105,31 @@ def kubeconfig(target: Target) -> str:
     if not text.strip():
         raise NotUp(f"Stack {target.stack} on {target.cloud} has no output kubeconfig.\nFix: {target.up}")
     return text
+
+
+def created(target: Target) -> dict[tuple[str, str], datetime]:
+    """When each resource of the stack was created, the stack itself included, by type and name.
+
+    From the engine's state (``created``, pulumi/pulumi v3.259.0 sdk/go/common/apitype/core.go); secrets stay encrypted.
+    Raises as :func:`read` does.
+    """
+    state = cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
+    listed = cast("Sequence[Mapping[str, object]]", state.get("deployment", {}).get("resources") or [])
+    return {
+        (str(one["type"]), str(one["urn"]).rpartition("::")[2]): datetime.fromisoformat(str(one["created"]))
+        for one in listed
+        if one.get("created") and not one.get("external")
+    }
+
+
+def updates(target: Target) -> list[tuple[datetime, datetime]]:
+    """Begin and end of the stack's updates, the newest first. Raises as :func:`read` does."""
+    listed = cast("Sequence[Mapping[str, object]]", json.loads(_ask(target, "stack", "history", "--json") or "[]"))
+    return [
+        (datetime.fromisoformat(str(one["startTime"])), datetime.fromisoformat(str(one["endTime"])))
+        for one in listed
+        if one.get("kind") == "update" and one.get("startTime") and one.get("endTime")
+    ]
 
 
 def last_steps(target: Target) -> Mapping[str, int]:

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from operations.timeline.measured import Measurement
     from operations.timeline.simulate import Timeline
+
+
+NOT_A_CLOUD = "A local cloud neither waits for hosts nor downloads weights: only times of Google Cloud are meaningful."
+"""Below the measured times of a local cloud."""
 
 
 class TimelineFormat(StrEnum):
@@ -31,6 +38,9 @@ def command(
         list[str] | None,
         typer.Option(metavar="STEP=SECONDS", help="Another duration of a step, e.g. compile=20 or Cluster=600."),
     ] = None,
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Compare with the first update of the running stack, step by step.")
+    ] = False,
 ) -> None:
     """Estimate how long the first update of a stack takes until each model answers, and which steps it consists of.
 
@@ -60,7 +70,21 @@ def command(
                 f"Fix: {_hint(unknown[0], allowed, stack)}"
             )
         timeline = simulate.simulate(graph, target.settings, changed)
+        measurement: Measurement | None = None
+        if measured:
+            from operations import outputs
+            from operations.timeline.measured import first_update, measure
+
+            times = first_update(outputs.created(target), outputs.updates(target))
+            measurement = measure(graph, timeline, times)
     from operations.printing import show
+
+    if measurement is not None:
+        data = _data(stack, timeline) | {"measured": _measured_data(measurement)}
+        lines = [_measured_line(model, seconds, timeline) for model, seconds in measurement.services.items()]
+        notes = () if target.cloud is Cloud.GOOGLE else (NOT_A_CLOUD,)
+        show(output, data, _measured_table(stack, measurement), *lines, *notes)
+        return
 
     picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is TimelineFormat.GANTT else _chain(timeline)
     first = [f"{model}: first token after {_minutes(seconds)}" for model, seconds in timeline.first_token.items()]
@@ -87,6 +111,48 @@ def _chain(timeline: Timeline) -> str:
         if round(step.seconds) > 0
     ]
     return "\n".join(["The longest chain, start and duration of each step:", *lines])
+
+
+def _measured_line(model: str, seconds: float, timeline: Timeline) -> str:
+    expected = timeline.first_token.get(model, 0.0)
+    return f"{model}: created after {_minutes(seconds)}, first token expected after {_minutes(expected)}"
+
+
+def _measured_table(stack: str, measurement: Measurement) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from operations.timeline.measured import SHORTEST_SECONDS
+
+    table = Table(title=f"Stack {stack}: first update, {_minutes(measurement.total)}", title_justify="left")
+    table.add_column("step", no_wrap=True)
+    for heading in ("expected", "measured", "ratio"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    shown = [step for step in measurement.steps if max(step.expected, step.measured) >= SHORTEST_SECONDS]
+    for step in shown:
+        ratio = "-" if step.ratio is None else f"{step.ratio:.2f}"
+        table.add_row(escape(step.name), f"{step.expected:.0f} s", f"{step.measured:.0f} s", ratio)
+    rest = [step for step in measurement.steps if step not in shown]
+    if rest:
+        longest = max(step.measured for step in rest)
+        table.add_row(f"{len(rest)} others", "", f"{longest:.0f} s at most", "")
+    return table
+
+
+def _measured_data(measurement: Measurement) -> dict[str, object]:
+    return {
+        "seconds": round(measurement.total, 1),
+        "serviceSeconds": {model: round(seconds, 1) for model, seconds in measurement.services.items()},
+        "steps": [
+            {
+                "name": step.name,
+                "expected": round(step.expected, 1),
+                "measured": round(step.measured, 1),
+                "ratio": None if step.ratio is None else round(step.ratio, 2),
+            }
+            for step in measurement.steps
+        ],
+    }
 
 
 def _data(stack: str, timeline: Timeline) -> dict[str, object]:

@@ -102,6 +102,8 @@ front_doors = (
                 cluster_settings.private_nodes,
                 network.gateway_ip,
                 cluster,
+                prefix,
+                cluster_settings.region,
                 settings.monitoring.interval_seconds if settings.monitoring.scrape else None,
                 settings.platform.network_policies,
             ),

@@ -12,21 +12,23 @@ from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
-from components.lazy_sdk import apps, core, helm
+from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import charts, pod_security
+from llmd_gke.manifests.front_door import armor as armoring
 from llmd_gke.manifests.front_door import edge, firewall, gateway, metrics, redis, releases
-from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
-from llmd_gke.settings.secret_keys import CALLER_KEYS, caller_keys
+from llmd_gke.settings import AccessSettings, FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
+from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, caller_keys
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
 
 
 @dataclass(frozen=True)
 class FrontDoorArgs:
     """``gateway``, ``network`` and ``gateway_ip``: where requests come from. Charts are in ``chart_folder`` or their
-    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``. ``scrape_seconds``: how often
-    usage is collected (default: never). ``network_policies``: whether the controllers' namespaces are closed (default:
-    true); the proxies are, in any case.
+    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``, the secret of IAP's OAuth
+    client from ``iapClientSecret``. Cloud Armor's policy is in ``region``; its name starts with ``prefix``.
+    ``scrape_seconds``: how often usage is collected (default: never). ``network_policies``: whether the controllers'
+    namespaces are closed (default: true); the proxies are, in any case.
     """
 
     settings: FrontDoorSettings
@@ -38,6 +40,8 @@ class FrontDoorArgs:
     private_nodes: bool
     gateway_ip: pulumi.Input[str]
     cluster: Cluster
+    prefix: str
+    region: str
     scrape_seconds: int | None = None
     network_policies: bool = True
 
@@ -79,15 +83,51 @@ class FrontDoor(pulumi.ComponentResource):
                 pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m")),
             ),
         )
-        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, listening))
-        for key, policy in edge.policies(args.models).items():
-            custom_resource(f"{name}-{key}", policy, inside)
+        guards = self._access(inside)
+        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, listening, *guards))
         if args.scrape_seconds is not None:
             network_policy(f"{name}-allow-collectors", metrics.network_policy(), inside)
             custom_resource(f"{name}-usage", metrics.proxies(args.scrape_seconds), inside)
         host = args.gateway_ip if args.gateway.domain is None else args.gateway.domain
         self.base_url = pulumi.Output.concat(f"{args.gateway.scheme}://", host, edge.PREFIX)
         self.register_outputs({"baseUrl": self.base_url})
+
+    def _access(self, inside: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+        """The policies of the Service at the load balancer, with what they name: Cloud Armor's policy, IAP's secret.
+
+        Returns those that the route has to wait for: no request may come before them.
+        """
+        access, name = self._args.settings.access or AccessSettings(), self._name
+        armor: pulumi.Output[str] | None = None
+        first: list[pulumi.Resource] = []
+        if access.uses_cloud_armor:
+            policy = compute.RegionSecurityPolicy(
+                f"{name}-cloud-armor",
+                name=f"{self._args.prefix}-front-door",
+                region=self._args.region,
+                type="CLOUD_ARMOR",
+                description="Who may send requests to the front door",
+                rules=cast("Sequence[compute.RegionSecurityPolicyRuleArgsDict]", armoring.rules(access)),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            armor = policy.name
+        if access.iap is not None:
+            entry = {front_door.IAP_SECRET_ENTRY: pulumi.Config().require_secret(IAP_SECRET)}
+            first.append(
+                core.Secret(
+                    f"{name}-iap-client",
+                    metadata={"name": front_door.IAP_SECRET, "namespace": front_door.PROXIES_NAMESPACE},
+                    type="Opaque",
+                    string_data=entry,
+                    opts=inside,
+                )
+            )
+        # The SDK resolves an Output wherever it stands in a specification.
+        made = {
+            key: custom_resource(f"{name}-{key}", spec, _after(inside, *first) if first else inside)
+            for key, spec in edge.policies(self._args.models, access.iap, cast("str | None", armor)).items()
+        }
+        return [] if self._args.settings.access is None else [*made.values()]
 
     def _namespaces(self, child: pulumi.ResourceOptions) -> list[pulumi.Resource]:
         """The door's own, and those of both controllers, which are closed but for what they need."""

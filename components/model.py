@@ -129,7 +129,14 @@ class Model(pulumi.ComponentResource):
         self.curl = (
             None
             if model.stopped
-            else url.apply(lambda base_url: client_request.curl(base_url, model.served_name, with_key=door is not None))
+            else url.apply(
+                lambda base_url: client_request.curl(
+                    base_url,
+                    model.served_name,
+                    with_key=door is not None,
+                    with_identity=door is not None and door.uses_iap,
+                )
+            )
         )
         self.endpoint = {
             "url": url,

@@ -37,13 +37,14 @@ def needed(
     buckets: bool = False,
     cloud_trace: bool = False,
     billing_budget: bool = False,
+    iap: bool = False,
 ) -> tuple[str, ...]:
     """The APIs of a stack, without ``.googleapis.com``.
 
     ``certificates``: its gateway uses certificates from Certificate Manager. ``secrets``: the Secret Manager CSI driver
     is installed. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
     ``cloud_trace``: traces through GKE's managed OpenTelemetry, which writes through the Telemetry API.
-    ``billing_budget``: a budget of Google Cloud.
+    ``billing_budget``: a budget of Google Cloud. ``iap``: Identity-Aware Proxy at the gateway.
     """
     by_setting = {
         "certificatemanager": certificates,
@@ -54,5 +55,6 @@ def needed(
         "cloudtrace": cloud_trace,
         "telemetry": cloud_trace,
         "billingbudgets": billing_budget,
+        "iap": iap,
     }
     return (*APIS, *(api for api, wanted in by_setting.items() if wanted))

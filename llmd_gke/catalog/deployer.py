@@ -56,6 +56,9 @@ BY_TYPE: Mapping[str, tuple[str, ...]] = {
         "compute.subnetworks.use",
     ),
     "gcp:compute/network:Network": _whole("compute.networks", "compute.networks.updatePolicy", "compute.networks.use"),
+    "gcp:compute/regionSecurityPolicy:RegionSecurityPolicy": _whole(
+        "compute.regionSecurityPolicies", "compute.regionSecurityPolicies.use"
+    ),
     "gcp:compute/regionSslPolicy:RegionSslPolicy": _whole("compute.regionSslPolicies", "compute.regionSslPolicies.use"),
     "gcp:compute/resourcePolicy:ResourcePolicy": _whole("compute.resourcePolicies", "compute.resourcePolicies.use"),
     "gcp:compute/router:Router": _whole("compute.routers", "compute.networks.updatePolicy"),

@@ -41,6 +41,9 @@ AI_NAMESPACE = "envoy-ai-gateway-system"
 NAMESPACES = frozenset({NAMESPACE, PROXIES_NAMESPACE, AI_NAMESPACE})
 
 KEYS_SECRET = "caller-keys"  # noqa: S105 - the name of an object
+IAP_SECRET, IAP_SECRET_ENTRY = "iap-client", "key"
+"""The OAuth client's secret: in the Service's namespace, under the name ``key``
+(https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources#configure_iap)."""
 LISTENER_PORT = 80
 CONTAINER_PORT = 10080
 """Envoy Gateway adds 10000 to ports below 1024 (``wellKnownPortShift``)."""

@@ -46,6 +46,10 @@ FORWARDING_RULE_USD_PER_HOUR = 0.025
 NAT_USD_PER_VM_HOUR, NAT_MOST_USD_PER_HOUR, NAT_ADDRESS_USD_PER_HOUR = 0.0014, 0.044, 0.005
 """https://cloud.google.com/nat/pricing: per VM up to 32 VMs, for more, and for the gateway's address."""
 
+CLOUD_ARMOR_USD_PER_MONTH, CLOUD_ARMOR_USD_PER_RULE_AND_MONTH = 5.0, 1.0
+"""https://cloud.google.com/armor/pricing, Standard: a policy, and each of its rules. Requests are billed beside it, at
+less than 1 USD per million. The page's table was not read when this was written: check it."""
+
 
 @dataclass(frozen=True)
 class Overhead:
@@ -55,11 +59,12 @@ class Overhead:
     disks: float
     load_balancer: float
     nat: float
+    cloud_armor: float = 0.0
 
     @property
     def usd_per_hour(self) -> float:
         """The sum in USD per hour, without system nodes of unknown price."""
-        return round((self.system_nodes or 0.0) + self.disks + self.load_balancer + self.nat, 4)
+        return round((self.system_nodes or 0.0) + self.disks + self.load_balancer + self.nat + self.cloud_armor, 4)
 
 
 def machine(machine_type: str, region: str) -> float | None:
@@ -71,6 +76,12 @@ def machine(machine_type: str, region: str) -> float | None:
 def disk(kind: str, gigabytes: int) -> float:
     """USD per hour of a boot disk. A type without a price counts as ``pd-ssd``, the most expensive one."""
     return gigabytes * DISK_USD_PER_GB_MONTH.get(kind, DISK_USD_PER_GB_MONTH["pd-ssd"]) / HOURS_PER_MONTH
+
+
+def cloud_armor(rules: int) -> float:
+    """USD per hour of a security policy with that many rules; 0 without rules."""
+    month = CLOUD_ARMOR_USD_PER_MONTH + rules * CLOUD_ARMOR_USD_PER_RULE_AND_MONTH if rules else 0.0
+    return month / HOURS_PER_MONTH
 
 
 def nat(machines: int) -> float:

@@ -50,9 +50,19 @@ class PolicyTarget:
 
 
 @dataclass(frozen=True)
+class IdentityProxy:
+    """An OAuth client with which a gateway asks for identities: its id, and the Secret with its secret, by name."""
+
+    client_id: str
+    secret: str
+
+
+@dataclass(frozen=True)
 class Serving:
     """The values of a model that its policies need. ``port`` and ``health_path`` answer health checks;
     ``timeout_seconds`` is the longest answer, ``max_rate`` the requests per second and pod (``None``: no limit).
+    ``security_policy`` is the name of what admits addresses (``None``: everyone), ``identity_proxy`` what asks for
+    identities (``None``: nothing).
     """
 
     name: str
@@ -62,6 +72,8 @@ class Serving:
     health_path: str
     timeout_seconds: int
     max_rate: int | None
+    security_policy: str | None = None
+    identity_proxy: IdentityProxy | None = None
 
 
 @dataclass(frozen=True)

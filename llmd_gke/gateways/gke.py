@@ -97,6 +97,11 @@ def backend_policies(model: Serving) -> dict[str, JsonObject]:
     }
     if model.max_rate is not None:
         default["maxRatePerEndpoint"] = model.max_rate
+    if model.security_policy is not None:
+        default["securityPolicy"] = model.security_policy
+    if (proxy := model.identity_proxy) is not None:
+        client: JsonObject = {"clientID": proxy.client_id, "oauth2ClientSecret": {"name": proxy.secret}}
+        default["iap"] = {"enabled": True, **client}
     return _for_targets(BACKEND_POLICY, "backend", model, default)
 
 

@@ -1,12 +1,13 @@
 """Rules about gateways on the Internet that do not authenticate callers.
 
-A guard protects the models from strangers: callers' keys or tokens (the front door), IAP, or a policy of Cloud Armor
-with address ranges. HTTPS is not a guard: it encrypts requests, but admits everyone.
+A guard protects the models from strangers: callers' keys or tokens (the front door), IAP, or a policy of Cloud
+Armor that denies other addresses. A throttle is none, because everyone may still call; nor is HTTPS, which encrypts
+requests, but admits everyone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from llmd_gke.gateways import gke
 from llmd_gke.rules.finding import Finding
@@ -42,11 +43,18 @@ def is_meant(gateway: Input) -> bool:
     return gateway.get("metadata", "annotations", OPEN_ANNOTATION).text() == "true"
 
 
-def guards_backend(policy_spec: Input) -> bool:
-    """Whether a GCPBackendPolicy has IAP or a policy of Cloud Armor. An unknown value counts, and is noted."""
+def guards_backend(policy_spec: Input, throttles: Collection[str] = ()) -> bool:
+    """Whether a GCPBackendPolicy has IAP or a policy of Cloud Armor, other than ``throttles``, which admit everyone.
+
+    What is not known yet counts, and is noted.
+    """
     default = policy_spec.get("default")
     enabled, armor = default.get("iap", "enabled"), default.get("securityPolicy")
-    return enabled.boolean() is True or bool(armor.text()) or _later(enabled) or _later(armor)
+    return enabled.boolean() is True or _guard(armor.text(), throttles) or _later(enabled) or _later(armor)
+
+
+def _guard(security_policy: str | None, throttles: Collection[str]) -> bool:
+    return bool(security_policy) and security_policy not in throttles
 
 
 def asks_who_calls(policy_spec: Input) -> bool:

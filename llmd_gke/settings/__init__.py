@@ -6,12 +6,14 @@ from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse
 from llmd_gke.settings.sections import (
     AcceleratorPool,
+    AccessSettings,
     CallerSettings,
     ChannelSettings,
     ClusterSettings,
     EgressSettings,
     FrontDoorSettings,
     GatewaySettings,
+    IapSettings,
     MaintenanceSettings,
     ModelSettings,
     MonitoringSettings,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcceleratorPool",
+    "AccessSettings",
     "CallerSettings",
     "ChannelSettings",
     "Checked",
@@ -44,6 +47,7 @@ __all__ = [
     "EgressSettings",
     "FrontDoorSettings",
     "GatewaySettings",
+    "IapSettings",
     "MaintenanceSettings",
     "ModelSettings",
     "MonitoringSettings",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from llmd_gke.rules import notification
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_plain, is_secret_key
+from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, NAMESPACE, is_plain, is_secret_key
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import SettingFinding
 
@@ -66,6 +66,8 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
     if settings.front_door is not None and settings.front_door.uses_keys:
         callers = ", ".join(caller.name for caller in settings.front_door.callers)
         reasons[CALLER_KEYS] = (f"llmd-gke:frontDoor needs a key for each caller ({callers})", _KEY)
+    if settings.access.iap is not None:
+        reasons[IAP_SECRET] = ("llmd-gke:frontDoor.access.iap requires it", "the secret of the OAuth client")
     for index, channel in enumerate(settings.monitoring.notify):
         for setting, name in channel.secrets.items():
             why = f"llmd-gke:monitoring.notify[{index}].{setting} names it"

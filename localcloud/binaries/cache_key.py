@@ -17,7 +17,13 @@ def key(program: BuiltProgram) -> str:
     more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
     if wrapper.changes:
         more.append(wrapper.changes.what)
-    parts = (wrapper.digest("go.mod", "go.sum", "*.go", "*/*.go"), target.package, target.ldflags, wrapper.tags, *more)
+    parts = (
+        wrapper.digest("go.mod", "go.sum", "*.go", "*.json", "*/*.go"),
+        target.package,
+        target.ldflags,
+        wrapper.tags,
+        *more,
+    )
     content = "\0".join(parts)
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     return f"{program.name}-{program.version}-{machine()}-{digest}"

@@ -98,6 +98,7 @@ class LaptopCloud:
         return [
             *local_settings.without_billing(config, label),
             *(local_settings.with_keda if autoscaling.chosen() else local_settings.with_fixed_replicas)(config, label),
+            *local_settings.unenforced_access(config, label),
         ]
 
     def check_isolation(self) -> None:

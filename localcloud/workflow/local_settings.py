@@ -12,6 +12,8 @@ from llmd_gke.rules.scaling import has_managed_adapter
 
 BUDGET = "llmd-gke:budget"
 ACCOUNT = "billingAccount"
+FRONT_DOOR = "llmd-gke:frontDoor"
+ACCESS = "access"
 MODELS = "llmd-gke:models"
 CLUSTER = "llmd-gke:cluster"
 AUTOSCALING = ("minReplicas", "maxReplicas", "scaling", "schedule")
@@ -51,6 +53,16 @@ def with_keda(config: Config, label: str) -> Iterator[str]:
                 f"{MODELS}[{position}] ({settings.get('name')}) gets scaling.source keda: the {label} does not run "
                 "Google's managed adapter of metrics. KEDA reads the same metrics."
             )
+
+
+def unenforced_access(config: Config, label: str) -> Iterator[str]:
+    """Says that what the load balancer requires is not enforced. The setting stays: its objects are created."""
+    door = config.get(FRONT_DOOR)
+    if isinstance(door, dict) and cast("Config", door).get(ACCESS):
+        yield (
+            f"{FRONT_DOOR}.{ACCESS} is not enforced: the gateway of the {label} stores Cloud Armor's policy and IAP's "
+            "client, and admits every address. Callers' keys and limits are enforced."
+        )
 
 
 def with_fixed_replicas(config: Config, label: str) -> Iterator[str]:

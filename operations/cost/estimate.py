@@ -102,10 +102,11 @@ class Besides:
     def __str__(self) -> str:
         """The range in a sentence, as ``llmd-gke cost`` shows it."""
         nodes = "" if self.most.system_nodes is not None else " (system nodes have no price here)"
+        armor = ", Cloud Armor" if self.most.cloud_armor else ""
         low, high = self.least.usd_per_hour, self.most.usd_per_hour
         return (
-            f"Besides, estimated: {low:,.2f} to {high:,.2f} USD an hour for system nodes, disks, load balancer and NAT"
-            f"{nodes}."
+            f"Besides, estimated: {low:,.2f} to {high:,.2f} USD an hour for system nodes, disks, load balancer"
+            f"{armor} and NAT{nodes}."
         )
 
     @property

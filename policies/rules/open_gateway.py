@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules import front_door, open_gateway, routes
+from llmd_gke.rules import cloud_armor, front_door, open_gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.backends import aimed_at, backend_of
 from policies.rules.routes import route_of
 from policies.rules.rule import (
     AI_ROUTE,
+    ARMOR,
     BACKEND_POLICY,
     GATEWAY,
     HTTP_ROUTE,
@@ -31,10 +32,15 @@ FIX = (
 
 def _open(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     routed = [route for route in program.of(HTTP_ROUTE, SERVICE) if not front_door.is_kept(route.node)]
+    throttles = {
+        name
+        for policy in program.of(ARMOR)
+        if (name := policy.node.get("name").text()) is not None and not cloud_armor.restricts(policy.node)
+    }
     guarded = {
         target
         for policy in program.of(BACKEND_POLICY)
-        if open_gateway.guards_backend(policy.spec) and (target := aimed_at(policy)) is not None
+        if open_gateway.guards_backend(policy.spec, throttles) and (target := aimed_at(policy)) is not None
     }
     doors_ask = any(open_gateway.asks_who_calls(policy.spec) for policy in program.of(SECURITY_POLICY))
     models = {"InferencePool"} if doors_ask or not any(program.of(AI_ROUTE)) else {"InferencePool", "Service"}
@@ -78,6 +84,14 @@ def _attached(route: Subject, gateway: Subject) -> bool:
     )
 
 
+def _armor(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from cloud_armor.policy_rules(subject.node)
+
+
+def _iap(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from cloud_armor.backend_iap(subject.spec)
+
+
 OPEN = Rule(
     name="open-gateway",
     title="External Gateways authenticate callers",
@@ -89,11 +103,42 @@ OPEN = Rule(
         "https://docs.vllm.ai/en/latest/usage/security.html",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
     ),
-    kinds=(GATEWAY, HTTP_ROUTE, SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE),
+    kinds=(GATEWAY, HTTP_ROUTE, SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE, ARMOR),
     check_stack=_open,
     severity="critical",
     opt_out=f"The setting `gateway.open` allows an open gateway explicitly: it sets the annotation "
     f"`{open_gateway.OPEN_ANNOTATION}` on the Gateway.",
 )
 
-RULES = (OPEN,)
+ARMOR_RULES = Rule(
+    name="cloud-armor-rules",
+    title="Security policies of Cloud Armor deny what they do not name",
+    why=(
+        "Rules that admit address ranges have no effect while the last rule, which every policy has, admits everyone: "
+        "that is its action unless the policy says otherwise. Cloud Armor rejects a throttle of 0 or of more than "
+        f"{cloud_armor.MOST_REQUESTS_PER_MINUTE:,} requests."
+    ),
+    sources=(
+        "https://cloud.google.com/armor/docs/security-policy-overview",
+        "https://cloud.google.com/armor/docs/rate-limiting-overview",
+    ),
+    kinds=(ARMOR,),
+    check_resource=_armor,
+)
+
+IAP_CLIENT = Rule(
+    name="iap-client",
+    title="IAP has an OAuth client",
+    why=(
+        "GKE's Gateway takes IAP with an OAuth client of your own only; without clientID and oauth2ClientSecret the "
+        "policy is not attached, and the backend is as open as before."
+    ),
+    sources=(
+        "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources#configure_iap",
+        "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/57",
+    ),
+    kinds=(BACKEND_POLICY,),
+    check_resource=_iap,
+)
+
+RULES = (OPEN, ARMOR_RULES, IAP_CLIENT)

@@ -14,6 +14,7 @@ FIREWALL = "gcp:compute/firewall:Firewall"
 ROUTER = "gcp:compute/router:Router"
 NAT = "gcp:compute/routerNat:RouterNat"
 ADDRESS = "gcp:compute/address:Address"
+SECURITY_POLICY = "gcp:compute/regionSecurityPolicy:RegionSecurityPolicy"
 SSL_POLICY = "gcp:compute/regionSslPolicy:RegionSslPolicy"
 CERTIFICATE = "gcp:compute/regionSslCertificate:RegionSslCertificate"
 RECORD = "gcp:dns/recordSet:RecordSet"
@@ -36,6 +37,23 @@ LINK = "https://www.googleapis.com/compute/v1/"
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform", "https://www.googleapis.com/auth/logging.write"]
 KEY = f"projects/{PROJECT}/locations/{REGION}/keyRings/r/cryptoKeys/k"
 NODES = f"nodes@{PROJECT}.iam.gserviceaccount.com"
+
+THROTTLE: Props = {
+    "priority": 1000,
+    "action": "throttle",
+    "match": {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["192.0.2.0/24"]}},
+    "rateLimitOptions": {
+        "conformAction": "allow",
+        "exceedAction": "deny(429)",
+        "enforceOnKey": "IP",
+        "rateLimitThreshold": {"count": 600, "intervalSec": 60},
+    },
+}
+DENY_OTHERS: Props = {
+    "priority": 2147483647,
+    "action": "deny(403)",
+    "match": {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["*"]}},
+}
 
 MADE: dict[str, tuple[str, Props]] = {
     "service": (SERVICE, {"service": "container.googleapis.com", "disableOnDestroy": False}),
@@ -93,6 +111,16 @@ MADE: dict[str, tuple[str, Props]] = {
             "minTlsVersion": "TLS_1_2",
             "profile": "CUSTOM",
             "customFeatures": ["A", "B"],
+        },
+    ),
+    "securityPolicy": (
+        SECURITY_POLICY,
+        {
+            "name": "armor",
+            "region": REGION,
+            "type": "CLOUD_ARMOR",
+            "description": "Who may call",
+            "rules": [THROTTLE, DENY_OTHERS],
         },
     ),
     "certificate": (
@@ -319,6 +347,19 @@ CHANGES: tuple[tuple[str, Props], ...] = (
     ("sslPolicy", {"minTlsVersion": "TLS_1_3"}),
     ("sslPolicy", {"customFeatures": ["B", "A"]}),
     ("sslPolicy", {"customFeatures": ["A", "C"]}),
+    ("securityPolicy", {}),
+    ("securityPolicy", {"rules": [DENY_OTHERS, THROTTLE]}),
+    ("securityPolicy", {"rules": [DENY_OTHERS]}),
+    ("securityPolicy", {"rules": None}),
+    ("securityPolicy", {"rules[0].rateLimitOptions.rateLimitThreshold.count": 60}),
+    ("securityPolicy", {"rules[0].match.config.srcIpRanges": ["192.0.2.0/24", "198.51.100.0/24"]}),
+    ("securityPolicy", {"rules[1].action": "allow"}),
+    ("securityPolicy", {"rules[1].preview": False}),
+    ("securityPolicy", {"description": "Others"}),
+    ("securityPolicy", {"type": "CLOUD_ARMOR_NETWORK"}),
+    ("securityPolicy", {"type": None}),
+    ("securityPolicy", {"region": "us-east1"}),
+    ("securityPolicy", {"name": "other"}),
     ("certificate", {}),
     ("certificate", {"name": "tls-2"}),
     ("certificate", {"description": None}),

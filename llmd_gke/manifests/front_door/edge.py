@@ -8,7 +8,7 @@ from llmd_gke import gateways
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import routing
 from llmd_gke.manifests.types import JsonObject
-from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
 
 PREFIX = "/v1"
 
@@ -27,10 +27,13 @@ def route(settings: GatewaySettings) -> JsonObject:
     return {"apiVersion": routing.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
-def policies(models: Sequence[ModelSettings]) -> dict[str, JsonObject]:
-    """Policies with the health check and the time limit of the Service, by the last part of their resources' names.
+def policies(
+    models: Sequence[ModelSettings], iap: IapSettings | None = None, security_policy: str | None = None
+) -> dict[str, JsonObject]:
+    """Health check of the Service, its time limit, and who reaches it, by the last part of their resources' names.
 
-    The limit is that of the slowest model: Envoy has each model's own.
+    The limit is that of the slowest model: Envoy has each model's own. ``security_policy``: name of Cloud Armor's
+    policy (default: none).
     """
     target: JsonObject = {"group": "", "kind": "Service", "name": front_door.NAME}
     return routing.policies(
@@ -42,5 +45,7 @@ def policies(models: Sequence[ModelSettings]) -> dict[str, JsonObject]:
             health_path=front_door.READY_PATH,
             timeout_seconds=max(model.request_timeout_seconds for model in models),
             max_rate=None,
+            security_policy=security_policy,
+            identity_proxy=None if iap is None else gateways.IdentityProxy(iap.client_id, front_door.IAP_SECRET),
         )
     )

@@ -15,7 +15,13 @@ from llmd_gke.settings.sections.cluster import (
     MaintenanceSettings,
     SystemPoolSettings,
 )
-from llmd_gke.settings.sections.front_door import CallerSettings, FrontDoorSettings, TokenIssuerSettings
+from llmd_gke.settings.sections.front_door import (
+    AccessSettings,
+    CallerSettings,
+    FrontDoorSettings,
+    IapSettings,
+    TokenIssuerSettings,
+)
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
@@ -38,6 +44,7 @@ from llmd_gke.settings.sections.traces import TracesSettings
 
 __all__ = [
     "AcceleratorPool",
+    "AccessSettings",
     "BudgetSettings",
     "CallerSettings",
     "CapacitySettings",
@@ -49,6 +56,7 @@ __all__ = [
     "ExistingNetworkSettings",
     "FrontDoorSettings",
     "GatewaySettings",
+    "IapSettings",
     "MaintenanceSettings",
     "ModelSettings",
     "MonitoringSettings",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from llmd_gke.catalog.front_door import MOST_COUNT
+from llmd_gke.rules.cloud_armor import RANGES_PER_RULE
 from llmd_gke.settings.sections.base import Section, Word
 
 IN_CLUSTER = "in-cluster"
@@ -58,6 +59,38 @@ class TokenIssuerSettings(Section):
     """HTTPS address of the issuer's public keys."""
 
 
+class IapSettings(Section):
+    """Identity-Aware Proxy with an OAuth client of the project, whose secret is ``llmd-gke:iapClientSecret``."""
+
+    client_id: str
+    """The client's ID, ``NUMBER-LETTERS.apps.googleusercontent.com``."""
+
+
+class AccessSettings(Section):
+    """What the load balancer requires before a request reaches the front door. The gateway must be external."""
+
+    ranges: tuple[str, ...] = Field(default=(), strict=False)
+    """IPv4 ranges in CIDR notation that may send requests; Cloud Armor answers all others 403 (default: everyone)."""
+    requests_per_minute_per_address: int | None = None
+    """Requests per minute from one address, 1 to 1000000; Cloud Armor answers more of them 429 (default: no limit). It
+    is no guard: everyone may still send requests."""
+    iap: IapSettings | None = None
+    """Require a Google identity with the role ``roles/iap.httpsResourceAccessor``, in addition to the caller's key
+    (default: not required). Needs HTTPS."""
+
+    @property
+    def uses_cloud_armor(self) -> bool:
+        """Whether there is anything for Cloud Armor to do."""
+        return bool(self.ranges) or self.requests_per_minute_per_address is not None
+
+    @property
+    def cloud_armor_rules(self) -> int:
+        """How many rules its security policy has, with the one for everyone else; 0 without a policy."""
+        if not self.uses_cloud_armor:
+            return 0
+        return max(1, -(-len(self.ranges) // RANGES_PER_RULE)) + 1
+
+
 class FrontDoorSettings(Section):
     """One address ``/v1`` for all models, with keys, limits and priorities (``docs/front-door.md``)."""
 
@@ -77,6 +110,14 @@ class FrontDoorSettings(Section):
     keep_paths: bool = False
     """Keep the models' own paths ``/NAMESPACE/NAME`` beside the front door, without keys or limits, for a transition
     (default: false)."""
+
+    access: AccessSettings | None = None
+    """Address ranges and throttles by Cloud Armor, and IAP (default: neither)."""
+
+    @property
+    def uses_iap(self) -> bool:
+        """Whether requests need a Google identity, too."""
+        return self.access is not None and self.access.iap is not None
 
     @property
     def uses_keys(self) -> bool:

@@ -13,7 +13,7 @@ from llmd_gke.rules.scaling import effective_source
 from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.budget import BudgetSettings
 from llmd_gke.settings.sections.cluster import ClusterSettings
-from llmd_gke.settings.sections.front_door import FrontDoorSettings
+from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
 from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
@@ -91,7 +91,14 @@ class StackSettings(Section):
             buckets=self.uses_storage,
             cloud_trace=self.monitoring.cloud_trace,
             billing_budget=self.budget is not None and self.budget.billing_account is not None,
+            iap=self.access.iap is not None,
         )
+
+    @property
+    def access(self) -> AccessSettings:
+        """What the load balancer requires of requests to the front door; empty without one."""
+        door = self.front_door
+        return (None if door is None else door.access) or AccessSettings()
 
     @property
     def budget_labels(self) -> dict[str, str]:

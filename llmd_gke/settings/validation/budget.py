@@ -54,8 +54,9 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
 
 
 def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
-    """Maximum price of system nodes, disks, load balancer and NAT; with ``idle``, that of the fewest nodes and
-    replicas.
+    """Price of system nodes, disks, load balancer, NAT and Cloud Armor, at most.
+
+    ``idle``: with the fewest nodes and replicas.
     """
     system = settings.cluster.system_pool
     count = system.min_nodes if idle else system.max_nodes
@@ -70,6 +71,7 @@ def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
         system_nodes=None if price is None else round(price * count, 4),
         disks=round(disks, 4),
         load_balancer=rules_of_gateway * overhead.FORWARDING_RULE_USD_PER_HOUR,
+        cloud_armor=round(overhead.cloud_armor(settings.access.cloud_armor_rules), 4),
         nat=round(overhead.nat(count + sum(nodes.values())), 4) if has_nat else 0.0,
     )
 

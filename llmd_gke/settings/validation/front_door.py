@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from llmd_gke.rules import cloud_armor
 from llmd_gke.rules import front_door as checks
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.sections import FrontDoorSettings, ModelSettings, StackSettings
+from llmd_gke.settings.sections import AccessSettings, FrontDoorSettings, ModelSettings, StackSettings
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
@@ -38,7 +39,8 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
     if door.keep_paths:
         finding = Finding(
             "kept-paths",
-            "the models' own paths stay open beside the front door, without keys or limits",
+            "the models' own paths stay open beside the front door, without keys or limits"
+            + (", and outside of frontDoor.access" if door.access is not None else ""),
             fix="move the clients to the output baseUrl, then remove keepPaths",
             severity="warning",
         )
@@ -52,12 +54,37 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
         )
         yield SettingFinding(KEY, None, finding)
     yield from locate(f"{KEY}.redis", door.redis, checks.redis(door.redis))
+    if door.access is not None:
+        yield from _access(door.access, settings)
     if isinstance(door.identity, str):
         return
     for field, address in (("issuer", door.identity.issuer), ("jwksUri", door.identity.jwks_uri)):
         if not address.startswith("https://"):
             finding = Finding("caller-identity", "this is not an HTTPS address", "https://…", "use the https address")
             yield SettingFinding(f"{KEY}.identity.{field}", address, finding)
+
+
+def _access(access: AccessSettings, settings: StackSettings) -> Iterator[SettingFinding]:
+    key = f"{KEY}.access"
+    if not access.uses_cloud_armor and access.iap is None:
+        finding = Finding(
+            "access-empty",
+            "this restricts nothing",
+            allowed="ranges, requestsPerMinutePerAddress or iap",
+            fix="set one of them, or remove access",
+        )
+        yield SettingFinding(key, {}, finding)
+        return
+    external, https = settings.gateway.exposure == "external", settings.gateway.tls is not None
+    supported = cloud_armor.supported(external=external, https=https, iap=access.iap is not None)
+    yield from locate(key, access.model_dump(by_alias=True, exclude_defaults=True, mode="json"), supported)
+    for index, finding in cloud_armor.address_ranges(access.ranges):
+        yield SettingFinding(f"{key}.ranges[{index}]", access.ranges[index], finding)
+    yield from locate(f"{key}.ranges", len(access.ranges), cloud_armor.range_count(len(access.ranges)))
+    if (count := access.requests_per_minute_per_address) is not None:
+        yield from locate(f"{key}.requestsPerMinutePerAddress", count, cloud_armor.throttle(count))
+    if access.iap is not None:
+        yield from locate(f"{key}.iap.clientId", access.iap.client_id, cloud_armor.client_id(access.iap.client_id))
 
 
 def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[SettingFinding]:

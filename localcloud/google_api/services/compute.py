@@ -1,8 +1,8 @@
-"""Compute Engine: networks, subnetworks, routers with their NAT, addresses, policies, certificates, firewalls."""
+"""Compute Engine: every type that the rules know, such as networks, routers with their NAT, addresses and policies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,7 +10,7 @@ from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
-from localcloud.providers.google import projects, references
+from localcloud.providers.google import projects, references, security_policies
 from localcloud.providers.google.registry import KINDS
 from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
@@ -30,7 +30,6 @@ class ComputeCollection:
     parameter: str
     sort: str
     added: Callable[[TargetResource], JsonObject]
-    labelled: bool = False
 
 
 def _inputs(collection: ComputeCollection, body: JsonObject) -> JsonObject:
@@ -85,44 +84,51 @@ def _nothing(target: TargetResource) -> JsonObject:
     return {}
 
 
-COLLECTIONS = {
-    "networks": ComputeCollection(references.NETWORK, "networks", "network", "compute#network", _network),
-    "subnetworks": ComputeCollection(
-        references.SUBNETWORK, "subnetworks", "subnetwork", "compute#subnetwork", _subnetwork
-    ),
-    "routers": ComputeCollection(references.ROUTER, "routers", "router", "compute#router", _nothing),
-    "addresses": ComputeCollection(
-        references.ADDRESS, "addresses", "address", "compute#address", _address, labelled=True
-    ),
-    "firewalls": ComputeCollection(
-        references.FIREWALL,
-        "firewalls",
-        "firewall",
-        "compute#firewall",
-        lambda _: {"priority": 1000, "direction": "INGRESS", "disabled": False, "logConfig": {"enable": False}},
-    ),
-    "resourcePolicies": ComputeCollection(
-        "gcp:compute/resourcePolicy:ResourcePolicy",
-        "resourcePolicies",
-        "resourcePolicy",
-        "compute#resourcePolicy",
-        lambda _: {"status": "READY"},
-    ),
-    "regionSslPolicies": ComputeCollection(
-        "gcp:compute/regionSslPolicy:RegionSslPolicy",
-        "sslPolicies",
-        "sslPolicy",
-        "compute#sslPolicy",
-        lambda _: {"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
-    ),
-    "regionSslCertificates": ComputeCollection(
-        "gcp:compute/regionSslCertificate:RegionSslCertificate",
-        "sslCertificates",
-        "sslCertificate",
-        "compute#sslCertificate",
-        lambda _: {"type": "SELF_MANAGED", "expireTime": "2027-01-01T00:00:00.000-08:00"},
-    ),
+def _security_policy(target: TargetResource) -> JsonObject:
+    del target
+    match: JsonObject = {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["*"]}}
+    rule: JsonObject = {"priority": security_policies.LAST, "action": "allow", "match": match, "preview": False}
+    return {"type": "CLOUD_ARMOR", "rules": [rule]}
+
+
+ADDED: dict[str, Callable[[TargetResource], JsonObject]] = {
+    references.NETWORK: _network,
+    references.SUBNETWORK: _subnetwork,
+    references.ADDRESS: _address,
+    references.FIREWALL: lambda _: {
+        "priority": 1000,
+        "direction": "INGRESS",
+        "disabled": False,
+        "logConfig": {"enable": False},
+    },
+    security_policies.POLICY: _security_policy,
+    "gcp:compute/resourcePolicy:ResourcePolicy": lambda _: {"status": "READY"},
+    "gcp:compute/regionSslPolicy:RegionSslPolicy": lambda _: {"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
+    "gcp:compute/regionSslCertificate:RegionSslCertificate": lambda _: {
+        "type": "SELF_MANAGED",
+        "expireTime": "2027-01-01T00:00:00.000-08:00",
+    },
 }
+"""What Google adds to a body, by type; nothing to others."""
+
+
+def _collections() -> Iterator[tuple[str, ComputeCollection]]:
+    """Every type of Compute Engine that the rules know, except parts of others, such as the NAT of a router."""
+    for token, kind in KINDS.items():
+        if not token.startswith("gcp:compute/") or not kind.id.startswith("projects/"):
+            continue
+        path = kind.id.split("/")[-2]
+        name = token.rpartition(":")[2]
+        single = name.removeprefix("Region")
+        parameter = single[0].lower() + single[1:]
+        method = path if single == name else f"region{path[0].upper()}{path[1:]}"
+        yield (
+            method,
+            ComputeCollection(token, path, parameter, f"compute#{parameter}", ADDED.get(token, _nothing)),
+        )
+
+
+COLLECTIONS = dict(_collections())
 """Collections by the part of the method's id that names them."""
 
 

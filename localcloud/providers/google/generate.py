@@ -19,8 +19,11 @@ import typing
 from pathlib import Path
 from types import UnionType
 
-from localcloud.providers.google.registry import KINDS
+from localcloud.providers.google.registry import KINDS, upstream_name
 from localcloud.providers.google.schema import TABLE
+
+RESOURCES = Path(__file__).resolve().parents[2] / "go_builds" / "gomod" / "google-provider" / "resources.json"
+"""The types that the plugin serves: names in the published provider, and tokens."""
 
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -82,5 +85,11 @@ def write(path: Path = TABLE) -> None:
     path.write_text("{" + lines[0] + ',\n"shapes": {\n' + body + "\n}}\n")
 
 
+def resources() -> str:
+    """``resources.json`` as it should be: the plugin serves exactly the types that the stand-in knows."""
+    return json.dumps({upstream_name(token): token for token in sorted(KINDS)}, indent=1) + "\n"
+
+
 if __name__ == "__main__":
     write()
+    RESOURCES.write_text(resources())

@@ -51,6 +51,11 @@ UPPER = {"gcp:storage/bucket:Bucket": ["location"]}
 """What upstream turns into upper case before it compares (``StateFunc``), which the schema does not say at all."""
 
 
+UNORDERED = {"gcp:compute/regionSecurityPolicy:RegionSecurityPolicy": ["rules"]}
+"""Lists of which upstream suppresses a difference in order only, which the schema does not say
+(``resourceComputeRegionSecurityPolicySpecRulesDiffSuppress``)."""
+
+
 class Property(TypedDict):
     """One line of what the plugin prints (``gomod/google-provider/traits.go``)."""
 
@@ -96,7 +101,7 @@ def of_type(plugin: published.Published, token: str, properties: list[Property])
     sdk = dict(of_sdk(token))
     facts: JsonObject = {
         "forceNew": [one["path"] for one in inputs if one["forceNew"]],
-        "sets": [one["path"] for one in inputs if one["type"] == "set"],
+        "sets": [*(one["path"] for one in inputs if one["type"] == "set"), *UNORDERED.get(token, [])],
         "kept": [one["path"] for one in inputs if one["computed"]],
         "links": [one["path"] for one in inputs if one["suppress"] and _is_reference(one["path"])],
         "names": [one["path"] for one in inputs if one["suppress"] and one["path"] in NAMES],
@@ -104,7 +109,11 @@ def of_type(plugin: published.Published, token: str, properties: list[Property])
             *(one["path"] for one in inputs if one["suppress"] and one["path"] in CASELESS),
             *UPPER.get(token, []),
         ],
-        "suppressed": [one["path"] for one in inputs if one["suppress"] and not _is_explained(one["path"])],
+        "suppressed": [
+            one["path"]
+            for one in inputs
+            if one["suppress"] and not _is_explained(one["path"]) and one["path"] not in UNORDERED.get(token, [])
+        ],
         "secrets": [one["path"] for one in rows if one["secret"]],
         "defaults": {one["path"]: one["default"] for one in rows if one.get("default") not in (None, False, 0, "")},
         **_values(plugin, token, [one for one in inputs if one["validated"] and one["path"] in sdk]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from localcloud.providers.google import (
     compute,
@@ -13,6 +14,7 @@ from localcloud.providers.google import (
     network,
     projects,
     schema,
+    security_policies,
     serviceaccount,
     storage,
 )
@@ -23,7 +25,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, di
 
 KINDS: dict[str, ResourceType] = {
     **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **monitoring.KINDS,
-    **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
+    **projects.KINDS, **security_policies.KINDS, **serviceaccount.KINDS, **storage.KINDS,
 }  # fmt: skip
 
 
@@ -36,6 +38,18 @@ def kind_of(name: str) -> ResourceType:
             "rules in the module of its group, and run `python -m localcloud.providers.google.generate`"
         )
     return kind
+
+
+_GROUPS = {"projects": "project", "serviceaccount": "service_account"}
+"""Groups whose name differs from Pulumi's in the published provider."""
+
+
+def upstream_name(token: str) -> str:
+    """The type's name in the published provider: ``google_compute_region_ssl_policy``."""
+    _, path, name = token.split(":")
+    group = path.partition("/")[0]
+    parts = "_".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+", name)).lower()
+    return KINDS[token].upstream or f"google_{_GROUPS.get(group, group)}_{parts}"
 
 
 def made_up(name: str, autoname: Autoname, longest: int) -> str:

@@ -148,7 +148,8 @@ class ResourceType:
     """One resource type.
 
     ``id``: the id as upstream's ``SetId`` writes it, from inputs and place; ``numbered``: a number that Google assigns
-    follows. ``title``: how upstream's errors call it.
+    follows. ``title``: how upstream's errors call it. ``upstream``: its name there, where it does not follow from the
+    type's (:func:`upstream_name`).
     What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
     upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
     that the cloud decides, ``known_outputs`` those the provider can already say in a plan. ``api``: the service that
@@ -162,6 +163,7 @@ class ResourceType:
     title: str
     source: str
     api: str
+    upstream: str = ""
     force_new_if: dict[str, Callable[[object, object], bool]] = field(
         default_factory=dict[str, "Callable[[object, object], bool]"]
     )

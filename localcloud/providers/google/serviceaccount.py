@@ -67,6 +67,7 @@ KINDS: dict[str, ResourceType] = {
         title="service account",
         source="resourcemanager/resource_google_service_account.go",
         api="iam.googleapis.com",
+        upstream="google_service_account",
         autoname=30,
         named="accountId",
         computed=_outputs,

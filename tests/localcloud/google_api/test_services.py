@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.google_api.core.request import HANDLERS
+from localcloud.google_api.services import compute
 from localcloud.monitoring import google
 from localcloud.monitoring.targets import Where
+from localcloud.providers.google import references
+from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.cloud import CloudFile
 from tests.localcloud.google_api.conftest import CLUSTER, COMPUTE, GKE, POOL, Client, Props
+from tests.published_provider.changes import DENY_OTHERS, THROTTLE
 
 REGION = f"{COMPUTE}/regions/us-east5"
 PROJECTS = "cloudresourcemanager.googleapis.com/v1/projects/my-project"
@@ -219,3 +224,29 @@ def test_a_network_that_is_missing_is_not_found(client: Client) -> None:
         "notFound",
         "The resource 'projects/my-project/global/networks/none' was not found",
     )
+
+
+def test_a_security_policy_keeps_its_rules_and_has_one_for_everyone_else(client: Client) -> None:
+    path = f"{REGION}/securityPolicies"
+    client.ok("POST", path, {"name": "empty"})
+    (rule,) = client.ok("GET", f"{path}/empty")["rules"]
+    assert (rule["priority"], rule["action"]) == (2147483647, "allow")
+    client.ok("POST", path, {"name": "armor", "rules": [THROTTLE, DENY_OTHERS]})
+    made = client.ok("GET", f"{path}/armor")
+    assert (made["type"], made["rules"]) == ("CLOUD_ARMOR", [THROTTLE, DENY_OTHERS])
+    client.ok("PATCH", f"{path}/armor", {"rules": [DENY_OTHERS], "fingerprint": made["fingerprint"]})
+    assert client.ok("GET", f"{path}/armor")["rules"] == [DENY_OTHERS]
+    assert client.refused("PATCH", f"{path}/armor", {"rules": [], "fingerprint": made["fingerprint"]})[0] == 412
+    assert client.refused("PATCH", f"{path}/armor", {"rules": [THROTTLE]})[:2] == (400, "invalid")
+    for name in ("armor", "empty"):
+        client.ok("DELETE", f"{path}/{name}")
+    assert client.ok("GET", path).get("items", []) == []
+
+
+def test_every_type_of_compute_engine_that_the_rules_know_has_its_methods() -> None:
+    for name, collection in compute.COLLECTIONS.items():
+        assert {f"compute.{name}.{verb}" for verb in ("insert", "get", "list", "delete")} <= HANDLERS.keys(), (
+            collection.token
+        )
+    tokens = {collection.token for collection in compute.COLLECTIONS.values()}
+    assert {token for token in KINDS if token.startswith("gcp:compute/")} - tokens == {references.ROUTER_NAT}

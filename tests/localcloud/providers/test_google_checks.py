@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,11 @@ POOL = "gcp:container/nodePool:NodePool"
 def test_the_table_of_properties_is_what_the_sdk_gives(tmp_path):
     generate.write(tmp_path / "types.json")
     assert (tmp_path / "types.json").read_text() == schema.TABLE.read_text()
+
+
+def test_the_plugin_serves_the_types_that_have_rules():
+    assert generate.RESOURCES.read_text() == generate.resources()
+    assert len(json.loads(generate.RESOURCES.read_text())) == len(KINDS)
 
 
 def test_every_type_with_rules_is_in_the_table_and_the_other_way_round():

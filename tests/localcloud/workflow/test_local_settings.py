@@ -66,6 +66,16 @@ def test_an_older_cluster_has_no_such_adapter_and_nothing_changes(cluster: dict[
     assert config["llmd-gke:models"] == [model, SCALED]
 
 
+def test_what_the_load_balancer_requires_stays_and_a_note_says_that_it_is_not_enforced() -> None:
+    door = {"callers": [{"name": "team-a"}], "access": {"ranges": ["192.0.2.0/24"]}}
+    config: local_settings.Config = {"llmd-gke:frontDoor": door}
+    (note,) = local_settings.unenforced_access(config, "laptop cloud")
+    assert config == {"llmd-gke:frontDoor": door}
+    assert "llmd-gke:frontDoor.access is not enforced" in note
+    assert list(local_settings.unenforced_access({"llmd-gke:frontDoor": {"callers": []}}, "laptop cloud")) == []
+    assert list(local_settings.unenforced_access({"llmd-gke:frontDoor": None}, "laptop cloud")) == []
+
+
 @pytest.mark.parametrize("value", [None, "text", 3, {"a": 1}, [None, "x", 1]])
 def test_values_of_another_type_are_left_to_the_check_of_settings(value: object) -> None:
     config: local_settings.Config = {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}

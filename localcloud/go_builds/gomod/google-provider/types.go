@@ -1,6 +1,8 @@
 package main
 
 import (
+	_ "embed"
+	"encoding/json"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-sdk/v2/helper/schema"
@@ -9,30 +11,21 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
-// resources maps upstream's names to module and name in Pulumi's SDK (pulumi-gcp 10.2).
-var resources = map[string][2]string{
-	"google_compute_address":                 {"compute", "Address"},
-	"google_compute_firewall":                {"compute", "Firewall"},
-	"google_compute_network":                 {"compute", "Network"},
-	"google_compute_region_ssl_certificate":  {"compute", "RegionSslCertificate"},
-	"google_compute_region_ssl_policy":       {"compute", "RegionSslPolicy"},
-	"google_compute_resource_policy":         {"compute", "ResourcePolicy"},
-	"google_compute_router":                  {"compute", "Router"},
-	"google_compute_router_nat":              {"compute", "RouterNat"},
-	"google_compute_subnetwork":              {"compute", "Subnetwork"},
-	"google_container_cluster":               {"container", "Cluster"},
-	"google_container_node_pool":             {"container", "NodePool"},
-	"google_dns_record_set":                  {"dns", "RecordSet"},
-	"google_monitoring_alert_policy":         {"monitoring", "AlertPolicy"},
-	"google_monitoring_dashboard":            {"monitoring", "Dashboard"},
-	"google_monitoring_notification_channel": {"monitoring", "NotificationChannel"},
-	"google_monitoring_uptime_check_config":  {"monitoring", "UptimeCheckConfig"},
-	"google_project_iam_member":              {"projects", "IAMMember"},
-	"google_project_service":                 {"projects", "Service"},
-	"google_service_account":                 {"serviceaccount", "Account"},
-	"google_service_account_iam_member":      {"serviceaccount", "IAMMember"},
-	"google_storage_bucket":                  {"storage", "Bucket"},
-	"google_storage_bucket_iam_member":       {"storage", "BucketIAMMember"},
+// named are the resource types that the program uses: upstream's names and their tokens in Pulumi's SDK. The file is
+// written from the registry of the hand-written provider (localcloud/providers/google/generate.py).
+//
+//go:embed resources.json
+var named []byte
+
+// resources maps upstream's names to Pulumi's tokens.
+var resources = listed()
+
+func listed() map[string]tokens.Type {
+	table := map[string]tokens.Type{}
+	if err := json.Unmarshal(named, &table); err != nil {
+		panic(err)
+	}
+	return table
 }
 
 // functions are the data sources that the program may ask.
@@ -67,12 +60,8 @@ func bridged() tfbridge.ProviderInfo {
 	return info
 }
 
-func resource(name string, token [2]string, fields map[string]*schema.Schema) *tfbridge.ResourceInfo {
-	module := token[0] + "/" + strings.ToLower(token[1][:1]) + token[1][1:]
-	info := &tfbridge.ResourceInfo{
-		Tok:    tokens.Type("gcp:" + module + ":" + token[1]),
-		Fields: map[string]*tfbridge.SchemaInfo{},
-	}
+func resource(name string, token tokens.Type, fields map[string]*schema.Schema) *tfbridge.ResourceInfo {
+	info := &tfbridge.ResourceInfo{Tok: token, Fields: map[string]*tfbridge.SchemaInfo{}}
 	switch name {
 	case "google_storage_bucket":
 		info.Fields["name"] = tfbridge.AutoName("name", 222, "-")

@@ -22,6 +22,7 @@ def containers(scheduler: SchedulerSettings, door: FrontDoorSettings | None) -> 
     main: JsonObject = {"name": "main", "image": scheduler.image}
     if door is not None:
         main["args"] = [f"{front_door.PICKER_MESSAGE_FLAG}={front_door.PICKER_MESSAGE_BYTES}"]
+        main["readinessProbe"] = dict[str, Json](front_door.PICKER_READINESS)
     if scheduler.tokenizer_image is None:
         return [main]
     return [main, {"name": "tokenizer", "image": scheduler.tokenizer_image}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -228,6 +228,13 @@ def test_the_picker_takes_bodies_of_32_mib(graph: Graph) -> None:
     assert services
     for service in services:
         assert "'--grpc-max-recv-msg-size=33554432'" in str(spec(service)["router"])
+
+
+def test_a_picker_is_ready_soon_after_its_start_because_the_door_needs_it(graph: Graph) -> None:
+    for service in of(kinds.SERVICE)(graph):
+        router = cast("dict[str, Any]", spec(service)["router"])
+        (main,) = router["scheduler"]["template"]["containers"]
+        assert main["readinessProbe"] == {"initialDelaySeconds": 1, "periodSeconds": 2}
 
 
 def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(

@@ -110,7 +110,7 @@ def without_list(setting: str) -> Iterator[Finding]:
     )
 
 
-def room(pool: str, maximum: int, limits: Sequence[int]) -> Iterator[Finding]:
+def enough_hosts(pool: str, maximum: int, limits: Sequence[int]) -> Iterator[Finding]:
     """The entries together allow as many hosts as the pool."""
     if limits and sum(limits) < maximum:
         yield Finding(

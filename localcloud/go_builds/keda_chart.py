@@ -9,7 +9,6 @@ and webhooks use the operator's service account, where the published chart makes
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +17,7 @@ import yaml
 
 from llmd_gke.catalog import scaling
 from llmd_gke.problems import SetUpFailed
+from localcloud.common import child_process
 
 KUSTOMIZATION = "config/default"
 METRICS_NAME = re.compile(r"(?<!kedacore/)\bkeda-metrics-apiserver\b")
@@ -45,7 +45,7 @@ def files(module: Path, kubectl: Path, version: str) -> dict[str, str]:
 
     Raises ``SetUpFailed`` if the module has no such manifests.
     """
-    made = subprocess.run([kubectl, "kustomize", module / KUSTOMIZATION], capture_output=True, text=True, check=False)
+    made = child_process.run([kubectl, "kustomize", module / KUSTOMIZATION])
     if made.returncode != 0:
         raise SetUpFailed(
             f"The manifests of KEDA {version} could not be put together: {made.stderr.strip()}\n"

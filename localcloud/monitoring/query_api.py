@@ -47,7 +47,7 @@ Account = tuple[str, str]
 
 
 @dataclass
-class Answer:
+class QueryAnswer:
     """What a server answers with."""
 
     status: int
@@ -55,9 +55,9 @@ class Answer:
     content_type: str = "application/json"
 
 
-def refused(status: int, reason: str, message: str) -> Answer:
+def refused(status: int, reason: str, message: str) -> QueryAnswer:
     """An error as Google's APIs write it."""
-    return Answer(status, json.dumps({"error": {"code": status, "message": message, "status": reason}}).encode())
+    return QueryAnswer(status, json.dumps({"error": {"code": status, "message": message, "status": reason}}).encode())
 
 
 @dataclass
@@ -65,7 +65,7 @@ class QueryApi:
     """``records`` reads what the Google provider has made: resources and IAM policies."""
 
     records: Callable[[], JsonObject]
-    ask: Callable[[str], Answer] = field(default=lambda path: _ask_prometheus(path))
+    ask: Callable[[str], QueryAnswer] = field(default=lambda path: _ask_prometheus(path))
     _accounts: Mapping[str, Account] = field(default_factory=dict[str, Account])
     _tokens: dict[str, Account] = field(default_factory=dict[str, Account])
 
@@ -77,21 +77,21 @@ class QueryApi:
             if (address := text(pod, "status", "podIP")) and text(pod, "status", "phase") in ("Pending", "Running")
         }
 
-    def metadata(self, path: str, caller: str, headers: Mapping[str, str]) -> Answer:
+    def metadata(self, path: str, caller: str, headers: Mapping[str, str]) -> QueryAnswer:
         """The metadata server's answer to a pod with the address ``caller``."""
         if headers.get(FLAVOR) != "Google":
-            return Answer(403, b"Missing Metadata-Flavor:Google header.\n", "text/html")
+            return QueryAnswer(403, b"Missing Metadata-Flavor:Google header.\n", "text/html")
         if urlsplit(path).path != TOKEN_PATH:
-            return Answer(200 if path in ("", "/") else 404, b"", "application/text")
+            return QueryAnswer(200 if path in ("", "/") else 404, b"", "application/text")
         account = self._accounts.get(caller)
         if account is None:
-            return Answer(404, f"no pod has the address {caller}\n".encode(), "application/text")
+            return QueryAnswer(404, f"no pod has the address {caller}\n".encode(), "application/text")
         token = secrets.token_urlsafe(32)
         self._tokens[token] = account
         answer = {"access_token": token, "expires_in": TOKEN_SECONDS, "token_type": "Bearer"}
-        return Answer(200, json.dumps(answer).encode())
+        return QueryAnswer(200, json.dumps(answer).encode())
 
-    def query(self, path: str, headers: Mapping[str, str]) -> Answer:
+    def query(self, path: str, headers: Mapping[str, str]) -> QueryAnswer:
         """The answer of ``monitoring.googleapis.com``."""
         kind, _, token = headers.get("Authorization", "").partition(" ")
         account = self._tokens.get(token) if kind == "Bearer" else None
@@ -159,21 +159,21 @@ def _given(records: JsonObject, project: str) -> Iterator[str]:
             yield str(dig(record, "inputs", "member"))
 
 
-def _ask_prometheus(path: str) -> Answer:
+def _ask_prometheus(path: str) -> QueryAnswer:
     try:
         with httpx.Client(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = client.get(f"{prometheus.URL}{path}")
     except httpx.TransportError as error:
         return refused(503, "UNAVAILABLE", f"Prometheus does not answer: {error}")
-    return Answer(answer.status_code, answer.content)
+    return QueryAnswer(answer.status_code, answer.content)
 
 
 def _server(
     address: tuple[str, int],
-    answer: Callable[[str, str, Mapping[str, str]], Answer],
+    answer: Callable[[str, str, Mapping[str, str]], QueryAnswer],
     context: ssl.SSLContext | None = None,
 ) -> ThreadingHTTPServer:
-    class Handler(BaseHTTPRequestHandler):
+    class QueryHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = ANSWER_SECONDS
 
@@ -196,4 +196,4 @@ def _server(
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
             """KEDA asks every few seconds."""
 
-    return ThreadingHTTPServer(address, Handler)
+    return ThreadingHTTPServer(address, QueryHandler)

@@ -180,15 +180,15 @@ def by_preference(settings: StackSettings) -> list[str]:
     for pool in (one for one in settings.pools if one.entries):
         zone = settings.cluster.zone
         costs = {one.name: one.cost(one.zone_in(zone), pool.slice.hosts).usd_per_hour for one in pool.node_pools}
-        known = {name: usd for name, usd in costs.items() if usd is not None}
-        if not known:
+        usd = {name: price for name, price in costs.items() if price is not None}
+        if not usd:
             lines.append(f"{pool.name}: no entry of its list has a public price.")
             continue
-        least, most = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
-        open_ = [name for name in costs if name not in known]
+        least, most = min(usd, key=lambda name: usd[name]), max(usd, key=lambda name: usd[name])
+        open_ = [name for name in costs if name not in usd]
         rest = f"; {', '.join(open_)}: {NO_PRICE}" if open_ else ""
         lines.append(
-            f"{pool.name}: a host costs {known[least]:,.2f} ({least}) to {known[most]:,.2f} ({most}) USD an hour{rest}"
+            f"{pool.name}: a host costs {usd[least]:,.2f} ({least}) to {usd[most]:,.2f} ({most}) USD an hour{rest}"
             ". The totals count the dearest hosts that may run together."
         )
     return lines

@@ -159,8 +159,8 @@ class TpuPoolSettings(Section):
             if count or not self.entries
         ]
         prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
-        known = len(prices) == len(parts)
-        return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if known else None)
+        every_price_is_public = len(prices) == len(parts)
+        return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if every_price_is_public else None)
 
 
 AcceleratorPool: TypeAlias = TpuPoolSettings

@@ -84,6 +84,6 @@ def _floor(settings: StackSettings) -> float:
             chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning)
             for one in pool.node_pools
         ]
-        known = [price for price in prices if price is not None]
-        chips += min(known, default=0.0) * settings.least_nodes(pool) * pool.slice.machine.chips
+        public = [price for price in prices if price is not None]
+        chips += min(public, default=0.0) * settings.least_nodes(pool) * pool.slice.machine.chips
     return chips + CLUSTER_FEE_USD_PER_HOUR + besides(settings, idle=True).usd_per_hour

@@ -85,7 +85,7 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
     if (shape := accelerators.find_slice(pool.machine_type, pool.topology)) is not None:
         yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
     limits = [one.max_nodes for one in pool.node_pools]
-    yield from locate(f"{key}.maxNodes", pool.max_nodes, capacity_order.room(pool.name, pool.max_nodes, limits))
+    yield from locate(f"{key}.maxNodes", pool.max_nodes, capacity_order.enough_hosts(pool.name, pool.max_nodes, limits))
     seen: list[capacity_order.Entry] = []
     for index, (entry, made) in enumerate(zip(pool.entries, pool.node_pools, strict=True)):
         at = f"{listed}[{index}]"

@@ -41,8 +41,8 @@ def test_a_class_of_own_node_pools_has_no_problem() -> None:
     ],
 )
 def test_a_class_that_would_start_other_nodes_is_a_finding(change: dict[str, Value], problem: str) -> None:
-    (found,) = problems({**CLASS, **change})
-    assert problem in found
+    (message,) = problems({**CLASS, **change})
+    assert problem in message
 
 
 @pytest.mark.parametrize(

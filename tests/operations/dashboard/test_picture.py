@@ -92,6 +92,6 @@ def test_answers_are_read_as_they_were_recorded(settings: StackSettings, tmp_pat
 
 def test_the_picture_of_the_docs_has_every_panel_and_real_numbers() -> None:
     svg = example.drawn()
-    settings = load_stack(ROOT, "eu4a").settings
+    settings = load_stack(ROOT, example.STACK).settings
     assert {panel.title for panel in panels(settings)} <= set(texts(svg))
     assert texts(svg).count("no series") <= 3

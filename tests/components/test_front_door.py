@@ -292,6 +292,19 @@ def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[...,
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
 
 
+def test_every_error_of_the_door_is_json_and_a_models_own_400_and_500_are_passed_on(graph: Graph) -> None:
+    overrides = cast("list[dict[str, dict[str, object]]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
+    sources: dict[int, object] = {}
+    for one in overrides:
+        (match,), response = cast("list[object]", one["match"]["statusCodes"]), one["response"]
+        assert response["contentType"] == "application/json"
+        body = json.loads(cast("dict[str, str]", response["body"])["inline"])
+        assert set(body["error"]) == {"message", "type", "param", "code"}
+        sources[int(cast("dict[str, float]", match)["value"])] = one.get("source")
+    assert {status for status, source in sources.items() if source == "Local"} == {400, 500}
+    assert {401, 403, 404, 413, 429, 502, 503, 504} == {status for status, source in sources.items() if source is None}
+
+
 def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
     limited = [{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}]
     graph = door(callers=limited, redis="10.1.2.3:6379", whenLimiterIsAway="refuse")

@@ -42,6 +42,12 @@ REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
 (``sanitize``)."""
 
 ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
+    400: (
+        "invalid_request_error",
+        "invalid_request",
+        "The body of the request is not valid JSON, or not what this path of OpenAI's API expects.",
+        None,
+    ),
     401: ("invalid_request_error", "invalid_api_key", "No valid API key or token.", None),
     403: ("invalid_request_error", "model_not_allowed", "You may not use this model.", None),
     404: (
@@ -57,11 +63,15 @@ ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
         "One of your limits is reached, or the model is saturated.",
         60,
     ),
+    500: ("server_error", "internal_error", "The request could not be passed on to a replica of the model.", None),
     502: ("server_error", "bad_gateway", "The model broke off the answer.", 5),
     503: ("server_error", "service_unavailable", "The model is not available.", 10),
     504: ("server_error", "timeout", "The model did not answer in time.", None),
 }
 """By status: type, code and message of an error in OpenAI's form, and seconds for ``Retry-After``."""
+OWN_ERRORS = frozenset({400, 500})
+"""Statuses that are replaced only where the proxies or AI Gateway made them: a model's own say what is wrong with a
+request. AI Gateway's 400 quotes the parser's message without escaping it (``formatUserFacingErrorJSON``)."""
 
 
 def _object(kind: str, name: str, spec: JsonObject, namespace: str | None = front_door.NAMESPACE) -> JsonObject:
@@ -251,7 +261,9 @@ def _errors() -> Iterator[JsonObject]:
         }
         if retry_seconds is not None:
             response["header"] = {"set": [{"name": "Retry-After", "value": str(retry_seconds)}]}
-        yield {"match": {"statusCodes": [{"type": "Value", "value": status}]}, "response": response}
+        match: JsonObject = {"statusCodes": [{"type": "Value", "value": status}]}
+        source: JsonObject = {"source": "Local"} if status in OWN_ERRORS else {}
+        yield {"match": match, "response": response, **source}
 
 
 def _limits(door: FrontDoorSettings) -> Iterator[JsonObject]:

@@ -116,7 +116,7 @@ const CASES = {
     failure(() => client().completions.create({ model, prompt: "x".repeat(17_000_000), max_tokens: 1 })),
   "time-out": async () => {
     const started = performance.now();
-    const given = { model, prompt: long, max_tokens: 4000 };
+    const given = { model, prompt: long, max_tokens: 400 };
     const seen = await failure(() => client({ timeout: 1000 }).completions.create(given));
     return { ...seen, seconds: (performance.now() - started) / 1000 };
   },

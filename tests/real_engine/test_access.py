@@ -39,3 +39,5 @@ def test_a_front_door_gets_and_loses_cloud_armor_and_iap_in_place(rehearsal: Reh
     rehearsal.edit("door", without_access)
     steps = changes(rehearsal.steps(*UP, stack="door"))
     assert (steps[ARMOR], steps[BACKEND]) == ("delete", "update")
+    rehearsal.down("--stack", "door")
+    assert not any(rehearsal.cloud().values())

@@ -161,7 +161,9 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
             "maxReplicaCount": model.most_replicas,
             "pollingInterval": scaling.POLLING_SECONDS,
             **({"cooldownPeriod": scaling.COOLDOWN_SECONDS} if model.scheduled else {}),
-            "advanced": {"restoreToOriginalReplicaCount": False, "horizontalPodAutoscalerConfig": autoscaler},
+            # Without `restoreToOriginalReplicaCount: false`, its default: KEDA drops it when it adds its finalizer
+            # (`omitempty` of apis/keda/v1alpha1/scaledobject_types.go), and each preview would add it again.
+            "advanced": {"horizontalPodAutoscalerConfig": autoscaler},
             "triggers": triggers,
         },
     }

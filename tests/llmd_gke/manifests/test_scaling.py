@@ -47,6 +47,12 @@ def test_both_sources_give_the_autoscaler_the_same_bounds_and_pace(scaled: Model
     assert limits == [trigger["metadata"]["threshold"] for trigger in keda["triggers"]] == ["5", "205"]
 
 
+def test_a_scaled_object_has_no_default_that_keda_removes_as_each_preview_would_add_it_again(
+    scaled: ModelSettings,
+) -> None:
+    assert set(made(scaled, "keda")["replicas"]["spec"]["advanced"]) == {"horizontalPodAutoscalerConfig"}
+
+
 def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model: MakeModel) -> None:
     pace = {"scale_up_every_seconds": 1200, "scale_down_after_seconds": 3600}
     behaviour = cast("Any", scaling.behaviour(make_model(min_replicas=1, max_replicas=4, scaling=pace)))

@@ -46,7 +46,7 @@ class Measurement:
 
 
 def first_update(created: Mapping[Key, datetime], updates: Sequence[tuple[datetime, datetime]]) -> dict[Key, datetime]:
-    """Of all resources those of the update that created the first one; all of them without a history of updates."""
+    """The resources of the update that created the first one, or all of them without a history of updates."""
     if not created:
         return {}
     first = min(created.values())

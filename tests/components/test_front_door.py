@@ -231,10 +231,9 @@ def test_the_picker_takes_bodies_of_32_mib(graph: Graph) -> None:
 
 
 def test_a_picker_is_ready_soon_after_its_start_because_the_door_needs_it(graph: Graph) -> None:
-    for service in of(kinds.SERVICE)(graph):
-        router = cast("dict[str, Any]", spec(service)["router"])
-        (main,) = router["scheduler"]["template"]["containers"]
-        assert main["readinessProbe"] == {"initialDelaySeconds": 1, "periodSeconds": 2}
+    routers = [cast("dict[str, Any]", spec(service)["router"]) for service in of(kinds.SERVICE)(graph)]
+    probes = [router["scheduler"]["template"]["containers"][0]["readinessProbe"] for router in routers]
+    assert probes == [{"initialDelaySeconds": 1, "periodSeconds": 2}] * 2
 
 
 def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(

@@ -12,7 +12,7 @@ import pytest
 from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
-from tests.components.conftest import ROOT
+from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import of, spec
 from tests.components.test_resources import GOLDEN, REWRITE, identities
 
@@ -35,7 +35,7 @@ NAMES = ["v6e4-reservation", "v6e4-on-demand", "v6e4-spot"]
 
 @cache
 def recorded(**over: Any) -> Graph:
-    return load(ROOT, "eu4a", preview=True, changes={"llmd-gke:tpuPools": [{**POOL, **over}]})
+    return load(ROOT, "eu4a", preview=True, changes={**WITHOUT_DOOR["eu4a"], "llmd-gke:tpuPools": [{**POOL, **over}]})
 
 
 @pytest.fixture

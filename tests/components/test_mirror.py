@@ -10,6 +10,7 @@ from llmd_gke.catalog import registries
 from llmd_gke.graph.recording import load
 from llmd_gke.settings.load import read_config
 from operations.comment.policy_messages import run_policies
+from tests.components.conftest import WITHOUT_DOOR
 from tests.components.kinds import RELEASE, of
 
 MIRROR = "europe-west4-docker.pkg.dev/my-project"
@@ -17,7 +18,8 @@ MIRROR = "europe-west4-docker.pkg.dev/my-project"
 
 def test_no_chart_and_no_image_of_the_graph_comes_from_elsewhere(root: Path) -> None:
     mirrors = {host: f"{MIRROR}/{host.replace('.', '-')}" for host in registries.hosts()}
-    graph = load(root, "eu4a", preview=True, changes={**read_config(root, "eu4a"), "llmd-gke:registry": mirrors})
+    changes = {**read_config(root, "eu4a"), **WITHOUT_DOOR["eu4a"], "llmd-gke:registry": mirrors}
+    graph = load(root, "eu4a", preview=True, changes=changes)
     text = json.dumps([node.inputs for node in graph.nodes.values()], default=str)
     images = set(re.findall(r'"image": "([^"]*)"', text))
     assert {image.rpartition("/")[2].partition(":")[0] for image in images} == {

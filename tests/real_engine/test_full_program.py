@@ -190,7 +190,7 @@ def test_two_wrong_settings_are_named_together(rehearsal: Rehearsal) -> None:
 
 
 def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) -> None:
-    rehearsal.edit("eu4a", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
-    shown = rehearsal.preview("eu4a").stdout
+    rehearsal.edit("local", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
+    shown = rehearsal.preview("local").stdout
     assert "hugging-face-token" in shown
     assert f"{RESOURCES + 1} to create" in shown

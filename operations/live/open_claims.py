@@ -259,6 +259,9 @@ BY_HAND: Mapping[int, str] = {
     71: "needs a list of capacities whose first entry has no stock: events of the pending pod",
     72: "needs a list of capacities: the model's pod is created and gets a host",
     73: "needs a list of capacities with returnToPreferred, and hosts that come back to the first entry",
+    74: "needs frontDoor.access.ranges without the own address: 403; gcloud compute backend-services list",
+    75: "needs frontDoor.access.iap: the output `curl` with and without IAP_TOKEN",
+    76: "needs the identity of the workflow `deploy`, and frontDoor.access: `pulumi up` by it alone",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

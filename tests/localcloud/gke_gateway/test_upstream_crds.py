@@ -66,7 +66,11 @@ def test_what_is_laid_out_is_installed_without_go(tmp_path: Path, monkeypatch: p
     assert upstream.prepare(folder) == folder
     names = [definition["metadata"]["name"] for definition in install.definitions(folder)]
     assert names[0] == "gateway.networking.k8s.io_gatewayclasses"
-    assert names[-2:] == ["gcpgatewaypolicies.networking.gke.io", "podmonitorings.monitoring.googleapis.com"]
+    assert names[-3:] == [
+        "gcpgatewaypolicies.networking.gke.io",
+        "podmonitorings.monitoring.googleapis.com",
+        "computeclasses.cloud.google.com",
+    ]
 
 
 def test_another_version_replaces_the_files(tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,13 @@ QUESTION = "Say in one sentence what this endpoint runs on."
 WAIT_SECONDS = 60.0
 """Time limit in seconds: a gateway needs some seconds for a new route, on Google Cloud possibly minutes."""
 
-SOON = frozenset({404, 502, 503})
-"""Statuses of a gateway that does not have the route or a healthy pod yet."""
+SOON = frozenset({404, 500, 502, 503})
+"""Statuses of a gateway that does not have the route or a healthy pod yet.
+
+500: a front door's Envoys start without AI Gateway's sidecar and are replaced after the first model's route exists
+(``annotateGatewayPods`` in envoyproxy/ai-gateway ``internal/controller/gateway.go`` 1.0.0); a model's simulator can be
+ready sooner.
+"""
 
 
 class NotYet(Exception):

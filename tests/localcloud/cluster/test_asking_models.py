@@ -67,3 +67,33 @@ def test_a_key_of_the_front_door_is_sent_and_never_printed(
         assert chat.main() == 0
     assert seen == [None, None, "Bearer key-of-somebody"]
     assert "key-of-somebody" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", [404, 500, 502, 503])
+def test_a_gateway_that_is_not_ready_yet_is_asked_again(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([httpx.Response(status), httpx.Response(200, json={"choices": [{"message": {"content": "hello"}}]})])
+
+    class Client(httpx.Client):
+        def __init__(self, **_options: object) -> None:
+            super().__init__(transport=httpx.MockTransport(lambda _request: next(answers)))
+
+    monkeypatch.setattr(httpx, "Client", Client)
+    assert chat.patiently(ASKED["url"], "qwen", ASKED["address"])[0] == "hello"
+    assert next(answers, None) is None
+
+
+def test_a_rejected_question_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(401)
+
+    class Client(httpx.Client):
+        def __init__(self, **_options: object) -> None:
+            super().__init__(transport=httpx.MockTransport(answer))
+
+    monkeypatch.setattr(httpx, "Client", Client)
+    with pytest.raises(chat.NotYet, match="answered 401"):
+        chat.patiently(ASKED["url"], "qwen", ASKED["address"])
+    assert len(asked) == 1

@@ -23,6 +23,8 @@ FLOOR = "1.8.2"
 """The oldest Envoy Gateway that works: 1.8.0 and 1.8.1 reject every rate limit on Kubernetes 1.36
 (envoyproxy/gateway#9186), and count no tokens in limits that are shared."""
 AI_FLOOR = "1.0.0"
+PROXY_IMAGE = "front-door-envoy"
+"""Envoy's image, by its name in ``versions.toml``."""
 
 GATEWAY_GROUP = "gateway.envoyproxy.io"
 GATEWAY_VERSION = f"{GATEWAY_GROUP}/v1alpha1"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from llmd_gke.catalog import front_door, registries
+from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests.front_door import releases
 from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings
@@ -102,7 +101,7 @@ def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
         "labelSelector": {"matchLabels": labels},
     }
     container: JsonObject = {
-        "image": registries.at(releases.PROXY_IMAGE, mirrors),
+        "image": registries.at(versions.image(front_door.PROXY_IMAGE), mirrors),
         "resources": {"requests": {"cpu": "200m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}},
     }
     kubernetes: JsonObject = {

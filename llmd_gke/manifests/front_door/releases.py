@@ -15,8 +15,6 @@ from llmd_gke.settings import FrontDoorSettings
 GATEWAY_IMAGE = "docker.io/envoyproxy/gateway"
 LIMITER_IMAGE = "docker.io/envoyproxy/ratelimit:1e50889b"
 """The image of the rate limiter that Envoy Gateway 1.8.3 was built with (``DefaultRateLimitImage``)."""
-PROXY_IMAGE = "docker.io/envoyproxy/envoy:distroless-v1.38.3"
-"""The image of Envoy that Envoy Gateway 1.8.3 was built with (``DefaultEnvoyProxyImage``)."""
 AI_IMAGE = "docker.io/envoyproxy/ai-gateway-controller"
 SIDECAR_IMAGE = "docker.io/envoyproxy/ai-gateway-extproc"
 

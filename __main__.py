@@ -102,12 +102,15 @@ front_doors = (
                 cluster_settings.private_nodes,
                 network.gateway_ip,
                 cluster,
+                platform.cert_manager,
+                edge,
                 prefix,
                 cluster_settings.region,
                 settings.monitoring.interval_seconds if settings.monitoring.scrape else None,
                 settings.platform.network_policies,
             ),
-            after(platform, edge),
+            # Beside the platform and the load balancer's Gateway: nothing in the door needs KServe.
+            after(gateway_api),
         )
     ]
     if door is not None

@@ -12,6 +12,7 @@ from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
+from components.edge import Edge
 from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import charts, pod_security
@@ -24,11 +25,12 @@ from llmd_gke.settings.sections.front_door import IN_CLUSTER
 
 @dataclass(frozen=True)
 class FrontDoorArgs:
-    """``gateway``, ``network`` and ``gateway_ip``: where requests come from. Charts are in ``chart_folder`` or their
-    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``, the secret of IAP's OAuth
-    client from ``iapClientSecret``. Cloud Armor's policy is in ``region``; its name starts with ``prefix``.
-    ``scrape_seconds``: how often usage is collected (default: never). ``network_policies``: whether the controllers'
-    namespaces are closed (default: true); the proxies are, in any case.
+    """``gateway``, ``network`` and ``gateway_ip``: where requests come from. The controllers wait for ``cert_manager``,
+    which signs for AI Gateway's webhook; only the route waits for ``edge``, the load balancer's Gateway. Charts are in
+    ``chart_folder`` or their registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``, the
+    secret of IAP's OAuth client from ``iapClientSecret``. Cloud Armor's policy is in ``region``; its name starts with
+    ``prefix``. ``scrape_seconds``: how often usage is collected (default: never). ``network_policies``: whether the
+    controllers' namespaces are closed (default: true); the proxies are, in any case.
     """
 
     settings: FrontDoorSettings
@@ -40,6 +42,8 @@ class FrontDoorArgs:
     private_nodes: bool
     gateway_ip: pulumi.Input[str]
     cluster: Cluster
+    cert_manager: pulumi.Resource
+    edge: Edge
     prefix: str
     region: str
     scrape_seconds: int | None = None
@@ -84,7 +88,7 @@ class FrontDoor(pulumi.ComponentResource):
             ),
         )
         guards = self._access(inside)
-        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, listening, *guards))
+        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, args.edge, listening, *guards))
         if args.scrape_seconds is not None:
             network_policy(f"{name}-allow-collectors", metrics.network_policy(), inside)
             custom_resource(f"{name}-usage", metrics.proxies(args.scrape_seconds), inside)
@@ -179,7 +183,7 @@ class FrontDoor(pulumi.ComponentResource):
                 opts=_after(kept, *spaces, *after),
             )
 
-        first = [release(releases.crds()), release(releases.ai_crds(folder, mirrors))]
+        first = [release(releases.crds()), release(releases.ai_crds(folder, mirrors)), args.cert_manager]
         address = redis.ADDRESS if door.redis == IN_CLUSTER else door.redis
         if door.has_limits and door.redis == IN_CLUSTER:
             first += self._redis(_after(kept, *spaces))

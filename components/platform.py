@@ -35,8 +35,11 @@ class Platform(pulumi.ComponentResource):
 
     One ``helm.v3.Release`` each: this keeps CRDs of several megabytes out of the program and the policies, and a
     Release can be previewed before the cluster exists. The order ensures that the controller finds every CRD that it
-    needs. The namespaces are created first, with Pod Security labels and default-deny NetworkPolicies.
+    needs. The namespaces are created first, with Pod Security labels and default-deny NetworkPolicies. Attribute:
+    ``cert_manager``, the release that other controllers with webhooks wait for.
     """
+
+    cert_manager: helm.Release
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
@@ -63,10 +66,12 @@ class Platform(pulumi.ComponentResource):
                 ),
             )
 
-        cert_manager = release(charts.cert_manager(folder, mirrors), [])
+        self.cert_manager = release(charts.cert_manager(folder, mirrors), [])
         lws = release(charts.lws(folder, mirrors), [])
-        crds = release(charts.kserve_crds(folder, mirrors), [cert_manager])
-        controller = release(charts.kserve_controller(folder, mirrors), [cert_manager, lws, crds, args.gateway_api])
+        # The CRDs only carry an annotation for cert-manager, which it follows whenever it starts.
+        crds = release(charts.kserve_crds(folder, mirrors), [])
+        before = [self.cert_manager, lws, crds, args.gateway_api]
+        controller = release(charts.kserve_controller(folder, mirrors), before)
         release(charts.kserve_presets(folder, mirrors), [controller])
         self.register_outputs({})
 

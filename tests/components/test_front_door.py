@@ -190,6 +190,15 @@ def test_the_controllers_come_after_cert_manager_and_their_crds(graph: Graph) ->
             assert graph.comes_before(earlier(graph)[0], later)
 
 
+def test_the_door_is_installed_beside_kserve(graph: Graph) -> None:
+    """One after the other costs four minutes of a first deployment."""
+    kserve = kinds.chart("kserve-llmisvc-crd")(graph) + kinds.chart("kserve-llmisvc-resources")(graph)
+    door = [node for node in graph.nodes.values() if node.parent.endswith("FrontDoor::front-door")]
+    assert len(kserve) == 2
+    assert len(door) > 10
+    assert not [(a.name, b.name) for a in kserve for b in door if graph.comes_before(a, b)]
+
+
 def test_controllers_go_with_the_cluster_and_what_they_finalise_goes_before(graph: Graph) -> None:
     (cluster,) = of(kinds.CLUSTER)(graph)
     charts = [front_door.CRDS_CHART, front_door.AI_CRDS_CHART, front_door.GATEWAY_CHART, front_door.AI_GATEWAY_CHART]

@@ -28,7 +28,6 @@ EDGES: dict[str, tuple[Select, Select]] = {
     "GKE's CRDs exist before health checks": (of(kinds.GATEWAY_CLASS), of(kinds.HEALTH)),
     "GKE's CRDs exist before backend policies": (of(kinds.GATEWAY_CLASS), of(kinds.BACKEND)),
     "cert-manager runs before KServe's controller": (chart("cert-manager"), CONTROLLER),
-    "cert-manager runs before KServe's CRDs": (chart("cert-manager"), CRDS),
     "LeaderWorkerSet runs before KServe's controller": (chart("lws"), CONTROLLER),
     "KServe's CRDs exist before its controller": (CRDS, CONTROLLER),
     "KServe's controller runs before its presets": (CONTROLLER, PRESETS),
@@ -70,6 +69,12 @@ def test_the_order_is_not_found_once_the_edges_are_cut(graph: Graph, name: str) 
         alone = replace(node, depends_on=frozenset(), parent="", provider="")
         cut = Graph({**graph.nodes, node.urn: alone})
         assert not cut.before(alone) & {node.urn for node in earlier}
+
+
+def test_kserves_crds_do_not_wait_for_cert_manager(graph: Graph) -> None:
+    """cert-manager follows their annotation whenever it starts, and the chart takes a minute."""
+    (crds,), (cert_manager,) = CRDS(graph), chart("cert-manager")(graph)
+    assert not graph.comes_before(cert_manager, crds)
 
 
 def test_removing_only_the_route_from_what_a_service_depends_on_is_noticed(graph: Graph) -> None:

@@ -16,12 +16,13 @@ from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import resolve as programs
+from localcloud.cluster import autoscaling as keda
 from localcloud.common.workdir import cache_folder
 from localcloud.linux_namespaces import rights
 from localcloud.monitoring import options
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM
-from tests.real_kubernetes import bare_cluster, sharing, small_cluster
+from tests.real_kubernetes import autoscaling, bare_cluster, sharing, small_cluster
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.prometheus import FASTER
 
@@ -153,6 +154,33 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
     made.edit("local", one_request_at_a_time)
     try:
         made.up()
+        yield made
+    finally:
+        made.stop_everything()
+
+
+@pytest.fixture(scope="session")
+def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, whole: None) -> Iterator[Laptop]:
+    """A laptop cloud with stack ``local`` up, whose model has bounds instead of a number of replicas.
+
+    Skipped where KEDA is not built, also with ``make test CLOUD=laptop``: ``.ci/full autoscaling`` builds it.
+    """
+    if missing := [name for name in keda.PROGRAMS if not programs.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
+    made = Laptop(tmp_path_factory.mktemp("scaled"))
+    pytestconfig.stash[RUNNING].append(made)
+    made.environ |= {
+        options.VARIABLE: str(FASTER),
+        "LLMD_GKE_KEDA": "1",
+        "LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR,
+        "LLMD_GKE_SCALE_DOWN_SECONDS": "15",
+    }
+    made.copy_project()
+    made.edit("local", autoscaling.settings)
+    try:
+        made.first_up = made.up().stdout
         yield made
     finally:
         made.stop_everything()

@@ -21,15 +21,16 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("providers_agree",),
     ("conformance",),
     ("monitoring", "alerts"),
+    ("autoscaling",),
     ("front_door",),
     ("front_door_stack",),
     ("front_door_load",),
     ("clients_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
-small one, one for the conformance suites, one with a Prometheus, one with a front door, the stack that has one,
-under load, and with published clients. What shows most comes first, should there be no time for all. Tests of other
-files have clusters of their own.
+small one, one for the conformance suites, one with a Prometheus, one with KEDA, one with a front door, the stack that
+has one, under load, and with published clients. What shows most comes first, should there be no time for all. Tests of
+other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

@@ -15,8 +15,8 @@ def test_the_page_names_machine_day_and_command_of_each_figure() -> None:
 
 
 def test_the_machine_is_described_by_cores_memory_python_and_load() -> None:
-    said = figures.machine()
-    assert all(word in said for word in ("cores", "GB of memory", "Python", "load average"))
+    description = figures.machine()
+    assert all(word in description for word in ("cores", "GB of memory", "Python", "load average"))
 
 
 def test_the_stored_page_was_written_by_the_command() -> None:

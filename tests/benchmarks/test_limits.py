@@ -50,10 +50,10 @@ def test_a_process_that_outlives_its_command_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "changed"), [("    + 4 created\n", True), ("    ~ 1 updated\n", True), ("    65 unchanged\n", False)]
+    ("output", "changed"), [("    + 4 created\n", True), ("    ~ 1 updated\n", True), ("    65 unchanged\n", False)]
 )
-def test_a_second_up_that_changes_something_breaks_its_limit(said: str, changed: bool) -> None:
-    line = limits.measured("up", ("printf", "%s", said), os.environ, limit=10, changes=False)
+def test_a_second_up_that_changes_something_breaks_its_limit(output: str, changed: bool) -> None:
+    line = limits.measured("up", ("printf", "%s", output), os.environ, limit=10, changes=False)
     assert bool(line.broken) is changed
     assert line.holds is not changed
 

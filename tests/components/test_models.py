@@ -175,10 +175,10 @@ def test_a_stopped_model_costs_no_chips(record: Record) -> None:
 
 @pytest.mark.parametrize("error", ["timed out waiting for the condition", "Timeout: …", "context deadline exceeded"])
 def test_a_service_that_was_not_ready_in_time_says_what_to_look_at(settings: StackSettings, error: str) -> None:
-    said = hint(settings.models[0], [error])
-    assert said is not None
-    assert "waitFor: workloads" in said
-    assert "llmd-gke smoke" in said
+    message = hint(settings.models[0], [error])
+    assert message is not None
+    assert "waitFor: workloads" in message
+    assert "llmd-gke smoke" in message
 
 
 def test_other_failures_of_a_service_get_no_such_hint(settings: StackSettings) -> None:

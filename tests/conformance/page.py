@@ -66,7 +66,7 @@ def _gateway_api(report: Report, rows: Sequence[Row], uncounted: int) -> list[st
         _table(
             ("Test", "The report implies", "Here", "Why"),
             [
-                (f"`{row.test.name}`", _said(row.expected), row.actual, reasons.GATEWAY_API[row.test.name])
+                (f"`{row.test.name}`", _expectation(row.expected), row.actual, reasons.GATEWAY_API[row.test.name])
                 for row in different
             ],
         )
@@ -86,7 +86,7 @@ def _gateway_api(report: Report, rows: Sequence[Row], uncounted: int) -> list[st
                 (
                     f"`{row.test.name}`",
                     ", ".join(sorted(row.test.features - oracle.CORE)) or "none",
-                    _said(row.expected),
+                    _expectation(row.expected),
                     row.actual,
                 )
                 for row in rows
@@ -116,7 +116,7 @@ def _inference(verdicts: Mapping[str, Verdict]) -> list[str]:
     ]
 
 
-def _said(expected: Verdict) -> str:
+def _expectation(expected: Verdict) -> str:
     return "passes" if expected == "passes" else "does not pass"
 
 

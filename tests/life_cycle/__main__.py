@@ -122,8 +122,8 @@ def side_by_side(numbers: Sequence[int], jobs: int, file: Path, more: Sequence[s
     before = len(_results(file))
     pool = ThreadPoolExecutor(jobs)
     try:
-        for said in pool.map(play, numbers):
-            print(said, end="", flush=True)
+        for output in pool.map(play, numbers):
+            print(output, end="", flush=True)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in running:

@@ -149,7 +149,7 @@ def no_traceback(output: str) -> list[str]:
     return [f"the output has {sign!r}" for sign in signs if sign in output]
 
 
-SAID = ("Fix: ", "Stopped. ", "The engine was killed. ")
+EXPLANATIONS = ("Fix: ", "Stopped. ", "The engine was killed. ")
 """Each names what to do next."""
 
 
@@ -161,7 +161,7 @@ FIX = "\nFix: "
 
 def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
     """A failure names cause and fix, and does so for each of the engine's errors."""
-    if not any(sign in output for sign in SAID):
+    if not any(sign in output for sign in EXPLANATIONS):
         return ["the failure names no fix"]
     flat = " ".join(output.split())
     wrong: list[str] = []

@@ -19,10 +19,10 @@ def test_the_summary_counts_faults_and_names_the_seeds_that_failed() -> None:
         Result(7, "[]", 5, 60.0, [], 1, {"drop": 2}),
         Result(8, "[]", 4, 40.0, ["bad"], 0, {"drop": 1, "quota": 1}),
     ]
-    said = command.summary(results)
-    assert "2 seeds, 9 commands, 100 s" in said
-    assert "faults met: drop 3, quota 1" in said
-    assert said.endswith("failed: 8")
+    summary = command.summary(results)
+    assert "2 seeds, 9 commands, 100 s" in summary
+    assert "faults met: drop 3, quota 1" in summary
+    assert summary.endswith("failed: 8")
 
 
 def test_seeds_whose_last_result_is_good_are_left_out(tmp_path: Path) -> None:

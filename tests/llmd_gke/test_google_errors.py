@@ -77,8 +77,8 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
     ],
 )
 def test_a_known_error_has_a_cause_and_a_fix(message: str, cause: str, fix: str) -> None:
-    ((said, do),) = explained([message], "dev")
-    assert cause in said
+    ((explanation, do),) = explained([message], "dev")
+    assert cause in explanation
     assert fix in do
 
 

@@ -269,9 +269,9 @@ def test_a_command_says_what_it_does_before_it_imports_anything_large(name: str)
     against = ARGUMENTS.get(name, ("--stack", "eu4a", "--cloud", "google"))
     command = [sys.executable, "-c", FIRST_WORD, name, *against]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    said, _, imported = done.stdout.partition("|")
+    output, _, imported = done.stdout.partition("|")
     assert imported == ""
-    assert "eu4a" in said or "HEAD" in said
+    assert "eu4a" in output or "HEAD" in output
 
 
 ON_A_TERMINAL = """\

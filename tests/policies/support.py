@@ -33,7 +33,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Said:
+class Diagnostic:
     """A message of a policy."""
 
     policy: str
@@ -95,16 +95,18 @@ def request_of(resource: Resource) -> analyzer_pb2.AnalyzeRequest:
     )
 
 
-def _messages(response: analyzer_pb2.AnalyzeResponse, urn: str) -> list[Said]:
+def _messages(response: analyzer_pb2.AnalyzeResponse, urn: str) -> list[Diagnostic]:
     levels = analyzer_pb2.EnforcementLevel
-    return [Said(d.policyName, levels.Name(d.enforcementLevel), d.message, d.urn or urn) for d in response.diagnostics]
+    return [
+        Diagnostic(d.policyName, levels.Name(d.enforcementLevel), d.message, d.urn or urn) for d in response.diagnostics
+    ]
 
 
-def run_pack(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list[Said]:
+def run_pack(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list[Diagnostic]:
     """Everything the pack says about a program: resource by resource, then as a whole, as the engine asks."""
     server = analyzer or Analyzer()
     context: Any = None
-    reports: list[Said] = []
+    reports: list[Diagnostic] = []
     whole = analyzer_pb2.AnalyzeStackRequest()
     for resource in program:
         reports += _messages(server.Analyze(request_of(resource), context), resource.urn)
@@ -113,9 +115,9 @@ def run_pack(program: Iterable[Resource], analyzer: Analyzer | None = None) -> l
     return reports + _messages(server.AnalyzeStack(whole, context), "")
 
 
-def of(said: Iterable[Said], rule: str, level: str | None = None) -> list[Said]:
+def of(diagnostics: Iterable[Diagnostic], rule: str, level: str | None = None) -> list[Diagnostic]:
     """What one rule said."""
-    return [one for one in said if one.policy == rule and level in (None, one.level)]
+    return [one for one in diagnostics if one.policy == rule and level in (None, one.level)]
 
 
 def recorded(graph: Graph) -> list[Resource]:
@@ -133,8 +135,8 @@ def _plain(value: Any) -> Any:
 
 __all__ = [
     "UNKNOWN",
+    "Diagnostic",
     "Resource",
-    "Said",
     "of",
     "output",
     "recorded",

@@ -253,10 +253,10 @@ def test_there_are_fifty() -> None:
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(run_pack([resource]), rule)
-    assert said
-    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
-    levels = {one.level for one in said}
+    diagnostics = of(run_pack([resource]), rule)
+    assert diagnostics
+    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics)
+    levels = {one.level for one in diagnostics}
     advisory: Any = {"network-policy-open"}
     assert "MANDATORY" in levels or rule in advisory
 
@@ -271,6 +271,6 @@ def test_an_attack_is_seen(resource: Resource, rule: str, in_stack: InStack) -> 
     ],
 )
 def test_each_privilege_of_a_server_is_reported_by_one_rule(context: dict[str, Any], rules: set[str]) -> None:
-    said = run_pack([thing("Pod", "v1", spec=pod(securityContext=context))])
-    assert {one.policy for one in said} & {"privileged-pod", "model-privileges"} == rules
-    assert len([one for one in said if one.policy in rules]) == len(rules)
+    diagnostics = run_pack([thing("Pod", "v1", spec=pod(securityContext=context))])
+    assert {one.policy for one in diagnostics} & {"privileged-pod", "model-privileges"} == rules
+    assert len([one for one in diagnostics if one.policy in rules]) == len(rules)

@@ -193,9 +193,9 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_by_another_operator_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(run_pack([resource]), rule)
-    assert "MANDATORY" in {one.level for one in said}
-    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
+    diagnostics = of(run_pack([resource]), rule)
+    assert "MANDATORY" in {one.level for one in diagnostics}
+    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics)
 
 
 def test_an_object_in_another_is_reported_once() -> None:
@@ -275,8 +275,8 @@ UNREADABLE: dict[str, str] = {
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_of_values_that_cannot_be_read_is_named(content: str) -> None:
-    said = of(run_pack([values_file(content)]), "unreadable-manifest", "ADVISORY")
-    assert ["document 1 of valueYamlFiles" in one.text for one in said] == [True]
+    diagnostics = of(run_pack([values_file(content)]), "unreadable-manifest", "ADVISORY")
+    assert ["document 1 of valueYamlFiles" in one.text for one in diagnostics] == [True]
 
 
 def test_an_unreadable_file_of_values_hides_no_other(in_stack: InStack) -> None:
@@ -286,8 +286,10 @@ def test_an_unreadable_file_of_values_hides_no_other(in_stack: InStack) -> None:
 
 
 def test_an_object_as_text_that_cannot_be_read_is_named() -> None:
-    said = of(run_pack([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY")
-    assert len(said) == 1
+    diagnostics = of(
+        run_pack([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY"
+    )
+    assert len(diagnostics) == 1
 
 
 def test_a_large_text_among_values_is_read_by_libyaml() -> None:

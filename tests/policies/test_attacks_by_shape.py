@@ -363,10 +363,10 @@ ADVISORY = frozenset({"network-policy-open", "node-hardening", "unreadable-manif
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_by_another_shape_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(run_pack([resource]), rule)
-    assert said
-    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
-    assert rule in ADVISORY or "MANDATORY" in {one.level for one in said}
+    diagnostics = of(run_pack([resource]), rule)
+    assert diagnostics
+    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics)
+    assert rule in ADVISORY or "MANDATORY" in {one.level for one in diagnostics}
 
 
 HARMLESS: dict[str, tuple[Resource, str]] = {

@@ -79,9 +79,9 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_a_hidden_secret_is_found_and_not_repeated(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(run_pack([resource]), rule)
-    assert "MANDATORY" in {one.level for one in said}
-    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
+    diagnostics = of(run_pack([resource]), rule)
+    assert "MANDATORY" in {one.level for one in diagnostics}
+    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics)
 
 
 HARMLESS: dict[str, tuple[Resource, str]] = {

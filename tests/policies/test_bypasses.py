@@ -206,9 +206,11 @@ SECRETS: dict[str, Mapping[str, Any]] = {
 
 @pytest.mark.parametrize("fields", SECRETS.values(), ids=SECRETS)
 def test_secrets_are_found_wherever_a_pod_can_carry_them(fields: Mapping[str, Any]) -> None:
-    said = of(run_pack([thing("DaemonSet", "apps/v1", spec={"template": {"spec": pod(**fields)}})]), "plain-secret")
-    assert [one.level for one in said][:1] == ["MANDATORY"]
-    assert not any("abcdef" in one.text or "u:p" in one.text for one in said)
+    diagnostics = of(
+        run_pack([thing("DaemonSet", "apps/v1", spec={"template": {"spec": pod(**fields)}})]), "plain-secret"
+    )
+    assert [one.level for one in diagnostics][:1] == ["MANDATORY"]
+    assert not any("abcdef" in one.text or "u:p" in one.text for one in diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +280,8 @@ EVERYBODY = {
 def test_everybody_is_recognized_in_every_spelling(ranges: list[str], in_stack: InStack) -> None:
     in_stack("production")
     blocks = [{"cidrBlock": one} for one in ranges]
-    said = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": blocks})])
-    assert of(said, "production-control-plane", "MANDATORY")
+    diagnostics = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": blocks})])
+    assert of(diagnostics, "production-control-plane", "MANDATORY")
     peers = [{"ipBlock": {"cidr": one}} for one in ranges]
     assert of(run_pack([policy(ingress=[{"from": peers}])]), "network-policy-open")
     assert of(run_pack([policy(egress=[{"to": peers}])]), "network-policy-open")
@@ -288,8 +290,8 @@ def test_everybody_is_recognized_in_every_spelling(ranges: list[str], in_stack: 
 def test_ranges_of_offices_are_accepted(in_stack: InStack) -> None:
     in_stack("prod")
     for one in ("10.0.0.0/8", "203.0.113.0/24", "2001:db8::/32", "192.0.2.1/32"):
-        said = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
-        assert of(said, "production-control-plane") == [], one
+        diagnostics = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
+        assert of(diagnostics, "production-control-plane") == [], one
         assert of(run_pack([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
 
 
@@ -539,5 +541,5 @@ def test_bundles_are_unpacked(resource: Resource) -> None:
 def test_a_number_of_any_size_is_judged() -> None:
     for period in (1e308, -1e308):
         probe = {"httpGet": {"path": "/health"}, "periodSeconds": period, "failureThreshold": period}
-        said = run_pack([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
-        assert not any("this rule failed" in one.text for one in said)
+        diagnostics = run_pack([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
+        assert not any("this rule failed" in one.text for one in diagnostics)

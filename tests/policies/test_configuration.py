@@ -39,8 +39,8 @@ def configured(level: int = analyzer_pb2.MANDATORY, *, rule: str = "gateway-clas
 
 
 def test_a_rule_can_be_made_advisory() -> None:
-    said = run_pack(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
-    assert [one.level for one in of(said, "gateway-class")] == ["ADVISORY"]
+    diagnostics = run_pack(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
+    assert [one.level for one in of(diagnostics, "gateway-class")] == ["ADVISORY"]
 
 
 def test_a_rule_can_be_switched_off_and_the_others_stay() -> None:
@@ -73,7 +73,7 @@ def test_a_floor_is_raised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "values", "said"),
+    ("rule", "values", "message"),
     [
         ("gateway-clas", {}, "did you mean gateway-class?"),
         ("nothing-like-it", {}, "available rules: "),
@@ -85,10 +85,10 @@ def test_a_floor_is_raised() -> None:
         ("tpu-taint", {"allowed": []}, "it has none"),
     ],
 )
-def test_wrong_configuration_is_refused_in_words(rule: str, values: dict[str, Any], said: str) -> None:
+def test_wrong_configuration_is_refused_in_words(rule: str, values: dict[str, Any], message: str) -> None:
     with pytest.raises(Refused, match=r"policy pack llmd-gke") as refused:
         configured(rule=rule, **values)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 LOAD_BALANCER = Example(

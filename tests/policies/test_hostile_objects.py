@@ -100,9 +100,9 @@ def mutated(random_: random.Random) -> Resource:
 def test_hostile_objects_are_judged_in_short_printable_messages(seed: int) -> None:
     random_ = random.Random(seed)
     analyzer = Analyzer()
-    said = run_pack([mutated(random_) for _ in range(100)], analyzer)
-    assert len(said) > 20
-    for one in said:
+    diagnostics = run_pack([mutated(random_) for _ in range(100)], analyzer)
+    assert len(diagnostics) > 20
+    for one in diagnostics:
         assert "this rule failed" not in one.text, one
         assert CANARY not in one.text, one
         assert len(one.text.encode()) <= LONGEST_MESSAGE, one

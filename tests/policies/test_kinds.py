@@ -37,17 +37,17 @@ def test_a_route_with_timeouts_is_found(type_: str, inputs: dict[str, Any]) -> N
 
 def test_a_document_that_is_no_yaml_is_said_and_hides_no_other() -> None:
     text = f"a: [\n---\n{yaml.safe_dump(ROUTE)}\n---\nb: !!python/object:os.system [\n"
-    said = run_pack([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text, "files": ["*.yaml"]})])
-    assert of(said, "route-timeouts", "MANDATORY")
-    doubts = of(said, "unreadable-manifest", "ADVISORY")
+    diagnostics = run_pack([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text, "files": ["*.yaml"]})])
+    assert of(diagnostics, "route-timeouts", "MANDATORY")
+    doubts = of(diagnostics, "unreadable-manifest", "ADVISORY")
     assert [doubt.text.partition("document ")[2].split(" ")[0] for doubt in doubts] == ["1", "3"]
 
 
 def test_a_few_lines_that_stand_for_millions_of_values_are_not_read() -> None:
     levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 12)]
     text = "\n".join(["a0: &a0 [x]", *levels])
-    said = run_pack([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text})])
-    assert [one.policy for one in said] == ["unreadable-manifest"]
+    diagnostics = run_pack([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text})])
+    assert [one.policy for one in diagnostics] == ["unreadable-manifest"]
 
 
 def test_a_patch_is_not_asked_for_what_it_leaves_out() -> None:
@@ -69,8 +69,8 @@ def test_a_custom_resource_definition_of_megabytes_is_not_read_in_whole() -> Non
         "metadata": {"name": "inferencepools.inference.networking.k8s.io"},
         "spec": "never looked at",
     }
-    said = run_pack([Resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", "crd", crd)])
-    assert [one.policy for one in said] == ["crd-ownership"]
+    diagnostics = run_pack([Resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", "crd", crd)])
+    assert [one.policy for one in diagnostics] == ["crd-ownership"]
 
 
 def test_a_patch_that_only_waits_for_a_crd_of_gke_does_not_own_it() -> None:

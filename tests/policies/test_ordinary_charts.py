@@ -103,5 +103,5 @@ def test_a_mistake_in_such_values_is_reported_once(resource: Resource, rule: str
 def test_a_profile_of_a_map_that_is_pod_and_container_is_reported_once(in_stack: InStack) -> None:
     in_stack("prod")
     context = {"privileged": False, "seccompProfile": {"type": "Unconfined"}}
-    said = run_pack([values(decode={"nodeSelector": {"pool": "a"}, "securityContext": context})])
-    assert len(of(said, "privileged-pod")) == 1
+    diagnostics = run_pack([values(decode={"nodeSelector": {"pool": "a"}, "securityContext": context})])
+    assert len(of(diagnostics, "privileged-pod")) == 1

@@ -13,16 +13,16 @@ from policies.rules import ALL
 from policies.rules.example_files import Example
 from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Kind, Rule
 from tests.policies.conftest import InStack
-from tests.policies.support import UNKNOWN, Resource, Said, of, replaced, resources, run_pack, secret
+from tests.policies.support import UNKNOWN, Diagnostic, Resource, of, replaced, resources, run_pack, secret
 
 RULES = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 NOT_CHECKED = "can't run policy"
 LEVEL = {"mandatory": "MANDATORY", "advisory": "ADVISORY"}
 
 
-def violations(said: list[Said], rule: Rule, stack: str = "dev") -> list[Said]:
+def violations(diagnostics: list[Diagnostic], rule: Rule, stack: str = "dev") -> list[Diagnostic]:
     level = LEVEL.get(rule.level) or ("MANDATORY" if stack.startswith("prod") else "ADVISORY")
-    return [one for one in of(said, rule.name, level) if NOT_CHECKED not in one.text]
+    return [one for one in of(diagnostics, rule.name, level) if NOT_CHECKED not in one.text]
 
 
 def with_last(example: Example, path: str, value: object) -> list[Resource]:
@@ -82,11 +82,11 @@ def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(rul
         assert of(run_pack(unknown), rule.name) == []
         return
     assert rule.examples.refused[0].deciding_field, "every rule names a field that decides"
-    said = of(
+    diagnostics = of(
         run_pack(with_last(rule.examples.refused[0], rule.examples.refused[0].deciding_field, UNKNOWN)), rule.name
     )
-    assert any(NOT_CHECKED in one.text for one in said), said
-    assert of(said, rule.name, "MANDATORY") == []
+    assert any(NOT_CHECKED in one.text for one in diagnostics), diagnostics
+    assert of(diagnostics, rule.name, "MANDATORY") == []
 
 
 @RULES
@@ -111,10 +111,10 @@ def test_a_malformed_object_is_a_violation_and_hides_no_other_rule(rule: Rule, i
     in_stack(rule.examples.refused[0].stack)
     bystander = resources(next(each for each in ALL if each.name == "route-timeouts").examples.refused[0])
     malformed = [dataclasses.replace(one, name=f"malformed-{one.name}") for one in wrong_shape(rule)]
-    said = run_pack([*malformed, *bystander])
-    assert any(" but must be " in one.text for one in violations(said, rule)), of(said, rule.name)
-    assert not any("this rule failed" in one.text for one in said)
-    assert of(said, "route-timeouts", "MANDATORY")
+    diagnostics = run_pack([*malformed, *bystander])
+    assert any(" but must be " in one.text for one in violations(diagnostics, rule)), of(diagnostics, rule.name)
+    assert not any("this rule failed" in one.text for one in diagnostics)
+    assert of(diagnostics, "route-timeouts", "MANDATORY")
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -147,16 +147,16 @@ def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) ->
             )
             for one in resources(example)
         ]
-        said = run_pack(program)
+        diagnostics = run_pack(program)
         if SECRET in rule.kinds:
             continue  # what it asks for is that values are marked so
-        assert violations(said, rule, example.stack), "the rule judges secret values, too"
+        assert violations(diagnostics, rule, example.stack), "the rule judges secret values, too"
         for one in resources(example):
             hidden = {
                 text for key, item in one.inputs.items() if key not in ("apiVersion", "kind") for text in _leaves(item)
             }
             for text in hidden:
-                assert len(text) < 4 or text == "secret" or all(text not in each.text for each in said), text
+                assert len(text) < 4 or text == "secret" or all(text not in each.text for each in diagnostics), text
 
 
 def test_names_are_kebab_case_and_unique() -> None:

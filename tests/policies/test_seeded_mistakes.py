@@ -257,6 +257,6 @@ def test_the_mistake_is_caught(mistake: Mistake, rule: str, in_stack: InStack) -
     in_stack("eu4a")
     before = run_pack(list(program()))
     assert of(before, rule) == [], "without the mistake the rule is silent"
-    said = of(run_pack(mistake(list(program()))), rule)
-    assert said
-    assert all("can't run policy" not in one.text for one in said), said
+    diagnostics = of(run_pack(mistake(list(program()))), rule)
+    assert diagnostics
+    assert all("can't run policy" not in one.text for one in diagnostics), diagnostics

@@ -27,8 +27,8 @@ ACROSS_HOSTS = {
 @pytest.mark.parametrize("egress", [{"mode": "names"}, {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}])
 def test_narrower_egress_raises_no_alarm(in_stack: InStack, egress: dict[str, str]) -> None:
     in_stack("eu4a")
-    said = run_pack(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
-    assert [one for one in said if one.level == "MANDATORY"] == []
+    diagnostics = run_pack(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
+    assert [one for one in diagnostics if one.level == "MANDATORY"] == []
 
 
 def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) -> None:
@@ -42,8 +42,8 @@ def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) ->
 def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:
     in_stack("eu4a")
     program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
-    said = run_pack([resource for resource in program if resource.name != "models-workers-config"])
-    assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
+    diagnostics = run_pack([resource for resource in program if resource.name != "models-workers-config"])
+    assert [one.policy for one in diagnostics if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
@@ -52,9 +52,9 @@ def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: In
     in_stack(stack)
     program = recorded(load(ROOT, stack, preview=preview))
     assert len(program) > 40
-    said = run_pack(program)
-    assert [one for one in said if one.level == "MANDATORY"] == []
-    assert [one for one in said if "can't run policy" in one.text] == []
+    diagnostics = run_pack(program)
+    assert [one for one in diagnostics if one.level == "MANDATORY"] == []
+    assert [one for one in diagnostics if "can't run policy" in one.text] == []
 
 
 def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
@@ -63,8 +63,8 @@ def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
     assert len(exposed) > 5
     in_stack("prod")
     for stack in STACKS:
-        said = run_pack(recorded(load(ROOT, stack, preview=False)))
-        assert [one for one in said if one.policy in exposed] == []
+        diagnostics = run_pack(recorded(load(ROOT, stack, preview=False)))
+        assert [one for one in diagnostics if one.policy in exposed] == []
 
 
 WITH_SECRETS = {
@@ -82,9 +82,9 @@ def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, prev
     program = recorded(load(ROOT, "eu4a", preview=preview, changes={**WITHOUT_DOOR["eu4a"], **WITH_SECRETS}))
     secrets = [resource for resource in program if resource.type == "kubernetes:core/v1:Secret"]
     assert sum("stringData" in resource.inputs for resource in secrets) == 2, "Kubernetes fills the collectors' token"
-    said = run_pack(program)
-    assert [one for one in said if one.policy in ("plain-secret-value", "plain-secret")] == []
-    assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in said)
+    diagnostics = run_pack(program)
+    assert [one for one in diagnostics if one.policy in ("plain-secret-value", "plain-secret")] == []
+    assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in diagnostics)
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
@@ -100,5 +100,5 @@ def test_the_charts_of_a_front_door_hide_no_missing_preset(in_stack: InStack) ->
     in_stack("eu4a")
     door = {"llmd-gke:gateway": {}, "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]}}
     program = recorded(load(ROOT, "eu4a", preview=True, changes={**ACROSS_HOSTS, **door}))
-    said = run_pack([resource for resource in program if resource.name != "models-workers-config"])
-    assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
+    diagnostics = run_pack([resource for resource in program if resource.name != "models-workers-config"])
+    assert [one.policy for one in diagnostics if one.urn.endswith("big-service")] == ["pipeline-worker-config"]

@@ -22,7 +22,7 @@ from tests.policies.objects import (
     policy_yaml,
     service_yaml,
 )
-from tests.policies.support import UNKNOWN, Resource, Said, of, recorded, replaced, resources, run_pack
+from tests.policies.support import UNKNOWN, Diagnostic, Resource, of, recorded, replaced, resources, run_pack
 from tests.policies.test_configuration import configured
 
 ROOT = Path(__file__).parents[2]
@@ -42,8 +42,8 @@ def somewhere(resource: Resource) -> Resource:
     return dataclasses.replace(resource, inputs=replaced(resource.inputs, NAMESPACE, UNKNOWN))
 
 
-def alarms(said: list[Said]) -> list[Said]:
-    return [one for one in said if one.level == "MANDATORY"]
+def alarms(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    return [one for one in diagnostics if one.level == "MANDATORY"]
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +69,11 @@ def test_no_unknown_namespace_of_the_shipped_program_raises_an_alarm(eu4a: list[
     for position, resource in enumerate(eu4a):
         if not isinstance(resource.inputs.get("metadata", {}).get("namespace"), str):
             continue
-        said = run_pack([*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]])
-        assert alarms(said) == [], resource.name
+        diagnostics = run_pack([*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]])
+        assert alarms(diagnostics) == [], resource.name
         kind = resource.type.rsplit(":", 1)[-1]
         for rule in JUDGED_BY_PLACE.get(kind, ()):
-            doubts = of(said, rule, "ADVISORY")
+            doubts = of(diagnostics, rule, "ADVISORY")
             assert any("not known yet" in doubt.text for doubt in doubts), (resource.name, rule)
         seen.add(kind)
     assert set(JUDGED_BY_PLACE) <= seen
@@ -148,61 +148,63 @@ OTHER_SERVER = SERVER.replace("name: a,", "name: b,").replace("org/a", "org/b")
     ],
 )
 def test_what_cannot_be_placed_is_a_doubt_and_no_violation(program: list[Resource], rule: str) -> None:
-    said = of(run_pack(program), rule)
-    assert alarms(said) == []
-    assert any("not known yet" in doubt.text for doubt in said), said
+    diagnostics = of(run_pack(program), rule)
+    assert alarms(diagnostics) == []
+    assert any("not known yet" in doubt.text for doubt in diagnostics), diagnostics
 
 
 def test_a_message_does_not_invent_a_namespace() -> None:
-    said = of(run_pack([somewhere(one(service_yaml(uri="gs://bucket/model"), "service"))]), "model-uri", "MANDATORY")
-    assert said
-    assert "default/" not in said[0].text
+    diagnostics = of(
+        run_pack([somewhere(one(service_yaml(uri="gs://bucket/model"), "service"))]), "model-uri", "MANDATORY"
+    )
+    assert diagnostics
+    assert "default/" not in diagnostics[0].text
 
 
 def test_a_route_that_may_belong_to_another_gateway_is_not_judged() -> None:
     bad = one(GOOD_ROUTE, "route", **{"spec__rules[0]__timeouts": {"request": "0s"}})
     local = dataclasses.replace(bad, inputs=replaced(bad.inputs, "spec.parentRefs", [{"name": "istio"}]))
     for others, alarmed in ((["models/istio"], False), (["models/kong"], True)):
-        said = of(
+        diagnostics = of(
             run_pack([somewhere(local)], configured(rule="route-timeouts", otherGateways=others)), "route-timeouts"
         )
-        assert bool(alarms(said)) == alarmed
-        assert alarmed or any("not known yet" in doubt.text for doubt in said)
+        assert bool(alarms(diagnostics)) == alarmed
+        assert alarmed or any("not known yet" in doubt.text for doubt in diagnostics)
 
 
 def test_two_checks_in_two_known_namespaces_and_one_unknown_leave_the_known_clash_a_violation() -> None:
     third = somewhere(one(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT), "third", metadata__name="third"))
     clash = one(GOOD_CHECK, "second", metadata__name="second")
-    said = of(run_pack([CHECK, clash, third]), "one-policy-per-target")
-    assert [(each.level, each.urn) for each in said if each.level == "MANDATORY"] == [("MANDATORY", clash.urn)]
+    diagnostics = of(run_pack([CHECK, clash, third]), "one-policy-per-target")
+    assert [(each.level, each.urn) for each in diagnostics if each.level == "MANDATORY"] == [("MANDATORY", clash.urn)]
 
 
 def test_a_gateway_that_may_be_listed_as_plain_is_not_judged(in_stack: InStack) -> None:
     in_stack("prod")
     for listed, alarmed in (("inference-gateway/inference-gateway", False), ("edge/other", True)):
         analyzer = configured(rule="production-https", plainHttpGateways=[listed])
-        said = of(run_pack([somewhere(one(GATEWAY_YAML, "gateway"))], analyzer), "production-https")
-        assert bool(alarms(said)) == alarmed
-        assert alarmed or any("not known yet" in doubt.text for doubt in said)
+        diagnostics = of(run_pack([somewhere(one(GATEWAY_YAML, "gateway"))], analyzer), "production-https")
+        assert bool(alarms(diagnostics)) == alarmed
+        assert alarmed or any("not known yet" in doubt.text for doubt in diagnostics)
 
 
 def test_a_target_in_a_namespace_of_its_own_is_not_compared_with_an_unknown_one() -> None:
     aimed = one(GOOD_TIMEOUT, "timeout", spec__targetRef__namespace="models")
-    said = of(run_pack([somewhere(aimed)]), "health-check-shape")
-    assert alarms(said) == []
-    assert any("not known yet" in doubt.text for doubt in said)
+    diagnostics = of(run_pack([somewhere(aimed)]), "health-check-shape")
+    assert alarms(diagnostics) == []
+    assert any("not known yet" in doubt.text for doubt in diagnostics)
 
 
 def test_a_pipeline_config_that_may_be_in_place_is_a_doubt() -> None:
     config, service = resources(PRESET.examples.accepted[0])
     for resource in (somewhere(config), dataclasses.replace(config, inputs=replaced(config.inputs, NAME, UNKNOWN))):
-        said = of(run_pack([resource, service]), "pipeline-worker-config")
-        assert said
-        assert all("not known yet" in doubt.text for doubt in said), said
+        diagnostics = of(run_pack([resource, service]), "pipeline-worker-config")
+        assert diagnostics
+        assert all("not known yet" in doubt.text for doubt in diagnostics), diagnostics
 
 
 def test_a_pipeline_worker_that_may_be_beside_its_config_is_a_doubt() -> None:
     config, service = resources(PRESET.examples.accepted[0])
-    said = of(run_pack([config, somewhere(service)]), "pipeline-worker-config")
-    assert said
-    assert all("not known yet" in doubt.text for doubt in said), said
+    diagnostics = of(run_pack([config, somewhere(service)]), "pipeline-worker-config")
+    assert diagnostics
+    assert all("not known yet" in doubt.text for doubt in diagnostics), diagnostics

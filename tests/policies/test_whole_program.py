@@ -21,22 +21,22 @@ HELM = "kubernetes:helm.sh/v3:Release"
 
 
 def test_the_violation_is_reported_on_the_route_although_outputs_are_empty() -> None:
-    said = of(run_pack([ROUTE, TIMEOUT]), "health-check-missing")
-    assert [(one.level, one.urn) for one in said] == [("MANDATORY", ROUTE.urn)]
+    diagnostics = of(run_pack([ROUTE, TIMEOUT]), "health-check-missing")
+    assert [(one.level, one.urn) for one in diagnostics] == [("MANDATORY", ROUTE.urn)]
 
 
 def test_a_policy_whose_target_is_unknown_may_be_the_missing_one() -> None:
     unknown = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "spec.targetRef.name", UNKNOWN))
-    said = of(run_pack([ROUTE, unknown]), "health-check-missing")
-    assert {one.level for one in said} == {"ADVISORY"}
-    assert "not known yet" in said[0].text
+    diagnostics = of(run_pack([ROUTE, unknown]), "health-check-missing")
+    assert {one.level for one in diagnostics} == {"ADVISORY"}
+    assert "not known yet" in diagnostics[0].text
 
 
 def test_a_chart_that_may_hold_the_policy_makes_the_verdict_unsure() -> None:
     chart = Resource(HELM, "router", {"chart": "oci://example.com/llm-d-router-gateway", "namespace": "models"})
-    said = of(run_pack([ROUTE, chart]), "health-check-missing")
-    assert {one.level for one in said} == {"ADVISORY"}
-    assert "does not show its objects" in said[0].text
+    diagnostics = of(run_pack([ROUTE, chart]), "health-check-missing")
+    assert {one.level for one in diagnostics} == {"ADVISORY"}
+    assert "does not show its objects" in diagnostics[0].text
 
 
 def test_the_platform_charts_hold_no_policies() -> None:
@@ -66,7 +66,7 @@ def test_a_resource_that_was_never_shown_is_said_and_not_guessed() -> None:
     whole = analyzer_pb2.AnalyzeStackRequest(
         resources=[analyzer_pb2.AnalyzerResource(type=ROUTE.type, urn=ROUTE.urn, name=ROUTE.name)]
     )
-    said = server.AnalyzeStack(whole, None).diagnostics
-    missing = [one for one in said if one.policyName == "health-check-missing"]
+    diagnostics = server.AnalyzeStack(whole, None).diagnostics
+    missing = [one for one in diagnostics if one.policyName == "health-check-missing"]
     assert [one.enforcementLevel for one in missing] == [analyzer_pb2.ADVISORY]
     assert "was not shown" in missing[0].message

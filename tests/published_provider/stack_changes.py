@@ -95,7 +95,7 @@ def _steps(rehearsal: Rehearsal) -> dict[str, tuple[str, str]]:
     return steps
 
 
-def said(steps: dict[str, tuple[str, str]]) -> str:
+def cell(steps: dict[str, tuple[str, str]]) -> str:
     """A plan as a cell of the table: Google's resources by name, the cluster's objects by name where they are few."""
     parts: list[str] = []
     for operation in ("replaced", "deleted", "created", "updated"):
@@ -118,7 +118,7 @@ def table(rehearsal: Rehearsal) -> str:
     rows = ["| Change | What happens |", "|---|---|"]
     for name, change in CHANGES.items():
         rehearsal.edit(STACK, change)
-        rows.append(f"| {name} | {said(_steps(rehearsal))} |")
+        rows.append(f"| {name} | {cell(_steps(rehearsal))} |")
         file.write_text(before)
     return "\n".join(rows) + "\n"
 

@@ -100,9 +100,9 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
     """The provider itself only says that the pool is in state ERROR."""
     published.edit("dev", with_a_node)
     published.emulator_faults(fault)
-    said = refused(published, sign)
-    assert 'NodePool v6e1 was created in the error state "ERROR"' in said
-    assert "Node pool v6e1 is in state ERROR: Google Compute Engine" in said
+    output = refused(published, sign)
+    assert 'NodePool v6e1 was created in the error state "ERROR"' in output
+    assert "Node pool v6e1 is in state ERROR: Google Compute Engine" in output
     if "quota" in fault:
         published.emulator_faults()
     published.up("dev")
@@ -149,10 +149,10 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
         {"fault": "expired-token", "method": "container.*.clusters.create", "times": 1},
     )
     # APIs are on and refuse for a while, which the program sits out; then an answer is lost.
-    said = refused(published, LOST)
+    output = refused(published, LOST)
     for first in ("project-dns", "network-vpc"):
-        assert f"not all of Google's servers accept the API of {first} yet" in said
-    assert explanation(OFF)[0] not in normalized(said)
+        assert f"not all of Google's servers accept the API of {first} yet" in output
+    assert explanation(OFF)[0] not in normalized(output)
     refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
     emulator = Emulator(EmulatedCloud(published.workdir.cloud))

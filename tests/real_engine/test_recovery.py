@@ -145,14 +145,14 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
     assert len(small.cloud()) == 3
 
 
-@pytest.mark.parametrize(("gone", "said"), [("cloud", "Nothing is left"), ("state", "Removed 3 objects")])
-def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal, gone: str, said: str) -> None:
+@pytest.mark.parametrize(("gone", "message"), [("cloud", "Nothing is left"), ("state", "Removed 3 objects")])
+def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal, gone: str, message: str) -> None:
     small = small_running
     shutil.rmtree({"cloud": small.workdir.cloud, "state": small.workdir.state}[gone])
     done = small.up(check=False)
     assert done.returncode == 6
     assert "make down" in done.stdout
-    assert said in small.down().stdout
+    assert message in small.down().stdout
     assert "+ 4 created" in small.up().stdout
 
 

@@ -47,7 +47,7 @@ def test_the_tutorials_commands_do_what_it_says(tmp_path: Path, engine: None) ->
         environment["LLMD_GKE_CACHE"] = cache
     blocks = list(BLOCK.finditer((CLONE / "docs" / "tutorial.md").read_text()))
     assert len(blocks) > 8
-    said: list[str] = []
+    outputs: list[str] = []
     try:
         for block in blocks:
             done = subprocess.run(
@@ -61,13 +61,13 @@ def test_the_tutorials_commands_do_what_it_says(tmp_path: Path, engine: None) ->
                 timeout=WAIT_SECONDS,
                 check=False,
             )
-            said.append(done.stdout)
+            outputs.append(done.stdout)
             assert (done.returncode != 0) == bool(block["fails"]), f"{block['script']}\n{done.stdout}"
     finally:
         subprocess.run(
             ["make", "down"], cwd=clone, env=environment, capture_output=True, check=False, timeout=WAIT_SECONDS
         )
-    first, second, _, changed, _, refused, _, comment, down = said
+    first, second, _, changed, _, refused, _, comment, down = outputs
     assert "gatewayIp" in first
     assert re.search(r"^ +[-+~]+ *\d+ (?:to |created|updated)", second, re.MULTILINE) is None, second
     assert "1 to update" in changed

@@ -113,10 +113,10 @@ def test_a_models_pod_is_admitted_by_the_namespace_and_a_privileged_one_is_not(s
 
 def test_the_warm_up_container_is_nothing_that_restricted_would_refuse(served: Served) -> None:
     template = cast("Any", serving.runtime_config(MODEL, POOL))["spec"]["template"]
-    said = dry_run(served, template)
-    assert 'would violate PodSecurity "restricted:latest"' in said, "the server itself runs as root"
-    assert '"main"' in said
-    assert '"warm-up"' not in said
+    output = dry_run(served, template)
+    assert 'would violate PodSecurity "restricted:latest"' in output, "the server itself runs as root"
+    assert '"main"' in output
+    assert '"warm-up"' not in output
 
 
 def test_a_models_pod_gets_warm_with_its_hardened_container(served: Served) -> None:

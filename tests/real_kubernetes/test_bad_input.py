@@ -58,8 +58,8 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     watch = crashes.Watch(one.workdir, Console(quiet=True))
     until(watch, "the gateway has exited three times", 60)
     assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
-    (said,) = [line for line in health.problems(one.workdir) if line.startswith("gateway")]
-    assert "Fix: make up CLOUD=laptop, which downloads them" in said
+    (problem,) = [line for line in health.problems(one.workdir) if line.startswith("gateway")]
+    assert "Fix: make up CLOUD=laptop, which downloads them" in problem
 
 
 ONE_MORE = """
@@ -92,10 +92,10 @@ def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Lap
     failed, shown = one.up(check=False), one.cluster("status", check=False)
     assert "database space exceeded" in failed.stdout, "it failed of something else"
     assert "Traceback" not in failed.stdout
-    for said in (failed, shown):
-        assert said.returncode == 1, said.stdout
-        assert said.stdout.count("etcd has reached its space quota and rejects writes") == 1
-        assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in said.stdout
+    for result in (failed, shown):
+        assert result.returncode == 1, result.stdout
+        assert result.stdout.count("etcd has reached its space quota and rejects writes") == 1
+        assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in result.stdout
     assert one.down().returncode == 0
     del one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"]
     one.start(*CONTROL_PLANE)

@@ -203,5 +203,5 @@ def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: L
 def usage_of(text: str) -> int:
     """``total_tokens`` of an answer, streamed or not."""
     parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
-    said = [json.loads(part).get("usage") for part in parts]
-    return next(one["total_tokens"] for one in reversed(said) if one)
+    usages = [json.loads(part).get("usage") for part in parts]
+    return next(one["total_tokens"] for one in reversed(usages) if one)

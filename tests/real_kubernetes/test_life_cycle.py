@@ -175,8 +175,8 @@ def test_status_shows_every_process_with_its_number_and_memory(another: Another)
 def test_down_without_a_stack_stops_the_cluster_and_removes_its_files(another: Another) -> None:
     one = another("one")
     one.start(*CONTROL_PLANE)
-    said = one.down().stdout
-    assert "Nothing is left" in said
+    output = one.down().stdout
+    assert "Nothing is left" in output
     assert one.everything() == []
     assert not one.layout.root.exists()
     assert one.worktree() == ""
@@ -196,10 +196,10 @@ def test_in_a_shell_pulumi_and_kubectl_work_and_are_inside(small: Laptop) -> Non
     )
     namespaces = small.namespaces()
     assert namespaces is not None
-    said = done.stdout.splitlines()
-    assert "ok" in said
-    assert discover.namespace(namespaces.init.pid, "net") in said
-    assert any(line.startswith("NAME") for line in said), "the table of stacks"
+    lines = done.stdout.splitlines()
+    assert "ok" in lines
+    assert discover.namespace(namespaces.init.pid, "net") in lines
+    assert any(line.startswith("NAME") for line in lines), "the table of stacks"
     assert "https://172.16.0.2" in done.stdout
 
 

@@ -67,9 +67,9 @@ def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Lapt
         hosts = [nodes[pod["spec"]["nodeName"]] for pod in pods]
         assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
         assert {host["cloud.google.com/gke-tpu-topology"] for host in hosts} == {"4x4"}
-        said = [variables(pod) for pod in pods]
-        assert sorted(one["TPU_WORKER_ID"] for one in said) == ["0", "1", "2", "3"]
-        assert {len(one["TPU_WORKER_HOSTNAMES"].split(",")) for one in said} == {4}
+        environments = [variables(pod) for pod in pods]
+        assert sorted(one["TPU_WORKER_ID"] for one in environments) == ["0", "1", "2", "3"]
+        assert {len(one["TPU_WORKER_HOSTNAMES"].split(",")) for one in environments} == {4}
         outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
         (answer,) = ask(laptop, outputs["models"]["big"]["url"], chat("all of you", model="big"))
         assert answer["status"] == 200, answer

@@ -76,16 +76,16 @@ def target(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> Target:
 
 def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target: Target, tmp_path: Path) -> None:
     generator.python()
-    said: list[str] = []
-    screen: Any = local_steps.status(target, said.append)
+    lines: list[str] = []
+    screen: Any = local_steps.status(target, lines.append)
     assert screen["state"] == "good"
     assert [section["title"] for section in screen["sections"]][:3] == ["Nodes", "Node pools of GKE", "Model qwen"]
-    result = local_steps.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
+    result = local_steps.bench(target, "qwen", tmp_path / "bench", lines.append, seconds=5, most=1)
     assert result.mark == LAPTOP
     assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
     assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []
     assert (tmp_path / "bench" / "throughput.svg").exists()
-    assert any(line.startswith("bench: ") and "1 concurrent" in line for line in said), said
+    assert any(line.startswith("bench: ") and "1 concurrent" in line for line in lines), lines
 
 
 def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:

@@ -164,10 +164,10 @@ def test_what_is_killed_in_the_middle_of_an_update_comes_back_and_the_update_or_
         with laptop.started("up") as update:
             until(lambda: [one for one in inside(laptop) if named(one, "pulumi")], "the engine runs")
             until(lambda: process_of(laptop, victim), victim).kill()
-            said, _ = update.communicate(timeout=600)
+            output, _ = update.communicate(timeout=600)
         if update.returncode:
-            assert "Fix: " in said, said
-            assert "Traceback" not in said
+            assert "Fix: " in output, output
+            assert "Traceback" not in output
             laptop.up()
         until(lambda: all("2048" in objects.arguments(pod) for pod in servers(laptop)), "pods with the new argument")
         ready_servers(laptop, 3)
@@ -182,9 +182,9 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
             until(lambda: objects.one(laptop, models.SERVICES, "small", objects.MODELS), "the second service", 300)
             for engine in [one for one in inside(laptop) if named(one, "pulumi")]:
                 engine.kill()
-            said, _ = update.communicate(timeout=120)
-        assert update.returncode == 1, said
-        assert "The engine was killed. `make up CLOUD=laptop` repairs what it left and continues." in said
+            output, _ = update.communicate(timeout=120)
+        assert update.returncode == 1, output
+        assert "The engine was killed. `make up CLOUD=laptop` repairs what it left and continues." in output
         left, started = laptop.state(), of_second_model(laptop)
         assert left is not None
         assert ("small-service", "creating") in [(one.urn.rpartition("::")[2], one.kind) for one in left.pending]

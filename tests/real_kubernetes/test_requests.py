@@ -37,13 +37,13 @@ def model(laptop: Laptop) -> Model:
 
 
 def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) -> None:
-    said = model.laptop.first_up.splitlines()
+    lines = model.laptop.first_up.splitlines()
     question = f"Question to {model.served_name} at {model.url}:"
-    assert said.count(question) == 1, model.laptop.first_up
-    asked = said.index(question)
-    assert said[asked + 1] == f"  {QUESTION}"
-    assert re.fullmatch(r"Answer after \d+\.\d\d s \(the simulator .* repeats the question\):", said[asked + 2])
-    assert said[asked + 3] == f"  {QUESTION}"
+    assert lines.count(question) == 1, model.laptop.first_up
+    asked = lines.index(question)
+    assert lines[asked + 1] == f"  {QUESTION}"
+    assert re.fullmatch(r"Answer after \d+\.\d\d s \(the simulator .* repeats the question\):", lines[asked + 2])
+    assert lines[asked + 3] == f"  {QUESTION}"
 
 
 def test_a_chat_is_answered_under_both_names(model: Model) -> None:

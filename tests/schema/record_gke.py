@@ -105,7 +105,7 @@ def definition(facts: Table, kind: str) -> Table:
             node = table(table(node["properties"])[parent])
         rules_here = rules().get(kind, {}).get(path, {})
         checks: Table = {
-            "x-kubernetes-validations": [{"rule": rule, "message": said} for rule, said in rules_here.items()]
+            "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules_here.items()]
         }
         cast("Table", node.setdefault("properties", {}))[name] = {**table(limits), **(checks if rules_here else {})}
     version = {"name": kind_facts["version"], "served": True, "schema": {"openAPIV3Schema": schema}}

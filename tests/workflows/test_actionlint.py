@@ -22,7 +22,7 @@ def test_the_workflows_are_right(actionlint: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "said"),
+    ("right", "wrong", "message"),
     [
         ("needs: stacks", "needs: stakcs", "stakcs"),
         (
@@ -34,7 +34,7 @@ def test_the_workflows_are_right(actionlint: Path) -> None:
     ],
 )
 def test_a_mistake_in_a_workflow_is_noticed(
-    actionlint: Path, tmp_path: Path, right: str, wrong: str, said: str
+    actionlint: Path, tmp_path: Path, right: str, wrong: str, message: str
 ) -> None:
     file = tmp_path / ".github" / "workflows" / "checks.yaml"
     file.parent.mkdir(parents=True)
@@ -45,4 +45,4 @@ def test_a_mistake_in_a_workflow_is_noticed(
     file.write_text(text.replace(right, wrong, 1))
     done = lint(actionlint, file)
     assert done.returncode == 1
-    assert said in done.stdout
+    assert message in done.stdout

@@ -92,7 +92,7 @@ def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("output", "status"),
     [
         ("12 passed", 0),
         ("SKIPPED [1] tests/workflows/test_posting.py:56: Node is not installed: it runs the script", 0),
@@ -100,8 +100,8 @@ def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> Non
         ("SKIPPED [3] tests/operations/bench/test_load.py:29: the benchmark's environment is not set up", 1),
     ],
 )
-def test_a_skipped_test_is_a_failure(tmp_path: Path, said: str, status: int) -> None:
-    done = bash(tmp_path, f'LIMIT=1000\npart "tests" echo "{said}"\nskipped_nothing')
+def test_a_skipped_test_is_a_failure(tmp_path: Path, output: str, status: int) -> None:
+    done = bash(tmp_path, f'LIMIT=1000\npart "tests" echo "{output}"\nskipped_nothing')
     assert done.returncode == status
 
 

@@ -17,7 +17,7 @@ HEAD = "1" * 40
 HARNESS = """
 const fs = require('node:fs');
 const world = JSON.parse(fs.readFileSync(0, 'utf8'));
-const calls = [], said = [];
+const calls = [], messages = [];
 const github = {
   rest: {
     pulls: { list: 'pulls' },
@@ -32,11 +32,11 @@ const github = {
     return world.pulls.filter((one) => one.state === asked.state && one.label === asked.head);
   },
 };
-const core = { setFailed: (text) => said.push(['failed', text]), info: (text) => said.push(['info', text]) };
+const core = { setFailed: (text) => messages.push(['failed', text]), info: (text) => messages.push(['info', text]) };
 const context = { repo: { owner: 'us', repo: 'here' }, payload: { workflow_run: world.run } };
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 new AsyncFunction('github', 'context', 'core', 'require', world.script)(github, context, core, require)
-  .then(() => console.log(JSON.stringify({ calls, said })));
+  .then(() => console.log(JSON.stringify({ calls, messages })));
 """
 
 
@@ -93,13 +93,13 @@ def test_only_the_pull_request_whose_head_was_checked_gets_it(post: Any) -> None
     pulls = [pull(1, label="us:topic"), pull(2, sha="2" * 40), pull(4, state="closed")]
     posted = post(f"{MARKER}\n", pulls, {})
     assert posted["calls"] == []
-    assert "a newer push will comment" in posted["said"][0][1]
+    assert "a newer push will comment" in posted["messages"][0][1]
     assert post(f"{MARKER}\n", [*pulls, pull(3)], {})["calls"][0][:2] == ["create", 3]
 
 
 def test_a_text_that_is_not_ours_is_refused(post: Any) -> None:
     posted = post("Please log in here\n", [pull(3)], {})
-    assert (posted["calls"], posted["said"][0][0]) == ([], "failed")
+    assert (posted["calls"], posted["messages"][0][0]) == ([], "failed")
 
 
 def test_of_two_pull_requests_with_one_head_the_one_that_github_names_gets_it(post: Any) -> None:
@@ -114,7 +114,7 @@ def test_a_named_pull_request_whose_head_moved_on_gets_nothing(post: Any) -> Non
 def test_without_a_name_two_pull_requests_with_one_head_get_nothing(post: Any) -> None:
     posted = post(f"{MARKER}\n", [pull(3), pull(4)], {})
     assert posted["calls"] == []
-    assert "several pull requests" in posted["said"][0][1]
+    assert "several pull requests" in posted["messages"][0][1]
 
 
 def test_more_than_github_takes_is_cut(post: Any) -> None:

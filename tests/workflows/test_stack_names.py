@@ -43,7 +43,7 @@ def clone(tmp_path: Path) -> Path:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     for name in ("python", "llmd-gke"):
         program = tmp_path / ".venv" / "bin" / name
-        program.write_text('#!/bin/sh\nfor word in "$@"; do printf "%s\\0" "$word" >> said; done\n')
+        program.write_text('#!/bin/sh\nfor word in "$@"; do printf "%s\\0" "$word" >> arguments; done\n')
         program.chmod(0o755)
     python = tmp_path / "bin" / "python3"
     python.parent.mkdir()
@@ -58,15 +58,15 @@ def make(clone: Path, target: str, *arguments: str, **variables: str) -> list[st
     environment = {key: value for key, value in environment.items() if key not in ("STACK", "CLOUD")} | variables
     environment["PATH"] = f"{clone / 'bin'}{os.pathsep}{environment['PATH']}"
     subprocess.run(["make", target, *arguments], cwd=clone, env=environment, capture_output=True, timeout=60)
-    said = clone / "said"
-    return said.read_text().split("\0") if said.exists() else []
+    file = clone / "arguments"
+    return file.read_text().split("\0") if file.exists() else []
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_name_reaches_the_command_as_one_word(clone: Path, target: str) -> None:
     assert HOSTILE
     for hostile in HOSTILE:
-        (clone / "said").unlink(missing_ok=True)
+        (clone / "arguments").unlink(missing_ok=True)
         command = make(clone, target, STACK=hostile)
         assert not (clone / "mark").exists(), hostile
         if target != "shell":

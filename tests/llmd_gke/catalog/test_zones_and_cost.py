@@ -83,7 +83,7 @@ def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
 
 
 @pytest.mark.parametrize(
-    ("as_of", "today", "said"),
+    ("as_of", "today", "message"),
     [
         ("2026-08", date(2026, 9, 20), None),
         ("2026-08", date(2026, 10, 30), None),
@@ -92,16 +92,16 @@ def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
         ("2026-08-22", date(2026, 10, 22), "of 2026-08-22, 61 days old"),
     ],
 )
-def test_a_table_older_than_two_months_says_so(as_of: str, today: date, said: str | None) -> None:
-    assert stale(as_of, today) == said
+def test_a_table_older_than_two_months_says_so(as_of: str, today: date, message: str | None) -> None:
+    assert stale(as_of, today) == message
 
 
 def test_old_prices_name_the_page_that_has_new_ones() -> None:
     assert old_prices(date.fromisoformat(f"{PRICES_AS_OF}-28")) is None
-    said = old_prices(date(2030, 1, 1))
-    assert said is not None
-    assert f"of {PRICES_AS_OF}" in said
-    assert said.endswith("see https://cloud.google.com/tpu/pricing for current prices")
+    message = old_prices(date(2030, 1, 1))
+    assert message is not None
+    assert f"of {PRICES_AS_OF}" in message
+    assert message.endswith("see https://cloud.google.com/tpu/pricing for current prices")
 
 
 def test_a_price_is_data_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:

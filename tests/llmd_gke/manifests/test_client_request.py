@@ -17,6 +17,6 @@ def test_a_shell_gives_curl_the_address_and_a_chat_with_the_served_name() -> Non
     address, *head, body = done.stdout.splitlines()
     assert address == "https://llm.example.com/models/qwen/v1/chat/completions"
     assert head == ["-H", "content-type: application/json", "-d"]
-    said = json.loads(body)
-    assert said["model"] == "Qwen/Qwen3-4B"
-    assert [message["role"] for message in said["messages"]] == ["user"]
+    request = json.loads(body)
+    assert request["model"] == "Qwen/Qwen3-4B"
+    assert [message["role"] for message in request["messages"]] == ["user"]

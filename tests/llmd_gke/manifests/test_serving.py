@@ -148,8 +148,8 @@ def test_plugins_of_ones_own_replace_the_profile(make_model: MakeModel) -> None:
 def test_thresholds_of_a_full_replica_are_the_pickers_unless_settings_say_otherwise(make_model: MakeModel) -> None:
     silent = cast("Any", scheduler.scheduler_config(make_model()))
     assert "saturationDetector" not in silent
-    said = {"queue_depth_threshold": 20, "kv_cache_util_threshold": 0.9, "metrics_staleness_milliseconds": 500}
-    config = cast("Any", scheduler.scheduler_config(make_model(scheduler={"saturation": said})))
+    thresholds = {"queue_depth_threshold": 20, "kv_cache_util_threshold": 0.9, "metrics_staleness_milliseconds": 500}
+    config = cast("Any", scheduler.scheduler_config(make_model(scheduler={"saturation": thresholds})))
     assert config["saturationDetector"] == {"pluginRef": "utilization-detector"}
     assert config["plugins"][-1] == {
         "type": "utilization-detector",

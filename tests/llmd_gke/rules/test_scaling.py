@@ -31,7 +31,7 @@ def test_a_fixed_number_alone_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "fixed", "said"),
+    ("low", "high", "fixed", "problem"),
     [
         (4, 1, False, "minReplicas 4 is more than maxReplicas 1"),
         (None, 3, False, "minReplicas is missing"),
@@ -39,9 +39,9 @@ def test_a_fixed_number_alone_is_accepted() -> None:
         (1, 3, True, "replicas is set, too"),
     ],
 )
-def test_other_bounds_are_refused_with_a_fix(low: int | None, high: int | None, fixed: bool, said: str) -> None:
+def test_other_bounds_are_refused_with_a_fix(low: int | None, high: int | None, fixed: bool, problem: str) -> None:
     (finding,) = scaling.bounds(low, high, fixed=fixed)
-    assert said in finding.problem
+    assert problem in finding.problem
     assert finding.fix
 
 

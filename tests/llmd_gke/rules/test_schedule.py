@@ -60,7 +60,7 @@ def test_hours_over_midnight_are_two_entries(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "message"),
     [
         ([WORK], ""),
         ([WORK, "Sat 08:00-18:00"], ""),
@@ -74,10 +74,10 @@ def test_hours_over_midnight_are_two_entries(text: str) -> None:
         (["Sun-Sat 00:00-12:00", "Sun-Sat 12:00-24:00"], "the hours are the whole week"),
     ],
 )
-def test_hours_that_overlap_are_none_or_are_all_are_rejected(texts: list[str], said: str) -> None:
+def test_hours_that_overlap_are_none_or_are_all_are_rejected(texts: list[str], message: str) -> None:
     problems = [finding.problem for finding in schedule.overlap(texts)]
-    assert len(problems) == bool(said)
-    assert all(said in problem for problem in problems)
+    assert len(problems) == bool(message)
+    assert all(message in problem for problem in problems)
     assert all(finding.fix for finding in schedule.overlap(texts))
 
 

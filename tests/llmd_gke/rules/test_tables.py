@@ -183,8 +183,8 @@ def test_a_group_is_accepted_exactly_when_it_is_the_slice(shape: Slice, pods: in
     family = accelerators.family_of(shape.machine.name)
     assert family
     selector = {accelerators.TPU.family_label: family.accelerator, accelerators.TPU.topology_label: shape.topology}
-    said = {"pipeline": pods, **({} if each is None else {"tensor": each})}
-    accepted = not list(multi_host.group(Input(said), Input({"nodeSelector": selector})))
+    parallelism = {"pipeline": pods, **({} if each is None else {"tensor": each})}
+    accepted = not list(multi_host.group(Input(parallelism), Input({"nodeSelector": selector})))
     chips = prod(map(int, shape.topology.split("x")))
     machines = [machine for machine in family.machines if shape.topology in family.shapes[machine.name]]
     fits = any(pods * machine.chips == chips for machine in machines) and each in (None, chips // pods)

@@ -43,7 +43,7 @@ def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Ca
 
 
 @pytest.mark.parametrize(
-    ("budget", "key", "said"),
+    ("budget", "key", "problem"),
     [
         ({"usdPerHour": 40}, "llmd-gke:budget.usdPerHour = 40", "with every pool at its maximum the stack costs 48."),
         ({"usdPerMonth": 30000}, "llmd-gke:budget.usdPerMonth = 30000", "lower maxNodes of v6e4"),
@@ -55,11 +55,11 @@ def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Ca
     ],
 )
 def test_bad_input_is_refused_with_key_and_fix(
-    config: Config, refused: Refuse, budget: dict[str, Any], key: str, said: str
+    config: Config, refused: Refuse, budget: dict[str, Any], key: str, problem: str
 ) -> None:
     message = refused(limited(config, **budget))
     assert key in message
-    assert said in message
+    assert problem in message
 
 
 def test_the_price_besides_chips_has_every_part(config: Config, accepted: Callable[..., Checked]) -> None:

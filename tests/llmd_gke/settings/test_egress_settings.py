@@ -63,8 +63,10 @@ COMBINATIONS = [
 def test_names_and_a_proxy_need_private_nodes(config: Config, refused: Refuse, accepted: Accept) -> None:
     config["llmd-gke:cluster"]["privateNodes"] = False
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}
-    said = refused(config)
-    assert "mode names requires private nodes: otherwise the endpoint picker might not reach the control plane" in said
+    message = refused(config)
+    assert (
+        "mode names requires private nodes: otherwise the endpoint picker might not reach the control plane" in message
+    )
     config["llmd-gke:network"] = {"egress": {"mode": "open"}}
     assert accepted(config).settings.network.egress.mode == "open"
 

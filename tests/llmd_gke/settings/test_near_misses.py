@@ -8,7 +8,7 @@ from tests.llmd_gke.settings.conftest import Config, Refuse
 
 
 @pytest.mark.parametrize(
-    ("section", "values", "said"),
+    ("section", "values", "message"),
     [
         (
             "models",
@@ -27,10 +27,10 @@ from tests.llmd_gke.settings.conftest import Config, Refuse
     ],
 )
 def test_a_value_out_of_range_is_answered_with_what_is_allowed(
-    config: Config, refused: Refuse, section: str, values: dict[str, object], said: str
+    config: Config, refused: Refuse, section: str, values: dict[str, object], message: str
 ) -> None:
     config[f"llmd-gke:{section}"][0].update(values)
-    assert said in refused(config)
+    assert message in refused(config)
 
 
 def test_a_project_number_is_not_to_be_put_in_quotes(config: Config, refused: Refuse) -> None:

@@ -96,7 +96,7 @@ def test_the_images_that_charts_bring_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mirror", "said"),
+    ("mirror", "message"),
     [
         ({"docker.io": "m.example/hub"}, "ghcr.io, quay.io, registry.k8s.io"),
         ({**MIRROR, "ghcr.io": "https://m.example/x"}, "not a path in a registry"),
@@ -109,8 +109,8 @@ def test_the_images_that_charts_bring_are_named() -> None:
         ({**MIRROR, "ghcr.io/llm-d": "m.example/x"}, "not the host name of a registry"),
     ],
 )
-def test_a_mirror_that_cannot_be_used_is_refused_with_the_key(mirror: object, said: str) -> None:
+def test_a_mirror_that_cannot_be_used_is_refused_with_the_key(mirror: object, message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         settings(mirror)
     assert "llmd-gke:registry" in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -75,7 +75,7 @@ def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted
 
 
 @pytest.mark.parametrize(
-    ("hours", "key", "said"),
+    ("hours", "key", "problem"),
     [
         ({"timeZone": "Europe/Amsterdm"}, "schedule.timeZone = ", "timeZone: Europe/Amsterdam"),
         ({"hours": ["8-18"]}, "schedule.hours[0] = ", "Mon-Fri 08:00-18:00"),
@@ -90,17 +90,17 @@ def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted
     ],
 )
 def test_a_bad_schedule_names_key_value_and_fix(
-    config: Config, refused: Refuse, hours: dict[str, Any], key: str, said: str
+    config: Config, refused: Refuse, hours: dict[str, Any], key: str, problem: str
 ) -> None:
     given = {name: value for name, value in {**HOURS, **hours}.items() if value is not None}
     text = refused(scaled(config, schedule=given))
     assert f"models[0].{key}" in text
-    assert said in text
+    assert problem in text
     assert "fix:" in text
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"minReplicas": None, "maxReplicas": None, "replicas": 2}, "no effect on a fixed number of replicas"),
         ({"scaling": {"source": "gke"}}, "source: keda"),
@@ -108,11 +108,13 @@ def test_a_bad_schedule_names_key_value_and_fix(
         ({"minReplicas": 4}, "minReplicas 4 is more than maxReplicas 3"),
     ],
 )
-def test_a_schedule_needs_bounds_and_keda(config: Config, refused: Refuse, changes: dict[str, Any], said: str) -> None:
+def test_a_schedule_needs_bounds_and_keda(
+    config: Config, refused: Refuse, changes: dict[str, Any], problem: str
+) -> None:
     config["llmd-gke:cluster"]["minVersion"] = versions.gke_autoscaling_metric()
     changes = {"scaling": {"source": "keda"}, **changes}
     text = refused(scaled(config, schedule=HOURS, **changes))
-    assert said in text
+    assert problem in text
     assert "fix:" in text
 
 
@@ -123,7 +125,7 @@ def test_zero_replicas_without_a_schedule_name_the_reason_and_the_command(config
 
 
 @pytest.mark.parametrize(
-    ("changes", "key", "said"),
+    ("changes", "key", "problem"),
     [
         ({"minReplicas": 4}, "models[0].maxReplicas = 3", "minReplicas 4 is more than maxReplicas 3"),
         ({"replicas": 2}, "models[0].maxReplicas = 3", "replicas is set, too"),
@@ -146,11 +148,11 @@ def test_zero_replicas_without_a_schedule_name_the_reason_and_the_command(config
     ],
 )
 def test_bad_input_is_refused_with_key_value_and_fix(
-    config: Config, refused: Refuse, changes: dict[str, Any], key: str, said: str
+    config: Config, refused: Refuse, changes: dict[str, Any], key: str, problem: str
 ) -> None:
     message = refused(scaled(config, **changes))
     assert key in message.replace('"', "'")
-    assert said in message
+    assert problem in message
     assert "fix:" in message or "allowed:" in message
 
 

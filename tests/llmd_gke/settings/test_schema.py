@@ -185,8 +185,8 @@ def test_every_key_of_the_settings_is_on_the_page() -> None:
 
 
 def test_the_text_below_a_field_describes_it_in_words_of_a_stack_file() -> None:
-    said = descriptions.keys(Documented)
-    assert said == {"first_key": "First, see `somewhere.else`.", "second": "Or `null`; goes with `firstKey`."}
+    texts = descriptions.keys(Documented)
+    assert texts == {"first_key": "First, see `somewhere.else`.", "second": "Or `null`; goes with `firstKey`."}
     assert descriptions.about(Documented) == "A shape."
 
 

@@ -50,10 +50,10 @@ def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, 
 def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
     config: Config, refused: Refuse, variable: dict[str, str], text: str
 ) -> None:
-    said = refused(with_model(config, env=[variable]))
-    assert "[server-environment]" in said
-    assert text in said
-    assert "written-out" not in said
+    message = refused(with_model(config, env=[variable]))
+    assert "[server-environment]" in message
+    assert text in message
+    assert "written-out" not in message
 
 
 def test_a_variable_is_given_once(config: Config, refused: Refuse) -> None:
@@ -83,9 +83,9 @@ def test_the_picker_is_no_newer_than_the_one_that_kserves_preset_starts(
 
 def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Config, accepted: Accept) -> None:
     checked = accepted(with_model(config, uri="hf://someone/Big-200B"))
-    said = [one.finding.problem for one in checked.warnings if one.finding.rule == "model-size"]
-    assert said
-    assert "about 400 GB (by its name)" in said[0]
+    problems = [one.finding.problem for one in checked.warnings if one.finding.rule == "model-size"]
+    assert problems
+    assert "about 400 GB (by its name)" in problems[0]
 
 
 def test_a_size_that_nothing_tells_is_said_to_be_unchecked(config: Config, accepted: Accept) -> None:

@@ -23,9 +23,9 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def program(file: Path, said: str = "") -> Path:
+def program(file: Path, output: str = "") -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"#!/bin/sh\necho '{said}'\n")
+    file.write_text(f"#!/bin/sh\necho '{output}'\n")
     file.chmod(0o755)
     return file
 
@@ -78,10 +78,11 @@ def test_the_front_doors_envoy_is_not_the_load_balancers(installs: list[str]) ->
 
 
 @pytest.mark.parametrize(
-    ("said", "fits"), [("Redis server v=7.0.15 sha=0", True), ("Redis server v=6.2.5 sha=0", True), ("v=6.0.1", False)]
+    ("output", "fits"),
+    [("Redis server v=7.0.15 sha=0", True), ("Redis server v=6.2.5 sha=0", True), ("v=6.0.1", False)],
 )
-def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, said: str, fits: bool) -> None:
-    there = program(tmp_path / "bin" / "redis-server", said)
+def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, output: str, fits: bool) -> None:
+    there = program(tmp_path / "bin" / "redis-server", output)
     assert packaged.redis_on_path() == (there if fits else None)
     if fits:
         assert binaries.path("redis-server") == there

@@ -152,12 +152,12 @@ def test_a_process_that_does_not_listen_gets_the_next_signal(tmp_path: Path, int
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "output"),
     [("echo ' 3.257.0 '; echo noise >&2", "3.257.0"), ("echo no; exit 1", None), ("cat", ""), ("exec sleep 60", None)],
 )
-def test_a_command_is_asked_without_input_and_not_for_long(script: str, said: str | None) -> None:
+def test_a_command_is_asked_without_input_and_not_for_long(script: str, output: str | None) -> None:
     seconds = 0.2 if "sleep" in script else 20
-    assert child_process.output_of(["sh", "-c", script], seconds=seconds) == said
+    assert child_process.output_of(["sh", "-c", script], seconds=seconds) == output
 
 
 def test_a_command_that_is_not_there_says_nothing(tmp_path: Path) -> None:

@@ -39,15 +39,15 @@ def test_what_a_write_gave_back_counts_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "stays"),
+    ("events", "stays"),
     [
         ([Event("MODIFIED", route(10, paths="new"))], [route(10, paths="new")]),
         ([Event("DELETED", route(10))], []),
         ([Event("DELETED", route(10)), Event("ADDED", route(11, uid="second"))], [route(11, uid="second")]),
     ],
 )
-def test_what_the_watch_said_meanwhile_stays(said: list[Event], stays: list[Object]) -> None:
-    watched = after(Event("ADDED", route(1)), *said)
+def test_what_the_watch_said_meanwhile_stays(events: list[Event], stays: list[Object]) -> None:
+    watched = after(Event("ADDED", route(1)), *events)
     watched.kinds[HTTP_ROUTE].put(route(9))
     assert names(watched) == stays
 

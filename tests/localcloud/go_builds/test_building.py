@@ -37,13 +37,13 @@ def build(shop: Shop) -> str:
     return screen.getvalue()
 
 
-def said(program: Path) -> str:
+def stderr_of(program: Path) -> str:
     return subprocess.run([program], capture_output=True, text=True, check=True).stderr.strip()
 
 
 def test_programs_are_built_stamped_with_their_version_and_nothing_else_is_left(shop: Shop) -> None:
     screen = build(shop)
-    assert [said(cache_key.built(shop.cache, one)) for one in shop.programs] == [
+    assert [stderr_of(cache_key.built(shop.cache, one)) for one in shop.programs] == [
         f"hello {VERSION}",
         f"goodbye {VERSION}",
     ]
@@ -59,8 +59,8 @@ def test_files_that_are_left_out_are_in_no_program(shop: Shop, monkeypatch: pyte
     part = replace(whole, wrapper=replace(whole.wrapper, without=(EXTRA,)))
     resolve.build([part], shop.cache, Console(quiet=True))
     resolve.build([whole], shop.cache, Console(quiet=True))
-    assert said(cache_key.built(shop.cache, part)) == f"hello {VERSION}"
-    assert said(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, part)) == f"hello {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
     assert not (shop.cache / "building").exists()
 
 
@@ -76,8 +76,8 @@ def test_a_file_of_the_module_is_rewritten_for_one_program_and_for_no_other(
     changed = replace(whole, wrapper=replace(whole.wrapper, changes=ModuleChanges(louder, "louder")))
     resolve.build([changed], shop.cache, Console(quiet=True))
     resolve.build([whole], shop.cache, Console(quiet=True))
-    assert said(cache_key.built(shop.cache, changed)) == f"MUCH MORE\nhello {VERSION}"
-    assert said(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, changed)) == f"MUCH MORE\nhello {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
 
 
 def test_nothing_is_added_to_the_users_module_folder(shop: Shop) -> None:
@@ -93,7 +93,7 @@ def test_modules_that_the_user_has_are_taken_from_there(shop: Shop, monkeypatch:
     with refusing_proxy() as nothing:
         monkeypatch.setenv("GOPROXY", nothing)
         build(shop)
-    assert said(cache_key.built(shop.cache, shop.programs[0])) == f"hello {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, shop.programs[0])) == f"hello {VERSION}"
 
 
 def test_what_programs_share_is_compiled_before_and_nothing_is_linked_twice(
@@ -132,7 +132,7 @@ def test_after_ctrl_c_the_next_run_builds_only_what_is_missing(shop: Shop, monke
 
     screen = build(shop)
     assert first.stat().st_mtime_ns == before
-    assert said(second) == f"goodbye {VERSION}"
+    assert stderr_of(second) == f"goodbye {VERSION}"
     assert f"programs: goodbye {VERSION} built, 1 of 1" in screen
     assert "hello" not in screen
 
@@ -221,7 +221,7 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
     # After SIGKILL, Go goes on until the package is done; it holds the lock meanwhile, so that the next one waits.
     build(shop)
     assert not compilers(tmp_path)
-    assert said(cache_key.built(shop.cache, shop.programs[1])) == f"goodbye {VERSION}"
+    assert stderr_of(cache_key.built(shop.cache, shop.programs[1])) == f"goodbye {VERSION}"
 
 
 def compilers(folder: Path) -> list[str]:

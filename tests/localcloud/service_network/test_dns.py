@@ -49,12 +49,12 @@ def query(name: str, kind: int = 1, number: int = 7) -> bytes:
 def asked(name: str, kind: int = 1) -> tuple[int, set[str]]:
     """Status of the answer, and its addresses."""
     question = query(name, kind)
-    said = answer(question, names(SERVICES, SLICES))
-    assert said is not None
-    number, flags, questions, count, *_ = struct.unpack_from("!6H", said)
+    reply = answer(question, names(SERVICES, SLICES))
+    assert reply is not None
+    number, flags, questions, count, *_ = struct.unpack_from("!6H", reply)
     assert (number, flags & 0x8000, questions) == (7, 0x8000, 1)
-    assert said[12 : len(question)] == question[12:], "the question comes back"
-    records = [said[at : at + 16] for at in range(len(question), len(said), 16)]
+    assert reply[12 : len(question)] == question[12:], "the question comes back"
+    records = [reply[at : at + 16] for at in range(len(question), len(reply), 16)]
     assert len(records) == count
     assert all(record[:2] == b"\xc0\x0c" for record in records)
     return flags & 15, {".".join(map(str, record[12:])) for record in records}
@@ -94,9 +94,9 @@ def test_a_name_that_exists_has_no_other_records_but_exists() -> None:
 
 @pytest.mark.parametrize("cut", [12, 20, 30])
 def test_a_query_that_is_cut_is_told_so(cut: int) -> None:
-    said = answer(query("web.models.svc.cluster.local")[:cut], {})
-    assert said is not None
-    assert said[:4] == struct.pack("!2H", 7, 0x8501)
+    reply = answer(query("web.models.svc.cluster.local")[:cut], {})
+    assert reply is not None
+    assert reply[:4] == struct.pack("!2H", 7, 0x8501)
 
 
 def test_answers_are_not_answered() -> None:
@@ -106,20 +106,20 @@ def test_answers_are_not_answered() -> None:
 
 @given(st.binary(max_size=80), st.integers(0, 15))
 def test_whatever_comes_is_answered_in_form_or_not_at_all(rest: bytes, opcode: int) -> None:
-    said = answer(struct.pack("!6H", 7, opcode << 11, 1, 0, 0, 1) + rest, {})
-    assert said is not None
-    assert struct.unpack_from("!2H", said)[0] == 7
-    assert said[3] & 15 in (1, 3), "an error of form, or no such name"
+    reply = answer(struct.pack("!6H", 7, opcode << 11, 1, 0, 0, 1) + rest, {})
+    assert reply is not None
+    assert struct.unpack_from("!2H", reply)[0] == 7
+    assert reply[3] & 15 in (1, 3), "an error of form, or no such name"
 
 
 @pytest.mark.parametrize("questions", [0, 2])
 def test_one_question_at_a_time_is_answered(questions: int) -> None:
     one = query("web.models.svc.cluster.local")
-    said = answer(
+    reply = answer(
         one[:4] + struct.pack("!H", questions) + one[6:] + one[12:] * (questions - 1), names(SERVICES, SLICES)
     )
-    assert said is not None
-    assert struct.unpack("!6H", said) == (7, 0x8501, 0, 0, 0, 0)
+    assert reply is not None
+    assert struct.unpack("!6H", reply) == (7, 0x8501, 0, 0, 0, 0)
 
 
 MANY = {"group.models.svc.cluster.local": tuple(f"10.244.{index // 250}.{index % 250}" for index in range(300))}
@@ -138,21 +138,21 @@ def with_size(question: bytes, size: int) -> bytes:
 )
 def test_an_answer_that_is_too_long_for_udp_says_so_and_holds_whole_records(size: int | None, longest: int) -> None:
     plain = query("group.models.svc.cluster.local")
-    said = answer(plain if size is None else with_size(plain, size), MANY)
-    assert said is not None
-    _, flags, _, count, _, extra = struct.unpack_from("!6H", said)
+    reply = answer(plain if size is None else with_size(plain, size), MANY)
+    assert reply is not None
+    _, flags, _, count, _, extra = struct.unpack_from("!6H", reply)
     assert flags & 0x0200, "truncated"
-    assert longest - 16 < len(said) <= longest
+    assert longest - 16 < len(reply) <= longest
     assert extra == (0 if size is None else 1)
-    assert len(said) == len(plain) + 16 * count + 11 * extra
+    assert len(reply) == len(plain) + 16 * count + 11 * extra
 
 
 def test_an_answer_that_fits_is_whole_and_answers_the_clients_opt_record() -> None:
     plain = query("web.models.svc.cluster.local")
-    said = answer(with_size(plain, 1232), names(SERVICES, SLICES))
-    assert said is not None
-    assert struct.unpack_from("!6H", said)[1:] == (0x8500, 1, 1, 0, 1)
-    assert said[-11:] == struct.pack("!BHHIH", 0, OPT_TYPE, 1232, 0, 0)
+    reply = answer(with_size(plain, 1232), names(SERVICES, SLICES))
+    assert reply is not None
+    assert struct.unpack_from("!6H", reply)[1:] == (0x8500, 1, 1, 0, 1)
+    assert reply[-11:] == struct.pack("!BHHIH", 0, OPT_TYPE, 1232, 0, 0)
 
 
 def test_the_whole_of_a_long_answer_comes_by_tcp() -> None:

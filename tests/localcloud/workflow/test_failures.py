@@ -29,7 +29,7 @@ def error(message: str, urn: str = "") -> object:
     return {"diagnosticEvent": {"severity": "error", "message": message, "urn": urn}}
 
 
-def said(workdir: Workdir) -> str:
+def causes(workdir: Workdir) -> str:
     console = Console(record=True, width=1000, file=None, quiet=False)
     failures.say_causes(workdir, "dev", console)
     return console.export_text()
@@ -42,8 +42,8 @@ def test_cause_and_fix_of_a_resource_that_failed_are_said(workdir: Workdir) -> N
         {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
         error("update failed"),
     )
-    assert "Cause: the credentials have expired." in said(workdir)
-    assert "Fix: gcloud auth login --update-adc." in said(workdir)
+    assert "Cause: the credentials have expired." in causes(workdir)
+    assert "Fix: gcloud auth login --update-adc." in causes(workdir)
 
 
 def test_an_error_that_the_bridge_reports_twice_has_one_cause(workdir: Workdir) -> None:
@@ -54,8 +54,8 @@ def test_an_error_that_the_bridge_reports_twice_has_one_cause(workdir: Workdir) 
         error(f"1 error occurred:\n\t* creating {cluster}: 1 error occurred:\n\t* internal error\n\n", cluster),
         {"resOpFailedEvent": {"metadata": {"urn": cluster}}},
     )
-    assert said(workdir).count("Cause: ") == 1
-    assert "later updates count it as created" in said(workdir)
+    assert causes(workdir).count("Cause: ") == 1
+    assert "later updates count it as created" in causes(workdir)
 
 
 def test_an_error_that_another_attempt_mended_is_no_cause(workdir: Workdir) -> None:
@@ -64,7 +64,7 @@ def test_an_error_that_another_attempt_mended_is_no_cause(workdir: Workdir) -> N
         error("googleapi: Error 403: SERVICE_DISABLED", NETWORK),
         {"resOutputsEvent": {"metadata": {"urn": NETWORK}}},
     )
-    assert said(workdir) == ""
+    assert causes(workdir) == ""
     assert list(failures.errors(failures.log(workdir))) == []
 
 
@@ -72,12 +72,12 @@ def test_a_pool_in_error_says_why_as_google_has_it(workdir: Workdir) -> None:
     pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
     (workdir.cloud / "google.json").write_text(json.dumps(content))
-    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in said(workdir)
-    assert "Cause: the zone has no free host of this type right now" in said(workdir)
+    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in causes(workdir)
+    assert "Cause: the zone has no free host of this type right now" in causes(workdir)
 
 
 def test_without_an_operation_nothing_is_said(workdir: Workdir) -> None:
-    assert said(workdir) == ""
+    assert causes(workdir) == ""
 
 
 def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_again(workdir: Workdir) -> None:

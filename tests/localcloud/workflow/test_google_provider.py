@@ -133,10 +133,10 @@ def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> N
     (workdir.cloud / cloud_files.EMULATOR).write_text(json.dumps(left))
     console = Console(record=True, width=200)
     assert cloud_files.remove(workdir, console, had_stacks=True) == 1
-    said = console.export_text()
-    assert "resource b/weights" in said
-    assert "IAM policy of projects/p" in said
-    assert "done" not in said
+    output = console.export_text()
+    assert "resource b/weights" in output
+    assert "IAM policy of projects/p" in output
+    assert "done" not in output
     assert list(workdir.cloud.iterdir()) == []
     assert cloud_files.remove(workdir, console, had_stacks=True) == 0
 
@@ -174,10 +174,10 @@ def test_down_forgets_a_laptop_cloud_whose_files_are_damaged(tmp_path: Path, nam
     (workdir.cloud / name).write_text(content, errors="surrogateescape")
     console = Console(record=True, width=400)
     assert removal.down(workdir, None, console) == 0
-    said = console.export_text()
-    assert f"{name} is damaged: " in said
-    assert "clouds are deleted" in said
-    assert "Nothing is left" in said
+    output = console.export_text()
+    assert f"{name} is damaged: " in output
+    assert "clouds are deleted" in output
+    assert "Nothing is left" in output
     assert not workdir.cloud.exists()
     assert state.names(workdir) == []
 

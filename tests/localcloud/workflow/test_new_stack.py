@@ -24,12 +24,12 @@ def root(tmp_path: Path) -> Path:
     ("name", "cluster"), [("demo", "llmd-demo"), ("My.Team_" + "x" * 40, "llmd-my-team-xxxxxxxxxxx")]
 )
 def test_it_is_a_valid_stack_under_its_own_name(root: Path, name: str, cluster: str) -> None:
-    said = new_stack.write(root, name)
+    message = new_stack.write(root, name)
     assert load_stack(root, name).settings.cluster.name == cluster
     text = (root / f"Pulumi.{name}.yaml").read_text()
     assert text.startswith("# yaml-language-server: ")
     assert "dev" not in text
-    assert f"make preview STACK={name}" in said
+    assert f"make preview STACK={name}" in message
 
 
 def test_what_exists_is_never_written_over(root: Path) -> None:

@@ -49,6 +49,6 @@ def test_a_destroy_that_did_not_end_well_says_what_to_do(
     file.write_text(json.dumps({"checkpoint": {"latest": present}}))
     console = Console(record=True, width=1000)
     assert removal.remove(cast("Runner", Ending(workdir, status)), "dev", console) == status
-    said = console.export_text()
-    assert text in said
-    assert bool(said.strip()) is bool(text)
+    output = console.export_text()
+    assert text in output
+    assert bool(output.strip()) is bool(text)

@@ -50,8 +50,8 @@ def test_attributes_that_were_not_written_are_removed_and_so_is_what_was_begun(w
 def test_a_state_that_is_cut_off_is_replaced_by_the_one_before(workdir: Workdir, text: str) -> None:
     before = contents(workdir)
     (state.folder(workdir) / "dev.json").write_text(text)
-    (said,) = state.mend(workdir, "dev")
-    assert "restored the previous state from its backup" in said
+    (message,) = state.mend(workdir, "dev")
+    assert "restored the previous state from its backup" in message
     assert contents(workdir) == before
 
 

@@ -72,9 +72,9 @@ def test_concurrency_doubles_and_the_highest_is_always_tried() -> None:
 def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail(
     throughputs: list[float], errors: float, why: str
 ) -> None:
-    said = levels.enough(throughputs, errors)
-    assert why in said
-    assert bool(said) == bool(why)
+    reason = levels.enough(throughputs, errors)
+    assert why in reason
+    assert bool(reason) == bool(why)
 
 
 def level(kind: str, concurrency: int, tokens: float, ttft: float, cached: float | None = None) -> Level:

@@ -110,7 +110,7 @@ def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         (["--against", "nowhere"], "nowhere is not a commit"),
         (["--against", "HEAD", "--stack", "three"], "Stack three exists neither now nor at"),
@@ -118,10 +118,10 @@ def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, 
         (["--against", "HEAD", "--preview", "one=none.json"], "none.json does not exist"),
     ],
 )
-def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, arguments: list[str], said: str) -> None:
+def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, arguments: list[str], problem: str) -> None:
     done = run("comment", *arguments, root=project.root)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert problem in done.stderr
     assert "Fix: " in done.stderr
 
 

@@ -70,7 +70,7 @@ SOME, MORE, OPEN_USE = BudgetUse(60, 50), BudgetUse(80, 50), BudgetUse(60, None)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "line"),
     [
         (None, None, None),
         (SOME, SOME, "Budget: 60.00 USD an hour (43,800 a month); with every pool .*, 10.00 remain."),
@@ -82,10 +82,10 @@ SOME, MORE, OPEN_USE = BudgetUse(60, 50), BudgetUse(80, 50), BudgetUse(60, None)
         (OPEN_USE, SOME, "Budget: 60.00 .* 10.00 remain."),
     ],
 )
-def test_the_budget_line_says_what_remains(before: BudgetUse | None, after: BudgetUse | None, said: str | None) -> None:
+def test_the_budget_line_says_what_remains(before: BudgetUse | None, after: BudgetUse | None, line: str | None) -> None:
     shown = list(figures.lines(None, None, Figures(before), Figures(after)))
-    assert len(shown) == (said is not None)
-    assert said is None or re.fullmatch(said.replace("(43,800 a month)", ".43,800 a month."), shown[0])
+    assert len(shown) == (line is not None)
+    assert line is None or re.fullmatch(line.replace("(43,800 a month)", ".43,800 a month."), shown[0])
 
 
 def test_the_room_of_a_budget_counts_what_the_settings_rule_counts() -> None:

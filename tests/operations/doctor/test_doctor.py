@@ -80,7 +80,7 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
 
 
 @pytest.mark.parametrize(
-    ("code", "message", "said", "fix"),
+    ("code", "message", "problem", "fix"),
     [
         pytest.param(403, "Required permission missing", "lacks permission", "roles/viewer", id="403"),
         pytest.param(429, "Quota exceeded", "429 3 times", "try again", id="429"),
@@ -88,14 +88,14 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
     ],
 )
 def test_an_error_of_googles_names_its_cause_and_a_fix(
-    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, code: int, message: str, said: str, fix: str
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, code: int, message: str, problem: str, fix: str
 ) -> None:
     # The client library waits longer and longer between its attempts.
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)
     google.fails(SERVER_CONFIG, code, message)
     (result,) = ask(context, "GKE version")
     assert result.status is CheckStatus.FAILED
-    assert said in result.message
+    assert problem in result.message
     assert fix in result.fix
 
 

@@ -64,9 +64,9 @@ def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(probe(context, context.settings.tpu_pools[0]))
-    said = capsys.readouterr().err
-    assert "costs money" in said
-    assert "gcloud compute instances delete llmd-gke-probe-" in said
+    stderr = capsys.readouterr().err
+    assert "costs money" in stderr
+    assert "gcloud compute instances delete llmd-gke-probe-" in stderr
 
 
 def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it(

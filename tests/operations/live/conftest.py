@@ -50,11 +50,11 @@ class Project:
     def target(self, stack: str, cloud: Cloud) -> Target:
         return Target(stack, cloud, self.root)
 
-    def answers(self, name: str, output: object, *, status: int = 0, said: str = "") -> None:
+    def answers(self, name: str, output: object, *, status: int = 0, stderr: str = "") -> None:
         """What command ``name`` prints (as JSON, unless it is nothing), says besides, and ends with."""
         if output is not None:
             (self.root / f"{name}.out").write_text(json.dumps(output))
-        (self.root / f"{name}.err").write_text(said)
+        (self.root / f"{name}.err").write_text(stderr)
         (self.root / f"{name}.status").write_text(str(status))
 
     @property

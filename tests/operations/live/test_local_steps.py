@@ -63,7 +63,7 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     (project.root / "result.json").write_text(json.dumps(bench_result.as_json(MEASURED)))
     project.answers("status", seen_as(State.GOOD))
     project.answers("smoke", smoke_report.as_json("local", "laptop", [Outcome("health", "qwen", "passed", "")]))
-    project.answers("bench", {}, said="random prompts, 4 concurrent, before: 900 tokens/s ...\n")
+    project.answers("bench", {}, stderr="random prompts, 4 concurrent, before: 900 tokens/s ...\n")
     (tmp_path / "history").write_text(json.dumps([{"resourceChanges": UNCHANGED}]))
 
     def asked(_: Target, *arguments: str) -> str:
@@ -77,10 +77,10 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 def go(project: Project, folder: Path) -> tuple[Evidence, list[str]]:
-    said: list[str] = []
+    lines: list[str] = []
     target = project.target("local", Cloud.LAPTOP)
-    run = live_run.Run(target, live_run.Plan(folder / "out", bench_seconds=2, bench_most=2), said.append)
-    return run.all(), said
+    run = live_run.Run(target, live_run.Plan(folder / "out", bench_seconds=2, bench_most=2), lines.append)
+    return run.all(), lines
 
 
 def verdicts(seen: Evidence) -> dict[str, str]:
@@ -88,13 +88,13 @@ def verdicts(seen: Evidence) -> dict[str, str]:
 
 
 def test_a_run_on_the_laptop_cloud_skips_no_step(laptop: Project, tmp_path: Path) -> None:
-    seen, said = go(laptop, tmp_path)
+    seen, lines = go(laptop, tmp_path)
     assert verdicts(seen) == dict.fromkeys(("up", "second up", "status", "smoke", "bench", "destroy"), "passed")
     assert seen.unchanged is True
     assert seen.status["state"] == "good"
     assert seen.smoke == {"qwen: health": "passed"}
     assert seen.bench == MEASURED
-    assert "bench: random prompts, 4 concurrent, before: 900 tokens/s" in said
+    assert "bench: random prompts, 4 concurrent, before: 900 tokens/s" in lines
 
 
 def test_the_report_shows_what_was_seen_inside_and_that_it_measures_nothing(laptop: Project, tmp_path: Path) -> None:
@@ -138,21 +138,23 @@ def test_the_second_up_of_a_cloud_of_this_machine_is_its_up_and_that_of_google_a
 
 
 def test_a_screen_with_something_bad_fails_the_step_and_stays_in_the_report(laptop: Project, tmp_path: Path) -> None:
-    laptop.answers("status", seen_as(State.BAD), status=1, said="Stack local needs attention; see above.\n")
+    laptop.answers("status", seen_as(State.BAD), status=1, stderr="Stack local needs attention; see above.\n")
     seen, _ = go(laptop, tmp_path)
     assert verdicts(seen)["status"] == "failed"
     assert seen.status["state"] == "bad"
 
 
-@pytest.mark.parametrize(("status", "said"), [(7, "The laptop cloud is not running."), (1, "The load generator ended")])
+@pytest.mark.parametrize(
+    ("status", "problem"), [(7, "The laptop cloud is not running."), (1, "The load generator ended")]
+)
 def test_a_command_without_a_result_fails_its_step_with_its_own_words(
-    laptop: Project, tmp_path: Path, status: int, said: str
+    laptop: Project, tmp_path: Path, status: int, problem: str
 ) -> None:
     (laptop.root / "bench.out").unlink()
-    laptop.answers("bench", None, status=status, said=f"{said}\nFix: make up\n")
+    laptop.answers("bench", None, status=status, stderr=f"{problem}\nFix: make up\n")
     step = next(one for one in go(laptop, tmp_path)[0].steps if one.name == "bench")
     assert step.verdict == "failed"
-    assert said in step.text
+    assert problem in step.text
 
 
 class Entered(Exception):

@@ -251,7 +251,7 @@ def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> No
         {"check": "billing", "verdict": "ok", "said": "is on", "fix": ""},
         {"check": "TPU quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
     ]
-    project.answers("doctor", {"findings": findings}, status=1, said="1 of 2 findings would stop it")
+    project.answers("doctor", {"findings": findings}, status=1, stderr="1 of 2 findings would stop it")
     step = preconditions.preflight(project.target("eu4a", Cloud.GOOGLE))
     assert (step.verdict, step.text) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
 

@@ -35,7 +35,7 @@ def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: p
     with simulating(*PACE) as url:
         result = look(url)
     other = result.pop("both names")
-    assert {name: said for name, said in result.items() if not said.startswith("passed")} == {}
+    assert {name: message for name, message in result.items() if not message.startswith("passed")} == {}
     assert "publishers/models/models/qwen" in result["models"]
     assert other.startswith("skipped: the URL contains no namespace")
 

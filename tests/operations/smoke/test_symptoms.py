@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
 
 
 @pytest.mark.parametrize(
-    ("said", "key"),
+    ("symptom", "key"),
     [
         ("expected status 200, got 503: no healthy upstream", "no-healthy-upstream"),
         ("expected status 200, got 504: upstream request timeout", "cut-at-30-seconds"),
@@ -36,14 +36,14 @@ PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
         ("no answer: ConnectTimeout", "refused"),
     ],
 )
-def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
-    explanation = explain(said)
+def test_what_is_said_finds_its_cause(symptom: str, key: str) -> None:
+    explanation = explain(symptom)
     assert explanation is not None
     assert explanation.key == key
 
 
 @pytest.mark.parametrize(
-    "said",
+    "line",
     [
         "RuntimeError: TPU initialization failed: INTERNAL",
         "open(/dev/vfio/0): Operation not permitted",
@@ -52,8 +52,8 @@ def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
         "failed to map 2147483648 bytes of /dev/vfio/0",
     ],
 )
-def test_a_server_that_may_not_use_its_chips_says_so_in_its_log(said: str) -> None:
-    explanation = explain_log(f"INFO starting\n{said}\n")
+def test_a_server_that_may_not_use_its_chips_says_so_in_its_log(line: str) -> None:
+    explanation = explain_log(f"INFO starting\n{line}\n")
     assert explanation is not None
     assert explanation.key == "tpu-privileges"
 

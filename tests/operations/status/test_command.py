@@ -101,8 +101,8 @@ def test_lists_come_from_our_namespaces_and_what_cannot_be_read_is_named() -> No
         result = read(text)
     assert [len(result.nodes), len(result.pods), len(result.services)] == [1, 1, 1]
     assert result.logs == {("models", "qwen-kserve-abc-1"): "Precompile backbone"}
-    said = "events cannot be read: 403 events is forbidden: User x cannot list"
-    assert result.unreadable["events"] == said, "the words of the refusal, not its JSON"
+    message = "events cannot be read: 403 events is forbidden: User x cannot list"
+    assert result.unreadable["events"] == message, "the words of the refusal, not its JSON"
     assert result.unreadable["gateways"] == "the cluster does not have the resource type gateways"
     assert "services" not in result.unreadable
 

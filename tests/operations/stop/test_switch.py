@@ -135,14 +135,14 @@ def test_a_stack_that_is_not_up_is_not_created_by_a_start(clone: Clone, engine: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(("--model", "x"), "has no x."), (("--stack", "two"), "Pulumi.two.yaml does not exist")]
+    ("arguments", "problem"), [(("--model", "x"), "has no x."), (("--stack", "two"), "Pulumi.two.yaml does not exist")]
 )
 def test_an_unknown_model_or_stack_names_those_that_exist(
-    clone: Clone, engine: Engine, arguments: tuple[str, ...], said: str
+    clone: Clone, engine: Engine, arguments: tuple[str, ...], problem: str
 ) -> None:
     done = call(clone, engine, "stop", *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert problem in done.stderr
     assert "qwen" in done.stderr or "one" in done.stderr
     assert "fix" in done.stderr.lower()
 

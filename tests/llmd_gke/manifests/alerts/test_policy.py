@@ -47,10 +47,10 @@ def test_limits_that_the_api_states_are_kept(make_stack: MakeStack) -> None:
     name = "a-model-with-the-longest-name-38-chars"
     stack = make_stack(models=[{**MODEL, "name": name}])
     for policy in policies(stack):
-        said, asked = policy["documentation"], condition(policy)
+        documentation, asked = policy["documentation"], condition(policy)
         assert len(policy["displayName"]) <= 512
-        assert len(said["content"].encode()) <= 8192
-        assert len(said["subject"].encode()) <= 255
+        assert len(documentation["content"].encode()) <= 8192
+        assert len(documentation["subject"].encode()) <= 255
         assert re.fullmatch(r"\d+s", asked["duration"])
         assert int(asked["evaluationInterval"][:-1]) % 30 == 0
         assert int(policy["alertStrategy"]["autoClose"][:-1]) >= 1800
@@ -77,9 +77,9 @@ def test_a_policy_says_what_to_do_and_links_to_the_runbook_where_it_is_published
     page = "https://git.example.com/llm/blob/main/docs/alerts.md"
     stack = make_stack(monitoring={"runbookUrl": page})
     for alert, policy in zip(alerts(stack), policies(stack), strict=True):
-        said = policy["documentation"]
-        assert all(step in said["content"] for step in alert.do)
-        assert said["links"] == [{"displayName": "Runbook", "url": f"{page}#{alert.name.lower()}"}]
+        documentation = policy["documentation"]
+        assert all(step in documentation["content"] for step in alert.do)
+        assert documentation["links"] == [{"displayName": "Runbook", "url": f"{page}#{alert.name.lower()}"}]
     unpublished = policies(make_stack())
     assert not any("links" in policy["documentation"] for policy in unpublished)
     assert all("docs/alerts.md#" in policy["documentation"]["content"] for policy in unpublished)

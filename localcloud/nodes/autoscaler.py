@@ -26,7 +26,8 @@ IN_BACKOFF = "in backoff after failed scale-up"
 class NodeGroup:
     """A pool as the autoscaler sees it. ``size``, ``maximum``: nodes; ``step``: nodes that come together.
 
-    ``in_backoff``: its last scale-up failed a moment ago, and it is not tried again yet.
+    ``in_backoff``: its last scale-up failed a moment ago, and it is not tried again yet. ``priority``: its position in
+    the ComputeClass that lists it; 0 without one.
     """
 
     pool: str
@@ -36,6 +37,7 @@ class NodeGroup:
     step: int
     template: Template
     in_backoff: bool = False
+    priority: int = 0
 
 
 @dataclass
@@ -63,8 +65,8 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
     """Nodes to add for pods that do not fit. ``upcoming``: nodes that will take pods soon, with what is free there."""
     plan = ScalingPlan()
     capacities = list(upcoming)
-    # The smallest node that suffices: chips cost more than cores.
-    ordered = sorted(groups, key=lambda group: _cost(group.template))
+    # In the order of their ComputeClass, then the smallest node that suffices: chips cost more than cores.
+    ordered = sorted(groups, key=lambda group: (group.priority, _cost(group.template)))
     for pod in pending:
         requests = requests_of(pod)
         uid = str(pod["metadata"]["uid"])

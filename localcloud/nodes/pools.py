@@ -12,13 +12,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from llmd_gke.catalog import compute_class
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.google_api.core.faults import out_of_stock
 from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Unreachable
+from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, NotFound, Unreachable
 from localcloud.kubernetes.fields import Object, each, part, text
-from localcloud.nodes import autoscaler, nodes, sandbox
+from localcloud.nodes import autoscaler, compute_classes, nodes, sandbox
 from localcloud.nodes.autoscaler import NodeGroup, Unit
+from localcloud.nodes.compute_classes import COMPUTE_CLASSES, Preference
 from localcloud.nodes.draining import drain
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
@@ -186,19 +188,21 @@ class NodePools:
         pending = [pod for pod in self._pods if autoscaler.unschedulable(pod)]
         by_id = {pool.id: pool for pool in scaled}
         sizes = {pool.id: len(self._of(pool)) for pool in scaled}
+        listed = await self._preferences(scaled)
+        groups = [
+            NodeGroup(
+                pool.id,
+                pool.name,
+                sizes[pool.id],
+                pool.maximum * len(pool.zones),
+                max(pool.hosts, 1),
+                nodes.template(pool, pool.zones[0]),
+                self._backoff_until.get(pool.id, 0) > time.monotonic(),
+                listed[pool.name].priority if pool.name in listed else 0,
+            )
+            for pool in scaled
+        ]
         if pending:
-            groups = [
-                NodeGroup(
-                    pool.id,
-                    pool.name,
-                    sizes[pool.id],
-                    pool.maximum * len(pool.zones),
-                    max(pool.hosts, 1),
-                    nodes.template(pool, pool.zones[0]),
-                    self._backoff_until.get(pool.id, 0) > time.monotonic(),
-                )
-                for pool in scaled
-            ]
             settled = [pod for pod in pending if _waiting(pod) > FRESH_SECONDS]
             plan = autoscaler.grow(pending, groups, self._capacities(all_of_them=len(settled) < len(pending)))
             by_uid = {str(pod["metadata"]["uid"]): pod for pod in pending}
@@ -215,11 +219,25 @@ class NodePools:
                 for uid in (uid for uid, chosen in plan.pool_for.items() if chosen == ident):
                     self._recorder.record_event(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
         else:
+            in_stock = [pool.id for pool in scaled if self._zones_with_stock(pool)]
+            left = None if self._leaving else compute_classes.to_leave(groups, listed, in_stock)
+            if left is not None:
+                one = min(self._of(by_id[left]), key=_idle_first(self._used()))
+                self._leave(one, "an earlier priority of its ComputeClass has hosts again")
             minimum = {pool.id: pool.minimum * len(pool.zones) for pool in scaled}
             for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._timings.scale_down_seconds):
                 for name in unit.nodes:
                     if one := self._nodes.get(name):
                         self._leave(one, f"idle for {unit.idle_seconds:.0f} s")
+
+    async def _preferences(self, scaled: Iterable[RunningPool]) -> dict[str, Preference]:
+        """What ComputeClasses say of the pools; empty if no pool has one, and while the cluster has no such kind."""
+        if not any(compute_class.LABEL in pool.labels for pool in scaled):
+            return {}
+        try:
+            return compute_classes.preferences(await self._kube.list(COMPUTE_CLASSES))
+        except NotFound:
+            return {}
 
     def _capacities(self, *, all_of_them: bool) -> list[NodeCapacity]:
         """Nodes with what is free there: all, or those alone that have been there for a moment only."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,6 +41,19 @@ def test_a_full_pool_does_not_grow_and_the_pod_is_told() -> None:
     plan = autoscaler.grow([waiting], [group(tpu_pool(maximum=2), 2)], [])
     assert plan.increase == {}
     assert plan.refused == {waiting["metadata"]["uid"]: "pod didn't trigger scale-up: 1 max node group size reached"}
+
+
+def test_the_first_priority_of_a_compute_class_grows_although_another_pool_has_smaller_nodes() -> None:
+    small, preferred = tpu_pool("small", vcpus=8), tpu_pool("preferred")
+    groups = [replace(group(small), priority=1), group(preferred)]
+    assert autoscaler.grow([pod(4)], groups, []).increase == {preferred.id: 1}
+    assert autoscaler.grow([pod(4)], [group(small), group(preferred)], []).increase == {small.id: 1}
+
+
+def test_without_stock_for_the_first_priority_the_second_grows() -> None:
+    first, second = tpu_pool("first"), tpu_pool("second")
+    groups = [replace(group(second), priority=1), group(first, in_backoff=True)]
+    assert autoscaler.grow([pod(4)], groups, []).increase == {second.id: 1}
 
 
 def test_a_pool_without_stock_a_moment_ago_is_left_alone_and_the_pod_is_told() -> None:

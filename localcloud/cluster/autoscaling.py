@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from typing import cast
 
 from llmd_gke.problems import BadInput, Stale
@@ -13,7 +11,7 @@ from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.monitoring import options
-from localcloud.workflow.local_settings import KEDA, MODELS
+from localcloud.workflow.local_settings import MODELS
 
 PROGRAMS = (*options.PROGRAMS, "keda-operator", "keda-metrics-apiserver", "keda-admission-webhooks")
 """What is built."""
@@ -21,23 +19,8 @@ COLLECTORS = "monitoring"
 """The process that runs Prometheus."""
 
 
-def chosen(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether KEDA may run; without it models get a fixed number of replicas. Raises ``BadInput`` for another value."""
-    given = environment.get(KEDA) or "0"
-    if given not in ("0", "1"):
-        raise BadInput(
-            f"{KEDA}={given}: allowed: 0 or 1.\nFix: set 1 to run KEDA, or unset {KEDA} for a fixed number of replicas."
-        )
-    return given == "1"
-
-
 def asked(workdir: Workdir, stack: str) -> bool:
-    """Whether a model has ``minReplicas`` and KEDA may run.
-
-    Raises ``BadInput`` for a stack file that cannot be read.
-    """
-    if not chosen():
-        return False
+    """Whether a model has ``minReplicas``. Raises ``BadInput`` for a stack file that cannot be read."""
     try:
         models = read_config(workdir.root, stack).get(MODELS)
     except SettingsError as error:

@@ -16,7 +16,6 @@ from llmd_gke.problems import Refused
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import (
-    autoscaling,
     controllers,
     crashes,
     lifecycle,
@@ -97,7 +96,7 @@ class LaptopCloud:
         label = self.workdir.label
         return [
             *local_settings.without_billing(config, label),
-            *(local_settings.with_keda if autoscaling.chosen() else local_settings.with_fixed_replicas)(config, label),
+            *local_settings.with_keda(config, label),
             *local_settings.unenforced_access(config, label),
         ]
 

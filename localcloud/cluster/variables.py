@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Mapping
 
 from llmd_gke.problems import BadInput
-from localcloud.cluster import autoscaling
 from localcloud.cluster.processes import ETCD_QUOTA
 from localcloud.monitoring import options
 from localcloud.nodes.timings import Timings
@@ -25,7 +24,6 @@ def check(environment: Mapping[str, str] = os.environ) -> None:
     Timings.read(environment)
     etcd_quota(environment)
     options.faster(environment)
-    autoscaling.chosen(environment)
     try:
         shlex.split(environment.get(SIMULATOR, ""))
     except ValueError as error:

@@ -16,9 +16,8 @@ FRONT_DOOR = "llmd-gke:frontDoor"
 ACCESS = "access"
 MODELS = "llmd-gke:models"
 CLUSTER = "llmd-gke:cluster"
-AUTOSCALING = ("minReplicas", "maxReplicas", "scaling", "schedule")
-KEDA = "LLMD_GKE_KEDA"
-"""Environment variable: 1 lets the laptop cloud run KEDA."""
+MONITORING = "llmd-gke:monitoring"
+SCRAPE = "scrape"
 
 Config = dict[str, object]
 
@@ -42,6 +41,7 @@ def with_keda(config: Config, label: str) -> Iterator[str]:
     version = str(table.get("minVersion", versions.gke_default()))
     if not isinstance(models, list) or not has_managed_adapter(version):
         return
+    switched = False
     for position, model in enumerate(cast("list[object]", models)):
         if not isinstance(model, dict) or "minReplicas" not in model:
             continue
@@ -49,10 +49,15 @@ def with_keda(config: Config, label: str) -> Iterator[str]:
         scaling = settings.get("scaling", {})
         if isinstance(scaling, dict) and cast("Config", scaling).get("source", "gke") == "gke":
             settings["scaling"] = {**cast("Config", scaling), "source": "keda"}
+            switched = True
             yield (
                 f"{MODELS}[{position}] ({settings.get('name')}) gets scaling.source keda: the {label} does not run "
                 "Google's managed adapter of metrics. KEDA reads the same metrics."
             )
+    monitoring = config.get(MONITORING)
+    if switched and isinstance(monitoring, dict) and cast("Config", monitoring).get(SCRAPE) is False:
+        config[MONITORING] = {**cast("Config", monitoring), SCRAPE: True}
+        yield f"{MONITORING}.{SCRAPE} gets true: KEDA reads the load from the metrics that are collected."
 
 
 def unenforced_access(config: Config, label: str) -> Iterator[str]:
@@ -63,22 +68,3 @@ def unenforced_access(config: Config, label: str) -> Iterator[str]:
             f"{FRONT_DOOR}.{ACCESS} is not enforced: the gateway of the {label} stores Cloud Armor's policy and IAP's "
             "client, and admits every address. Callers' keys and limits are enforced."
         )
-
-
-def with_fixed_replicas(config: Config, label: str) -> Iterator[str]:
-    """Gives each autoscaled model its smallest number of replicas: for a laptop cloud that does not run KEDA."""
-    models = config.get(MODELS)
-    if not isinstance(models, list):
-        return
-    for position, model in enumerate(cast("list[object]", models)):
-        if isinstance(model, dict) and "minReplicas" in model and "replicas" not in model:
-            settings = cast("Config", model)
-            least = settings["minReplicas"]
-            always = ", and always runs: its schedule is ignored" if "schedule" in settings else ""
-            for key in AUTOSCALING:
-                settings.pop(key, None)
-            settings["replicas"] = least
-            yield (
-                f"{MODELS}[{position}] ({settings.get('name')}) gets a fixed number of replicas, its minReplicas "
-                f"{least}{always}: the {label} runs KEDA only with {KEDA}=1."
-            )

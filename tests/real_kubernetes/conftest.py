@@ -173,7 +173,6 @@ def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     pytestconfig.stash[RUNNING].append(made)
     made.environ |= {
         options.VARIABLE: str(FASTER),
-        "LLMD_GKE_KEDA": "1",
         "LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR,
         "LLMD_GKE_SCALE_DOWN_SECONDS": "15",
     }

@@ -18,7 +18,6 @@ from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.monitoring import options
-from localcloud.workflow.local_settings import KEDA
 
 SCALED = "config:\n  llmd-gke:models:\n    - {name: a, replicas: 1}\n    - {name: b, minReplicas: 1, maxReplicas: 3}\n"
 
@@ -26,7 +25,6 @@ SCALED = "config:\n  llmd-gke:models:\n    - {name: a, replicas: 1}\n    - {name
 @pytest.fixture
 def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     monkeypatch.delenv(options.VARIABLE, raising=False)
-    monkeypatch.setenv(KEDA, "1")
     (tmp_path / "Pulumi.scaled.yaml").write_text(SCALED)
     (tmp_path / "Pulumi.fixed.yaml").write_text("config:\n  llmd-gke:models: [{name: a, replicas: 1}]\n")
     (tmp_path / "Pulumi.odd.yaml").write_text("config:\n  llmd-gke:models: [7]\n")
@@ -84,20 +82,6 @@ def test_a_cluster_that_collects_nothing_is_refused_with_the_commands_that_start
         autoscaling.check_collected(workdir, "scaled")
     assert "llmd-gke:models of stack scaled: minReplicas needs the load" in str(refused.value)
     assert f"Fix: `{workdir.make('down')}`, then `{workdir.make('up', 'scaled')}`" in str(refused.value)
-
-
-@pytest.mark.parametrize("value", ["", "0"])
-def test_without_the_variable_nothing_is_built_for_bounds(
-    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    monkeypatch.setenv(KEDA, value)
-    assert not autoscaling.asked(workdir, "scaled")
-
-
-@pytest.mark.parametrize("value", ["yes", "2", " 1"])
-def test_another_value_of_the_variable_is_rejected_with_the_allowed_ones(value: str) -> None:
-    with pytest.raises(BadInput, match=rf"{KEDA}={value}: allowed: 0 or 1"):
-        autoscaling.chosen({KEDA: value})
 
 
 def test_every_program_is_one_that_can_be_asked_for() -> None:

@@ -26,28 +26,6 @@ def test_a_billing_account_is_ignored_and_the_limits_of_the_budget_stay() -> Non
     assert "llmd-gke:budget.billingAccount is ignored: the rehearsal has no Cloud Billing" in note
 
 
-def test_without_keda_an_autoscaled_model_gets_its_smallest_number_of_replicas_and_the_others_stay() -> None:
-    config: local_settings.Config = {"llmd-gke:models": [dict(FIXED), dict(SCALED)]}
-    (note,) = local_settings.with_fixed_replicas(config, "laptop cloud")
-    assert config == {"llmd-gke:models": [FIXED, {"name": "qwen", "replicas": 2}]}
-    assert "llmd-gke:models[1] (qwen) gets a fixed number of replicas, its minReplicas 2" in note
-    assert "LLMD_GKE_KEDA=1" in note
-
-
-def test_a_schedule_is_ignored_where_nothing_follows_it_and_the_note_says_so() -> None:
-    hours = {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}
-    config: local_settings.Config = {"llmd-gke:models": [{**SCALED, "schedule": hours}]}
-    (note,) = local_settings.with_fixed_replicas(config, "laptop cloud")
-    assert config == {"llmd-gke:models": [{"name": "qwen", "replicas": 2}]}
-    assert "its minReplicas 2, and always runs: its schedule is ignored" in note
-
-
-def test_a_number_of_replicas_and_bounds_at_once_are_left_to_the_check_of_settings_which_rejects_them() -> None:
-    config: local_settings.Config = {"llmd-gke:models": [{**SCALED, "replicas": 1}]}
-    assert list(local_settings.with_fixed_replicas(config, "laptop cloud")) == []
-    assert config["llmd-gke:models"] == [{**SCALED, "replicas": 1}]
-
-
 @pytest.mark.parametrize("chosen", [{}, {"source": "gke"}])
 def test_where_googles_adapter_would_read_the_load_keda_reads_it_and_a_note_says_so(chosen: dict[str, str]) -> None:
     model = {**SCALED, "scaling": {"waitingPerReplica": 3, **chosen}}
@@ -56,6 +34,28 @@ def test_where_googles_adapter_would_read_the_load_keda_reads_it_and_a_note_says
     read_by_keda = {**SCALED, "scaling": {"waitingPerReplica": 3, "source": "keda"}}
     assert config["llmd-gke:models"] == [FIXED, read_by_keda]
     assert "llmd-gke:models[1] (qwen) gets scaling.source keda" in note
+
+
+def test_metrics_are_collected_for_keda_although_googles_adapter_would_not_need_them() -> None:
+    config: local_settings.Config = {
+        "llmd-gke:cluster": NEW,
+        "llmd-gke:models": [dict(SCALED)],
+        "llmd-gke:monitoring": {"scrape": False, "intervalSeconds": 15},
+    }
+    switched, collected = local_settings.with_keda(config, "laptop cloud")
+    assert config["llmd-gke:monitoring"] == {"scrape": True, "intervalSeconds": 15}
+    assert "gets scaling.source keda" in switched
+    assert "llmd-gke:monitoring.scrape gets true" in collected
+
+
+def test_without_bounds_monitoring_stays_off() -> None:
+    config: local_settings.Config = {
+        "llmd-gke:cluster": NEW,
+        "llmd-gke:models": [dict(FIXED)],
+        "llmd-gke:monitoring": {"scrape": False},
+    }
+    assert list(local_settings.with_keda(config, "laptop cloud")) == []
+    assert config["llmd-gke:monitoring"] == {"scrape": False}
 
 
 @pytest.mark.parametrize("cluster", [{}, {"minVersion": "1.36"}])
@@ -80,16 +80,14 @@ def test_what_the_load_balancer_requires_stays_and_a_note_says_that_it_is_not_en
 def test_values_of_another_type_are_left_to_the_check_of_settings(value: object) -> None:
     config: local_settings.Config = {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
     notes = [*local_settings.without_billing(config, "l"), *local_settings.with_keda(config, "l")]
-    notes += local_settings.with_fixed_replicas(config, "l")
     assert notes == []
     assert config == {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
 
 
 @pytest.mark.parametrize(("kind", "source"), [("rehearsal", None), ("laptop", "keda")])
 def test_the_copy_is_changed_the_committed_file_is_not_and_each_change_is_noted(
-    kind: CloudKind, source: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: CloudKind, source: str | None, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(local_settings.KEDA, "1")
     workdir = Workdir(tmp_path, tmp_path / "home", kind=kind)
     content = {
         "config": {

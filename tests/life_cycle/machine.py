@@ -12,18 +12,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from llmd_gke import google_errors
-from localcloud.google_api.core.cloud import EmulatedCloud
-from localcloud.google_api.server import Emulator
-from localcloud.providers.kubernetes.objects import ClusterObjects
-from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.values import JsonObject
-from localcloud.workflow import cloud_files, failures, processes, state
-from tests.life_cycle import invariants, lost, running
+from localcloud.workflow import failures, processes, state
+from tests.life_cycle import by_hand, invariants, lost, running
 from tests.life_cycle.invariants import Entry, Seen
 from tests.life_cycle.lost import POOL
 from tests.life_cycle.observation import look
@@ -31,12 +26,6 @@ from tests.life_cycle.settings_changes import ONE_WAY, SECRET_KEY, STACK, Config
 from tests.life_cycle.steps import Kill, Step, kind_of
 from tests.published_provider.conftest import Published
 
-HOSTS = {
-    "monitoring": "monitoring.googleapis.com/v1", "container": "container.googleapis.com/v1",
-    "iam": "iam.googleapis.com/v1", "compute": "compute.googleapis.com/compute/v1",
-}  # fmt: skip
-"""Where an object is deleted by hand."""
-PARTS = {"/dashboards/": "monitoring", "/clusters/": "container", "/serviceAccounts/": "iam"}
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 GONE = f"with {DELETE_UNREACHABLE}=true"
@@ -303,24 +292,5 @@ class Machine:
             processes.end(processes.left_over(self.rehearsal.workdir))
 
     def _delete(self, entries: set[Entry]) -> None:
-        """What a user does with an object that exists outside of the stack: deletes it, what is within it first."""
-        emulator = Emulator(EmulatedCloud(self.rehearsal.workdir.cloud))
-        for kind, ident in sorted(entries, key=lambda one: -len(one[1])):
-            if not kind.startswith("gcp:"):
-                self._delete_in_cluster(kind, ident)
-                continue
-            if not ident.startswith("projects/"):
-                continue
-            host = HOSTS[next((name for part, name in PARTS.items() if part in ident), "compute")]
-            status, answer = emulator.answer("DELETE", f"{host}/{ident}", {}, {})
-            assert status in (200, 404), answer
-            self.outcome.by_hand += 1
-
-    def _delete_in_cluster(self, kind: str, ident: str) -> None:
-        """What `kubectl delete` or `helm uninstall` does."""
-        with CloudFile(self.rehearsal.workdir.cloud / cloud_files.FILES[1]).edit() as content:
-            for where in list(cast("JsonObject", content.get("clusters") or {})):
-                cluster = ClusterObjects(content, where)
-                if cluster.get(kind, ident) is not None:
-                    cluster.drop(kind, ident)
-                    self.outcome.by_hand += 1
+        """What a user does with an object that exists outside of the stack."""
+        self.outcome.by_hand += by_hand.delete(self.rehearsal.workdir.cloud, entries)

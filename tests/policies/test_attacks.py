@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, of, run_pack, secret
-from tests.policies.test_bypasses import (
+from tests.policies.registered import (
     GATEWAY,
     GATEWAY_TEXT,
     HASHED,
@@ -23,6 +22,7 @@ from tests.policies.test_bypasses import (
     release,
     thing,
 )
+from tests.policies.support import Resource, of, run_pack, secret
 
 PATCH = "kubernetes:apps/v1:DeploymentPatch"
 NODE_PORT = thing("Service", "v1", spec={"type": "NodePort"}).inputs

@@ -10,8 +10,8 @@ import yaml
 
 from policies import extract
 from tests.policies.conftest import InStack
+from tests.policies.registered import GATEWAY, GATEWAY_TEXT, RESOURCES, TPU_POD, bundle, release, thing
 from tests.policies.support import Resource, of, output, run_pack, secret, text_asset
-from tests.policies.test_bypasses import GATEWAY, GATEWAY_TEXT, RESOURCES, TPU_POD, bundle, release, thing
 
 PRIVILEGED: dict[str, Any] = {"securityContext": {"privileged": True}}
 HOST_VOLUME = {"name": "h", "hostPath": {"path": "/"}}

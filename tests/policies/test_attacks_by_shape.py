@@ -9,19 +9,9 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from tests.policies.conftest import InStack
+from tests.policies.registered import GATEWAY, GATEWAY_TEXT, HASHED, OLD_POOL, bundle, cluster, policy, release, thing
 from tests.policies.support import Resource, of, run_pack, secret
 from tests.policies.test_attacks import google, network, patch, text
-from tests.policies.test_bypasses import (
-    GATEWAY,
-    GATEWAY_TEXT,
-    HASHED,
-    OLD_POOL,
-    bundle,
-    cluster,
-    policy,
-    release,
-    thing,
-)
 
 
 def svc(annotations: dict[str, str] | None = None, **spec: object) -> Resource:

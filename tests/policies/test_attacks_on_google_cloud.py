@@ -7,10 +7,10 @@ import json
 import pytest
 
 from tests.policies.conftest import InStack
+from tests.policies.registered import cluster, policy, thing
 from tests.policies.support import Resource, of, output, run_pack, secret
 from tests.policies.test_attacks import google
 from tests.policies.test_attacks_by_shape import RULE, cilium, fw, svc
-from tests.policies.test_bypasses import cluster, policy, thing
 
 TCP = [{"protocol": "tcp"}]
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -7,9 +7,9 @@ import base64
 import pytest
 
 from tests.policies.conftest import InStack
+from tests.policies.registered import pod, thing
 from tests.policies.support import Resource, of, run_pack
 from tests.policies.test_attacks import env, text
-from tests.policies.test_bypasses import pod, thing
 
 HF = "hf_" + "a" * 34
 ENCODED = base64.b64encode(HF.encode()).decode()

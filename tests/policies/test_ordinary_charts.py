@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.policies.conftest import InStack
+from tests.policies.registered import TPU_POD
 from tests.policies.support import Resource, of, run_pack
 from tests.policies.test_attacks_by_operators import operator, values
-from tests.policies.test_bypasses import TPU_POD
 
 SELECTOR: dict[str, Any] = TPU_POD["nodeSelector"]
 CHIPS: dict[str, Any] = {"resources": {"limits": {"google.com/tpu": 4}}}

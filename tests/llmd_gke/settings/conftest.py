@@ -12,6 +12,9 @@ from llmd_gke.settings import Checked, SettingsError, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 
+HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
+"""How the message about one problem begins."""
+
 ROOT = Path(__file__).parents[3]
 
 Config = dict[str, Any]

@@ -17,6 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from operations.live import engine, leftovers
+from operations.live import run as live_run
 from operations.options import Cloud
 from operations.target import Target
 
@@ -90,3 +92,19 @@ def running(code: str) -> Generator[subprocess.Popen[str]]:
             for one in [*started, psutil.Process(process.pid)] if process.poll() is None else started:
                 if one.is_running():
                     one.kill()
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Engine commands that note their calls; ``up.sh`` and ``down.sh`` decide how they end."""
+    for name in ("up", "down", "unchanged"):
+        (tmp_path / f"{name}.sh").write_text(f"echo {name} >> {tmp_path}/calls\n")
+
+        def made(target: Target, events: Path | None = None, name: str = name) -> list[str]:
+            return ["sh", str(tmp_path / f"{name}.sh"), *([str(events)] if events else [])]
+
+        monkeypatch.setattr(engine, name, made)
+    for name in ("_status", "_smoke", "_bench"):
+        monkeypatch.setattr(live_run.Run, name, lambda self: ("passed", "seen"))
+    monkeypatch.setattr(leftovers, "look", lambda settings: "")
+    return tmp_path

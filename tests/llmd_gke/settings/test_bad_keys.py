@@ -1,0 +1,93 @@
+"""Keys, sections and files that do not exist or are mistyped: each is refused with the one that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.settings import Checked, SettingsError, load_stack
+from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
+
+
+def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:cluster"]["relaseChannel"] = "RAPID"
+    assert refused(config) == (
+        HEAD + "  llmd-gke:cluster.relaseChannel\n"
+        "    there is no such setting  [unknown-key]\n"
+        "    allowed: name, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
+        "privateNodes, deletionProtection, protect, systemZone, systemPool, labels, maintenance, encryption, "
+        "binaryAuthorization, secretManager, audit\n"
+        "    fix:     did you mean releaseChannel?"
+    )
+
+
+def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:tpuPool"] = []
+    assert refused(config) == (
+        HEAD + "  llmd-gke:tpuPool\n"
+        "    there is no such setting  [unknown-key]\n"
+        "    allowed: cluster, network, tpuPools, gateway, frontDoor, platform, monitoring, registry, budget, "
+        "storage, models\n"
+        "    fix:     did you mean tpuPools?"
+    )
+
+
+def test_a_key_that_resembles_nothing_is_to_be_removed(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"][0]["zzz"] = 1
+    message = refused(config)
+    assert "llmd-gke:models[0].zzz\n" in message, "the value of a key that nobody knows may be a secret"
+    assert message.endswith("fix:     remove it")
+
+
+def test_other_peoples_namespaces_are_none_of_our_business(config: Config, accepted: Callable[..., Checked]) -> None:
+    config["kubernetes:suppressDeprecationWarnings"] = "true"
+    config["gcp:region"] = "europe-west4"
+    assert accepted(config)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("llmd-gk:cluster", "no program reads this namespace"), ("cluster", "this key has no namespace")],
+)
+def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: Refuse, key: str, text: str) -> None:
+    config[key] = config.pop("llmd-gke:cluster")
+    message = refused(config)
+    assert f"  {key}\n    {text}  [unknown-key]" in message
+    assert "did you mean llmd-gke:cluster?" in message
+    assert "europe-west4-a" not in message.split("tpu-zone")[0]
+
+
+def test_a_key_in_snake_case_is_refused_with_the_one_that_is_meant(config: Config, refused: Refuse) -> None:
+    pool = config["llmd-gke:tpuPools"][0]
+    pool["max_nodes"] = pool.pop("maxNodes")
+    assert "did you mean maxNodes?" in refused(config)
+
+
+def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
+    for stack in ("EU4A", "eu4", "Pulumi.eu4a.yaml"):
+        with pytest.raises(SettingsError, match=r"did you mean STACK=eu4a\?"):
+            load_stack(root, stack)
+    with pytest.raises(SettingsError, match="is not a stack name"):
+        load_stack(root, "../eu4a")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
+        (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
+        (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
+        (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
+        (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
+        (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_no_stack_file_is_named_with_the_place_and_the_fix(
+    tmp_path: Path, content: bytes, text: str
+) -> None:
+    (tmp_path / "Pulumi.mine.yaml").write_bytes(content)
+    with pytest.raises(SettingsError) as caught:
+        load_stack(tmp_path, "mine")
+    assert [part for part in text.split("|") if part not in str(caught.value)] == []

@@ -1,0 +1,119 @@
+"""Reading a stack's outputs: from which Pulumi, with which key, and what is said where they are missing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from operations import outputs
+from operations.exits import NotUp, SetUpFailed, Unreachable
+from operations.options import Cloud
+from operations.target import Target
+from tests.fakes.script import SHEBANG
+from tests.operations.conftest import Clone
+
+PULUMI = """\
+{shebang}import json, os, sys
+if "--show-secrets" in sys.argv:
+    print("the-kubeconfig")
+elif sys.argv[sys.argv.index("-s") + 1] != "one":
+    print("error: a sentence", file=sys.stderr)
+    sys.exit(6)
+elif os.environ.get("FAILS"):
+    print("error: not found, no stack named, pulumi login", file=sys.stderr)
+    sys.exit(int(os.environ["FAILS"]))
+else:
+    print(json.dumps({outputs}))
+"""
+EXPORTED = {
+    "gatewayIp": "203.0.113.7",
+    "models": {"qwen": {"url": "http://203.0.113.7/models/qwen", "servedModelName": "qwen"}},
+    "cluster": {"name": "llmd-one", "location": "us-east5", "project": "my-project"},
+    "kubeconfig": "[secret]",
+}
+
+
+@pytest.fixture
+def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `pulumi` on PATH that answers for the stack `one` as the engine does: secrets only where they are needed."""
+    program = tmp_path / "bin" / "pulumi"
+    program.parent.mkdir()
+    program.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(EXPORTED)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    return program
+
+
+def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone, pulumi: Path) -> None:
+    values = outputs.read(Target("one", Cloud.GOOGLE, clone.root))
+    assert values.gateway_ip == "203.0.113.7"
+    assert values.models == (outputs.Endpoint("qwen", "http://203.0.113.7/models/qwen", "qwen"),)
+    assert values.cluster["location"] == "us-east5"
+    assert values.values["kubeconfig"] == "[secret]"
+    assert outputs.kubeconfig(Target("one", Cloud.GOOGLE, clone.root)).strip() == "the-kubeconfig"
+
+
+def behind_a_door(pulumi: Path) -> None:
+    """The stack has a front door."""
+    model = {"url": "http://203.0.113.7", "servedModelName": "qwen", "namespace": "models"}
+    exported = {**EXPORTED, "baseUrl": "http://203.0.113.7/v1", "models": {"qwen": model}}
+    pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(exported)))
+
+
+def test_a_model_behind_the_front_door_is_asked_with_the_key_of_the_environment(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind_a_door(pulumi)
+    monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")
+    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
+    assert model == outputs.Endpoint("qwen", "http://203.0.113.7", "qwen", True, "models", "key-of-somebody")
+    assert "key-of-somebody" not in repr(model)
+
+
+def test_on_google_nothing_stands_in_for_a_key(clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    behind_a_door(pulumi)
+    monkeypatch.delenv("LLM_API_KEY", raising=False)
+    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
+    assert (model.behind_door, model.key) == (True, "")
+
+
+def test_a_stack_that_is_not_up_says_how_to_bring_it_up(clone: Clone, pulumi: Path) -> None:
+    with pytest.raises(NotUp, match=r"(?s)two does not exist on google.*Fix: pulumi up --stack two"):
+        outputs.read(Target("two", Cloud.GOOGLE, clone.root))
+    pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs="{}"))
+    with pytest.raises(NotUp, match=r"(?s)no output gatewayIp, models, cluster.*Fix: pulumi up --stack one"):
+        outputs.read(Target("one", Cloud.GOOGLE, clone.root))
+    with pytest.raises(NotUp, match=r"(?s)in the rehearsal.*Fix: make up STACK=one"):
+        outputs.read(Target("one", Cloud.REHEARSAL, clone.root))
+
+
+def test_a_missing_login_or_engine_is_said_with_its_fix(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    target = Target("one", Cloud.GOOGLE, clone.root)
+    monkeypatch.setenv("FAILS", "3")
+    with pytest.raises(SetUpFailed, match="Fix: pulumi login"):
+        outputs.read(target)
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(SetUpFailed, match="`pulumi` is not on PATH"):
+        outputs.read(target)
+
+
+@pytest.mark.parametrize("status", [1, 255])
+def test_what_the_engine_says_in_english_decides_nothing(
+    status: int, clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAILS", str(status))
+    with pytest.raises(Unreachable, match=r"cannot be read: error: not found, no stack named, pulumi login"):
+        outputs.read(Target("one", Cloud.GOOGLE, clone.root))
+
+
+def test_a_state_that_does_not_answer_in_time_is_unreachable(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulumi.write_text(SHEBANG + "import signal\nsignal.pause()\n")
+    monkeypatch.setattr(outputs, "ANSWER_SECONDS", 0.5)
+    with pytest.raises(Unreachable, match="took longer than"):
+        outputs.read(Target("one", Cloud.GOOGLE, clone.root))

@@ -1,0 +1,157 @@
+"""The progress line, the line before any import, and Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from operations import cli
+from operations.progress import working
+from tests.operations.support import ROOT
+
+
+def test_short_work_shows_nothing_and_long_work_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("asking", quiet_seconds=60) as work:
+        work.say("asking again")
+    assert capsys.readouterr().err == ""
+    shown = ""
+    with working("asking", quiet_seconds=0) as work:
+        until = time.monotonic() + 10
+        while not shown and time.monotonic() < until:
+            shown = capsys.readouterr().err
+        work.say("asking for more")
+        work.say("asking for more")
+    captured = capsys.readouterr()
+    assert (shown, captured.err, captured.out) == ("asking ...\n", "asking for more ...\n", "")
+
+
+def test_work_within_other_work_is_shown_in_the_line_of_that(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = ""
+    with working("bringing it up", quiet_seconds=0):
+        until = time.monotonic() + 10
+        while not shown and time.monotonic() < until:
+            shown = capsys.readouterr().err
+        with working("asking", quiet_seconds=0) as work:
+            work.say("asking again")
+    assert (shown, capsys.readouterr().err) == ("bringing it up ...\n", "asking ...\nasking again ...\n")
+    with working("the next thing", quiet_seconds=60):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+FIRST_WORD = """\
+import os, sys
+from operations import cli
+class First:
+    def write(self, text):
+        found = [name for name in ("google", "grpc", "httpx", "kr8s", "pulumi", "rich.console") if name in sys.modules]
+        os.write(1, f"{text.strip()}|{' '.join(found)}".encode())
+        os._exit(0)
+    def isatty(self):
+        return False
+    def flush(self):
+        pass
+sys.stdout = sys.stderr = First()
+cli.main(sys.argv[1:])
+"""
+
+
+ARGUMENTS = {
+    "comment": ("--against", "HEAD"),
+    "key": ("new", "team-a", "--stack", "eu4a", "--cloud", "google"),
+    "report-drift": ("--stack", "eu4a", "--cloud", "google", "--same"),
+    "preview-copy": ("--stack", "eu4a", "--state", "state.json", "--into", "copy"),
+}
+"""How a command is called that does not ask a cloud."""
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"cost"}))  # cost has its result as soon as that
+def test_a_command_says_what_it_does_before_it_imports_anything_large(name: str) -> None:
+    against = ARGUMENTS.get(name, ("--stack", "eu4a", "--cloud", "google"))
+    command = [sys.executable, "-c", FIRST_WORD, name, *against]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    output, _, imported = done.stdout.partition("|")
+    assert imported == ""
+    assert "eu4a" in output or "HEAD" in output
+
+
+ON_A_TERMINAL = """\
+import sys, time
+from operations.progress import working
+with working("reading", quiet_seconds=0) as work:
+    print("rich.console" in sys.modules)
+    work.say("asking " + "x" * 200)
+    if sys.argv[1:]:
+        while work._shown is None:
+            time.sleep(0.01)
+print("result")
+"""
+
+
+@pytest.mark.parametrize("turning", [False, True])
+def test_on_a_terminal_the_first_line_needs_no_imports_and_is_gone_before_the_result(turning: bool) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(ours, (24, 80))
+    environment = {**os.environ, "TERM": "xterm"}
+    command = [sys.executable, "-c", ON_A_TERMINAL, *(["turning"] if turning else [])]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal that nobody holds any more
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    assert process.wait(20) == 0
+    lines = shown.decode()
+    assert lines.startswith("\r\x1b[Kreading ...False\r\n")
+    cut = f"\r\x1b[Kasking {'x' * 72}\r\x1b[K"  # a line that wraps could not be taken away
+    assert cut in lines
+    assert lines.rstrip().endswith("\x1b[2Kresult" if turning else f"{cut}result")
+
+
+def test_googles_libraries_announce_nothing_in_the_middle_of_a_command() -> None:
+    code = "from operations.cli import main; main(['--help']); import google.api_core; import googleapiclient.discovery"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_an_error_inside_long_work_is_not_lost() -> None:
+    with pytest.raises(RuntimeError, match="inside"), working("asking"):
+        raise RuntimeError("inside")
+
+
+WAITING = """\
+import signal, sys
+from types import SimpleNamespace
+from operations import cli
+def command():
+    print("ready", flush=True)
+    signal.pause()
+sys.modules["waiting"] = SimpleNamespace(command=command)
+cli.COMMANDS["wait"] = cli.Command("waiting", "Waits.")
+sys.exit(cli.main(["wait"]))
+"""
+
+
+def test_ctrl_c_ends_a_command_with_130_and_without_a_traceback() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert errors.strip() == "Stopped. You can run the command again."

@@ -1,0 +1,83 @@
+"""Objects as the engine registers them, on which the tests of ways around the rules build."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from tests.policies.support import Resource
+
+TPU_POD: dict[str, Any] = {
+    "nodeSelector": {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+        "cloud.google.com/gke-tpu-topology": "2x2",
+        "cloud.google.com/gke-accelerator-count": "4",
+    },
+    "containers": [
+        {
+            "name": "main",
+            "image": "vllm/vllm-tpu:v0.27.0",
+            "resources": {"limits": {"google.com/tpu": 4}},
+        }
+    ],
+}
+GATEWAY = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "Gateway",
+    "metadata": {"name": "g", "namespace": "edge"},
+    "spec": {"gatewayClassName": "gke-l7-gxlb", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
+}
+ROUTE = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "HTTPRoute",
+    "metadata": {"name": "r", "namespace": "models"},
+    "spec": {"rules": [{"timeouts": {"request": "0s"}}]},
+}
+THING = "kubernetes:example.com/v1:Thing"
+
+
+def pod(**container: object) -> dict[str, Any]:
+    """A pod for TPU whose container has other fields."""
+    return {**TPU_POD, "containers": [{**TPU_POD["containers"][0], **container}]}
+
+
+def thing(kind: str, version: str, **fields: object) -> Resource:
+    """An object by its kind, as it is registered."""
+    inputs = {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "models"}, **fields}
+    group = version if "/" in version else f"core/{version}"
+    return Resource(f"kubernetes:{group}:{kind}", "x", inputs)
+
+
+def release(chart: str, **inputs: object) -> Resource:
+    return Resource("kubernetes:helm.sh/v3:Release", "release", {"chart": chart, "namespace": "kserve", **inputs})
+
+
+def cluster(**inputs: object) -> Resource:
+    return Resource("gcp:container/cluster:Cluster", "c", {"location": "europe-west4", **inputs})
+
+
+def pool(**inputs: object) -> Resource:
+    return Resource("gcp:container/nodePool:NodePool", "p", dict(inputs))
+
+
+def policy(**spec: object) -> Resource:
+    return thing("NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, **spec})
+
+
+def bundle(**inputs: object) -> Resource:
+    return Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", dict(inputs))
+
+
+LATEST = pod(image="vllm/vllm-tpu:latest")
+RESOURCES = "oci://ghcr.io/kserve/charts/kserve-llmisvc-resources"
+
+
+HASHED = {"group": "", "kind": "Service", "name": "qwen-inference-pool-ip-24a13a90"}
+CUT = {"group": "", "kind": "Service", "name": "a-very-long-name-of-a-0123456789abcdef0123456789abcdef"}
+
+
+OLD_POOL = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen-inference-pool"}
+
+
+GATEWAY_TEXT = yaml.safe_dump(GATEWAY)

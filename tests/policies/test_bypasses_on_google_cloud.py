@@ -1,0 +1,100 @@
+"""Ways around the rules for clusters and pools of Google Cloud: other spellings, other fields."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policies.conftest import InStack
+from tests.policies.registered import cluster, policy, pool
+from tests.policies.support import Resource, of, run_pack
+
+EVERYBODY = {
+    "0.0.0.0/0": ["0.0.0.0/0"],
+    "two halves": ["0.0.0.0/1", "128.0.0.0/1"],
+    "quarters": ["0.0.0.0/2", "64.0.0.0/2", "128.0.0.0/2", "192.0.0.0/2"],
+    "IPv6": ["::/0"],
+    "halves of IPv6": ["::/1", "8000::/1"],
+    "all of IPv6 that is given out": ["2000::/3"],
+    "IPv4 in IPv6": ["::ffff:0:0/96"],
+    "two digits": ["0.0.0.0/00"],
+    "a netmask": ["0.0.0.0/0.0.0.0"],
+    "host bits": ["8.8.8.8/0"],
+    "spaces": [" 0.0.0.0/0 "],
+    "shorter than /8": ["64.0.0.0/6"],
+    "256 ranges of /8": [f"{first}.0.0.0/8" for first in range(256)],
+}
+
+
+@pytest.mark.parametrize("ranges", EVERYBODY.values(), ids=EVERYBODY)
+def test_everybody_is_recognized_in_every_spelling(ranges: list[str], in_stack: InStack) -> None:
+    in_stack("production")
+    blocks = [{"cidrBlock": one} for one in ranges]
+    diagnostics = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": blocks})])
+    assert of(diagnostics, "production-control-plane", "MANDATORY")
+    peers = [{"ipBlock": {"cidr": one}} for one in ranges]
+    assert of(run_pack([policy(ingress=[{"from": peers}])]), "network-policy-open")
+    assert of(run_pack([policy(egress=[{"to": peers}])]), "network-policy-open")
+
+
+def test_ranges_of_offices_are_accepted(in_stack: InStack) -> None:
+    in_stack("prod")
+    for one in ("10.0.0.0/8", "203.0.113.0/24", "2001:db8::/32", "192.0.2.1/32"):
+        diagnostics = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
+        assert of(diagnostics, "production-control-plane") == [], one
+        assert of(run_pack([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
+
+
+CLUSTERS = {
+    "Google's addresses": (
+        cluster(masterAuthorizedNetworksConfig={"gcpPublicCidrsAccessEnabled": True}),
+        "production-control-plane",
+    ),
+    "no range": (
+        cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": "everybody"}]}),
+        "production-control-plane",
+    ),
+    "public nodes of a pool": (pool(networkConfig={"enablePrivateNodes": False}), "production-private-nodes"),
+    "public nodes of an inline pool": (
+        cluster(
+            privateClusterConfig={"enablePrivateNodes": True},
+            nodePools=[{"networkConfig": {"enablePrivateNodes": False}}],
+        ),
+        "production-private-nodes",
+    ),
+    "an inline pool of a type that never existed": (
+        cluster(nodePools=[{"nodeConfig": {"machineType": "ct6e-standard-16t"}}]),
+        "tpu-machine-type",
+    ),
+    "an inline pool in the zone of its cluster": (
+        cluster(
+            location="us-south1",
+            nodeLocations=["us-south1-a"],
+            nodePools=[{"nodeConfig": {"machineType": "ct6e-standard-4t"}}],
+        ),
+        "tpu-zone",
+    ),
+    "the default pool": (cluster(nodeConfig={"machineType": "ct6e-standard-16t"}), "tpu-machine-type"),
+    "an empty workload pool": (cluster(workloadIdentityConfig={"workloadPool": ""}), "workload-identity"),
+    "a workload pool of blanks": (cluster(workloadIdentityConfig={"workloadPool": " "}), "workload-identity"),
+    "no workload pool": (cluster(workloadIdentityConfig={}), "workload-identity"),
+}
+
+
+@pytest.mark.parametrize(("resource", "rule"), CLUSTERS.values(), ids=CLUSTERS)
+def test_clusters_are_judged_with_all_that_is_written_into_them(
+    resource: Resource, rule: str, in_stack: InStack
+) -> None:
+    in_stack("prod-eu")
+    assert of(run_pack([resource]), rule, "MANDATORY")
+
+
+def test_hardening_of_inline_pools_is_judged() -> None:
+    assert of(run_pack([cluster(nodePools=[{"nodeConfig": {"machineType": "e2-medium"}}])]), "node-hardening")
+
+
+@pytest.mark.parametrize("stack", ["prod", "production", "prod-eu", "PROD", "Production.eu"])
+def test_production_is_recognized_by_a_pattern(stack: str, in_stack: InStack) -> None:
+    in_stack(stack)
+    assert of(run_pack([cluster()]), "production-private-nodes", "MANDATORY")
+    in_stack("dev")
+    assert of(run_pack([cluster()]), "production-private-nodes") == []

@@ -22,6 +22,7 @@ from tests.real_kubernetes.autoscaling import (
     nodes,
     patched,
     quick_down,
+    rescales,
     streams,
 )
 from tests.real_kubernetes.harness import Laptop, until
@@ -30,6 +31,8 @@ from tests.real_kubernetes.small_cluster import ZONE
 
 STREAMS = 200
 """More streams at once than three replicas take."""
+ROUNDS = 10
+"""Of the streams, for a long run: one takes at least nine seconds."""
 UNCHANGED = re.compile(r"^Resources:\n +\d+ unchanged$", re.MULTILINE)
 
 
@@ -96,3 +99,25 @@ def test_while_a_zone_has_no_hosts_the_others_serve_and_the_rest_comes_with_them
             assert load.broken() == []
         finally:
             scaled.emulator_faults()
+
+
+def test_a_constant_load_does_not_make_the_number_swing(scaled: Laptop, tmp_path: Path) -> None:
+    with back_to_one(scaled), streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
+        await_replicas(scaled, MOST)
+        before, ended = rescales(scaled), len(load.ended())
+        until(lambda: len(load.ended()) >= ended + ROUNDS * STREAMS, f"{ROUNDS} rounds of streams", 900)
+        assert rescales(scaled) == before
+        assert len(servers(scaled)) == MOST
+
+
+def test_fewer_replicas_lose_no_stream(scaled: Laptop, tmp_path: Path) -> None:
+    with back_to_one(scaled), streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
+        await_replicas(scaled, MOST)
+        triggers = scaled.get(SCALED_OBJECT, NAME, "-n", objects.MODELS)["spec"]["triggers"]
+        for trigger in triggers:
+            trigger["metadata"]["threshold"] = "1000"  # one replica is enough now, under the same load
+        with patched(scaled, triggers=triggers, advanced=quick_down(scaled)):
+            await_replicas(scaled, FEWEST)
+            before = len(load.ended())
+            until(lambda: len(load.ended()) >= before + STREAMS, "a round of streams on one replica", SCALE_SECONDS)
+    assert load.broken() == []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.real_kubernetes import objects
 from tests.real_kubernetes.autoscaling import (
+    DEPLOYMENT,
     FEWEST,
     MOST,
     NAME,
@@ -19,6 +20,8 @@ from tests.real_kubernetes.autoscaling import (
     SCALED_OBJECT,
     autoscaler,
     await_replicas,
+    deployment,
+    labels,
     nodes,
     patched,
     quick_down,
@@ -33,6 +36,8 @@ STREAMS = 200
 """More streams at once than three replicas take."""
 ROUNDS = 10
 """Of the streams, for a long run: one takes at least nine seconds."""
+COMPONENT = "kserve.io/component"
+"""A label that KServe gives to Deployments, and not one by which it selects what it sees."""
 UNCHANGED = re.compile(r"^Resources:\n +\d+ unchanged$", re.MULTILINE)
 
 
@@ -78,6 +83,21 @@ def test_preview_up_and_refresh_change_nothing_while_there_are_more_replicas(sca
             again = scaled.up().stdout
             assert UNCHANGED.search(again), again
             assert len(servers(scaled)) == MOST
+        assert load.broken() == []
+
+
+def test_a_restart_of_kserve_leaves_the_number_alone(scaled: Laptop, tmp_path: Path) -> None:
+    with back_to_one(scaled):
+        with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
+            await_replicas(scaled, MOST)
+            before, pods = rescales(scaled), objects.names(servers(scaled))
+            scaled.kubectl("delete", "pod", "-n", "kserve", "-l", "control-plane=llmisvc-controller-manager")
+            # What KServe puts back shows that it has written the Deployment since then, its replicas with it.
+            scaled.kubectl("label", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--overwrite", f"{COMPONENT}=other")
+            until(lambda: labels(scaled).get(COMPONENT) == "workload", "KServe writes the Deployment", 120)
+            assert deployment(scaled)["spec"]["replicas"] == MOST
+            assert objects.names(servers(scaled)) == pods
+            assert rescales(scaled) == before
         assert load.broken() == []
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from localcloud.providers.google import schema
 from tests.localcloud.providers.conftest import REPOSITORY, Refusal, Result, Standin, start
-from tests.published_provider.changes import CHANGES, MADE, PROJECT, REGION, ZONE, changed, label
+from tests.published_provider.changes.names import PROJECT, REGION, ZONE
+from tests.published_provider.changes.table import CHANGES, MADE, changed, label
 
 NOISE = "nodeConfig.resourceManagerTags"
 """A computed property that the bridge names in every change of a pool."""

@@ -14,7 +14,7 @@ from localcloud.providers.google import references
 from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.cloud import CloudFile
 from tests.localcloud.google_api.conftest import CLUSTER, COMPUTE, GKE, POOL, Client, Props
-from tests.published_provider.changes import DENY_OTHERS, THROTTLE
+from tests.published_provider.changes.network import DENY_OTHERS, THROTTLE
 
 REGION = f"{COMPUTE}/regions/us-east5"
 PROJECTS = "cloudresourcemanager.googleapis.com/v1/projects/my-project"

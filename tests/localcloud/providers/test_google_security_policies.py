@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from localcloud.providers.google.security_policies import POLICY
-from tests.published_provider.changes import DENY_OTHERS, THROTTLE, Props
+from tests.published_provider.changes.names import Props
+from tests.published_provider.changes.network import DENY_OTHERS, THROTTLE
 
 if TYPE_CHECKING:
     from tests.localcloud.providers.conftest import Standin

@@ -16,7 +16,7 @@ from llmd_gke.settings.validation import CLOUD_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 DOOR = "door"
-"""The stack whose models are behind a front door: ``test_front_door.py`` judges what differs there."""
+"""The stack whose models are behind a front door: ``front_door`` judges what differs there."""
 STACKS = sorted({file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml")} - {DOOR})
 
 Record = Callable[..., Graph]

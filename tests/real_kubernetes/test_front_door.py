@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.real_kubernetes import front_door
+from tests.real_kubernetes import front_door, front_door_objects
 from tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
-from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN, REQUESTS, TOKENS
+from tests.real_kubernetes.front_door_objects import CLOSED, KEYS, OPEN, REQUESTS, TOKENS
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat, completion
 
@@ -119,12 +119,12 @@ def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -
     new = "another-key-of-team-a-0123456789abcdef"
     assert says(door, chat("hello", model=OPEN), new)["status"] == 401
     try:
-        seconds = valid_after(door, new, front_door.keys({**KEYS, "team-a.next": new}))
+        seconds = valid_after(door, new, front_door_objects.keys({**KEYS, "team-a.next": new}))
         assert seconds <= 1.0
         assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
         assert says(door, chat("hello", model=CLOSED), new)["status"] == 403
     finally:
-        door.apply(front_door.keys(KEYS))
+        door.apply(front_door_objects.keys(KEYS))
     until(lambda: says(door, chat("hello", model=OPEN), new)["status"] == 401, "the end of the new key", 10)
     until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "the first key", 10)
     assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before

@@ -24,7 +24,8 @@ from localcloud import binaries
 from localcloud.workflow import state
 from tests.real_kubernetes import objects
 from tests.real_kubernetes.conftest import need
-from tests.real_kubernetes.front_door import AI_SYSTEM, SYSTEM, proxies, ready, skip_unless_built
+from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
+from tests.real_kubernetes.front_door_objects import AI_SYSTEM, SYSTEM
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
 

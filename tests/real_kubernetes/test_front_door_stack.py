@@ -19,7 +19,8 @@ from localcloud.workflow import state
 from tests.real_kubernetes import objects
 from tests.real_kubernetes.commands import called
 from tests.real_kubernetes.conftest import need
-from tests.real_kubernetes.front_door import SYSTEM, proxies, ready, skip_unless_built
+from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
+from tests.real_kubernetes.front_door_objects import SYSTEM
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
 

@@ -1,0 +1,147 @@
+"""Callers of the front door: their keys, models, priorities and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from llmd_gke.catalog import front_door
+from llmd_gke.graph.recording import Graph
+from llmd_gke.manifests import egress
+from llmd_gke.pulumi_signatures import is_secret
+from tests.components import kinds
+from tests.components.conftest import DOOR, Record
+from tests.components.front_door.conftest import KEYS
+from tests.components.front_door.support import OBJECTIVE, ROUTE, SECURITY, TRAFFIC, the
+from tests.components.kinds import metadata, of, spec
+
+
+def test_each_model_has_a_policy_that_names_its_callers_and_is_merged(graph: Graph) -> None:
+    policies = {
+        str(metadata(node, "name")): node for node in of(SECURITY)(graph) if metadata(node, "name") != "callers"
+    }
+    assert {name: metadata(node, "namespace") for name, node in policies.items()} == {
+        "qwen-door": "models",
+        "small-door": "others",
+    }
+    assert {spec(node)["mergeType"] for node in policies.values()} == {"StrategicMerge"}
+    assert "'values': ['team-a', 'batch']" in str(spec(policies["qwen-door"])["authorization"])
+    assert "'values': ['team-a']" in str(spec(policies["small-door"])["authorization"])
+    for name, policy in policies.items():
+        assert graph.comes_before(policy, the(graph, ROUTE, name)), "open to everyone for a moment, otherwise"
+
+
+def test_priorities_reach_the_picker(graph: Graph) -> None:
+    given = {
+        (metadata(node, "namespace"), metadata(node, "name")): spec(node)["priority"] for node in of(OBJECTIVE)(graph)
+    }
+    assert given == {("models", "team-a"): 10, ("models", "batch"): -10, ("others", "team-a"): 10}
+    assert all("'featureGates': ['flowControl']" in str(spec(node)) for node in of(kinds.SERVICE)(graph))
+
+
+def test_without_priorities_the_picker_is_what_it_was(door: Callable[..., Graph]) -> None:
+    graph = door()
+    assert of(OBJECTIVE)(graph) == []
+    assert "featureGates" not in str([spec(node) for node in of(kinds.SERVICE)(graph)])
+
+
+def test_keys_are_secret_and_in_one_secret_only(door: Callable[..., Graph]) -> None:
+    graph = door()
+    secret = graph.find(kinds.SECRET, "front-door-keys")
+    assert is_secret(secret.inputs["stringData"]), "in plain text in the state, otherwise"
+    holders = [node.name for node in graph.nodes.values() if KEYS["team-a"] in str(node)]
+    assert holders == [secret.name]
+    assert KEYS["team-a"] not in str(graph.outputs)
+
+
+def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[..., Graph]) -> None:
+    graph = door()
+    assert "rateLimit" not in str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
+    assert "rateLimit" not in spec(the(graph, TRAFFIC, "limits"))
+    assert not [node for node in graph.nodes.values() if "redis" in node.name]
+
+
+def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
+    limited = [{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}]
+    graph = door(callers=limited, redis="10.1.2.3:6379", whenLimiterIsAway="refuse")
+    values = str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
+    assert "'url': '10.1.2.3:6379'" in values
+    assert "'failClosed': True" in values
+    assert not [node for node in graph.nodes.values() if "redis" in node.name]
+
+
+@pytest.mark.parametrize(
+    ("redis", "port", "ranges"),
+    [
+        ("10.0.0.5:6378", 6378, ["10.0.0.5/32"]),
+        ("34.1.2.3:6379", 6379, ["34.1.2.3/32"]),
+        ("redis.corp:6380", 6380, list(egress.PRIVATE_RANGES)),
+    ],
+)
+def test_the_limiter_may_reach_the_redis_that_exists(
+    door: Callable[..., Graph], redis: str, port: int, ranges: list[str]
+) -> None:
+    graph = door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}], redis=redis)
+    policy = graph.find(kinds.NETWORK_POLICY, "front-door-allow-gateway")
+    rules = [rule for rule in cast("list[object]", spec(policy)["egress"]) if f"'port': {port}" in str(rule)]
+    assert [str(rule).count("'cidr'") for rule in rules] == [len(ranges)]
+    assert all(f"'{one}'" in str(rules) for one in ranges)
+
+
+ISSUER = {
+    "issuer": "https://id.example.com",
+    "audiences": ["llm"],
+    "callerClaim": "team",
+    "jwksUri": "https://id.example.com/k",
+}
+
+
+def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(
+    door: Callable[..., Graph], record: Record
+) -> None:
+    """Of a key's name the part before the dot counts; whoever has a claim ``team-a.x`` is not team-a."""
+    tokens = {"callers": [{"name": "team-a"}], "identity": ISSUER}
+    by_token = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})
+    scripts = [
+        str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
+        for graph in (door(), by_token)
+    ]
+    assert [script.count("match(") for script in scripts] == [1, 0]
+    assert ['remove("authorization")' in script for script in scripts] == [False, True]
+
+
+def test_limits_are_shared_over_models_and_cost_tokens(graph: Graph) -> None:
+    limit = cast("dict[str, dict[str, list[dict[str, object]]]]", spec(the(graph, TRAFFIC, "limits"))["rateLimit"])
+    rules = limit["global"]["rules"]
+    assert [rule["limit"] for rule in rules] == [
+        {"requests": 600, "unit": "Minute"},
+        {"requests": 2000000, "unit": "Day"},
+        {"requests": 50000000, "unit": "Day"},
+    ]
+    assert all(rule["shared"] is True for rule in rules)
+    assert ["cost" in rule for rule in rules] == [False, True, True]
+
+
+def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, record: Record) -> None:
+    scraped = graph.find("kubernetes:monitoring.googleapis.com/v1:PodMonitoring", "front-door-usage")
+    assert "'port': 1064" in str(spec(scraped)["endpoints"])
+    assert spec(scraped)["selector"] == {"matchLabels": front_door.PROXY_LABELS}
+    (admitted,) = [
+        node
+        for node in of(kinds.NETWORK_POLICY)(graph)
+        if kinds.is_in(node, frozenset({front_door.PROXIES_NAMESPACE})) and metadata(node, "name") == "allow-collectors"
+    ]
+    assert "1064" in str(spec(admitted)["ingress"])
+    values = str(kinds.chart(front_door.AI_GATEWAY_CHART)(graph)[0].inputs["values"])
+    assert "'metricsRequestHeaderAttributes': 'x-llm-caller:caller'" in values
+    silent = record({"llmd-gke:monitoring": {"scrape": False}}, stack=DOOR)
+    assert not [node for node in silent.nodes.values() if node.name == "front-door-usage"]
+
+
+def test_keys_are_checked_before_ai_gateway_reads_a_request(graph: Graph) -> None:
+    proxy = graph.find(f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy", "front-door-proxies")
+    assert spec(proxy)["filterOrder"] == [
+        {"name": "envoy.filters.http.custom_response", "after": "envoy.filters.http.ratelimit"}
+    ], "AI Gateway's filter would be before the keys: /v1/models answered 200 without one"

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from llmd_gke.catalog import compute_class
+from localcloud.gke_gateway.crds import compute_class as class_definition
 from localcloud.google_api.core.cloud import API_FILE
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.small_cluster import (
@@ -57,6 +59,30 @@ def wants(name: str, pool_name: str, topology: str) -> dict[str, Any]:
     chips = {"resources": {"limits": {"google.com/tpu": "4"}}, "command": ["sleep", "600"], "image": "busybox"}
     toleration = {"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}
     return pod(name, chips, nodeSelector=selector, tolerations=[toleration], terminationGracePeriodSeconds=0)
+
+
+CLASS = "v6e-capacity"
+
+
+def of_class(name: str, *, spot: bool = False) -> dict[str, Any]:
+    """A pool of single hosts that belongs to the ComputeClass."""
+    taint = {"key": compute_class.LABEL, "value": CLASS, "effect": compute_class.NODE_POOL_TAINT_EFFECT}
+    config = {
+        "machineType": "ct6e-standard-4t",
+        "spot": spot,
+        "labels": {compute_class.LABEL: CLASS},
+        "taints": [taint],
+    }
+    return pool(name, "ct6e-standard-4t", nodeConfig=config, **between(0, 2))
+
+
+def selecting_class() -> dict[str, Any]:
+    """The spec of a pod for a whole TPU host of any pool of the ComputeClass."""
+    spec = wants("moves", "", "2x2")["spec"]
+    del spec["nodeSelector"]["cloud.google.com/gke-nodepool"]
+    spec["nodeSelector"][compute_class.LABEL] = CLASS
+    spec["tolerations"].append({"key": compute_class.LABEL, "operator": "Exists"})
+    return spec
 
 
 def running(laptop: Laptop, name: str) -> str:
@@ -109,6 +135,31 @@ def test_a_pod_in_a_zone_without_stock_stays_pending_until_there_is_some(laptop:
     until(lambda: running(laptop, "one"), "the pod runs", 90)
 
 
+def test_pods_go_down_the_list_of_a_compute_class_and_back(laptop: Laptop) -> None:
+    laptop.apply(class_definition.definition())
+    definition = f"crd/{compute_class.PLURAL}.{compute_class.GROUP}"
+    laptop.kubectl("wait", "--for=condition=Established", definition, "--timeout=60s")
+    spec = {
+        "priorities": [{"nodepools": ["regular"]}, {"nodepools": ["backup"]}],
+        "activeMigration": {"optimizeRulePriority": True},
+    }
+    laptop.apply(
+        {"apiVersion": compute_class.VERSION, "kind": compute_class.KIND, "metadata": {"name": CLASS}, "spec": spec}
+    )
+    faults = laptop.workdir.cloud / API_FILE
+    faults.write_text(json.dumps({"faults": [{"fault": "stockout", "capacity": "on-demand"}]}))
+    try:
+        set_pools(laptop, SYSTEM, of_class("regular"), of_class("backup", spot=True))
+        laptop.apply(_moving(selecting_class()))
+        until(lambda: _runs_on(laptop, "backup"), "the pod runs on the second priority", 90)
+        assert ready_nodes(laptop, "regular") == []
+    finally:
+        faults.unlink()
+    until(lambda: _runs_on(laptop, "regular"), "the pod runs on the first priority", 90)
+    until(lambda: not listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=backup"), "the other node goes", 60)
+    assert len(ready_nodes(laptop, "regular")) == 1
+
+
 def test_a_multi_host_slice_comes_and_goes_as_a_whole(laptop: Laptop) -> None:
     set_pools(laptop, SYSTEM, SLICE)
     laptop.apply(wants("worker", "slice", "4x4"))
@@ -148,18 +199,7 @@ def test_a_pool_that_is_removed_is_drained_first(laptop: Laptop) -> None:
     }
     affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
     template["spec"]["affinity"] = affinity
-    laptop.apply(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "moves", "namespace": "default"},
-            "spec": {
-                "replicas": 1,
-                "selector": {"matchLabels": {"app": "moves"}},
-                "template": {"metadata": {"labels": {"app": "moves"}}, "spec": template["spec"]},
-            },
-        }
-    )
+    laptop.apply(_moving(template["spec"]))
     until(lambda: [one for one in _pods(laptop) if one["spec"].get("nodeName") == node and _ready(one)], "it runs", 60)
     set_pools(laptop, SYSTEM)
     until(lambda: laptop.get("node", node) is None, "the node goes", 60)
@@ -168,6 +208,26 @@ def test_a_pool_that_is_removed_is_drained_first(laptop: Laptop) -> None:
         lambda: [one for one in _pods(laptop) if one["spec"].get("nodeName") in system and _ready(one)], "it moved", 60
     )
     assert len(moved) == 1
+
+
+def _moving(spec: dict[str, Any]) -> dict[str, Any]:
+    """A Deployment of one pod."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "moves", "namespace": "default"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "moves"}},
+            "template": {"metadata": {"labels": {"app": "moves"}}, "spec": spec},
+        },
+    }
+
+
+def _runs_on(laptop: Laptop, pool_name: str) -> bool:
+    """Whether a pod of that Deployment is ready on a node of the pool."""
+    nodes = ready_nodes(laptop, pool_name)
+    return any(_ready(one) and one["spec"].get("nodeName") in nodes for one in _pods(laptop))
 
 
 def _pods(laptop: Laptop) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             0,
             "warning",
             "google",
-            "The nightly comparison found resources that are not as the program made them: somebody changed or deleted "
+            "The nightly comparison found resources that differ from the program: somebody changed or deleted "
             "them by hand.",
             (
                 "`pulumi refresh --preview-only --diff --stack STACK` lists them.",

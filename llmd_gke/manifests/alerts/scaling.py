@@ -32,7 +32,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             (
                 "Is the load expected? The dashboard shows requests by model.",
                 "Raise `maxReplicas`, and the pool's `maxNodes` and quota with it (`llmd-gke doctor --stack STACK`).",
-                "If the model is always at its maximum, `replicas` says the same at less risk.",
+                "If the model is always at its maximum, set `replicas` to that number instead.",
             ),
             KUBE_STATE,
         ),

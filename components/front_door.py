@@ -17,7 +17,7 @@ from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import charts, pod_security
 from llmd_gke.manifests.front_door import armor as armoring
-from llmd_gke.manifests.front_door import edge, firewall, gateway, metrics, redis, releases
+from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases
 from llmd_gke.settings import AccessSettings, FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, caller_keys
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
@@ -73,7 +73,7 @@ class FrontDoor(pulumi.ComponentResource):
         class_ = custom_resource(f"{name}-class", gateway.gateway_class(), _after(inside, proxies))
         policies = [
             custom_resource(f"{name}-clients", gateway.clients(door), inside),
-            custom_resource(f"{name}-script", gateway.script(door), inside),
+            custom_resource(f"{name}-script", gateway.script(door, args.models), inside),
             custom_resource(f"{name}-limits", gateway.traffic(door), inside),
         ]
         keys = [self._keys(inside)] if door.uses_keys else []
@@ -87,6 +87,8 @@ class FrontDoor(pulumi.ComponentResource):
                 pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m")),
             ),
         )
+        refusal = custom_resource(f"{name}-models-refusal", listing.refusal(), inside)
+        custom_resource(f"{name}-models", listing.route(), _after(inside, refusal, listening))
         guards = self._access(inside)
         custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, args.edge, listening, *guards))
         if args.scrape_seconds is not None:

@@ -91,6 +91,9 @@ def test_the_list_of_models_has_what_the_caller_may_use(stack: Laptop) -> None:
     names = [{one["id"] for one in json.loads(answer["text"])["data"]} for answer in (of_a, of_batch)]
     assert {"qwen", "small"} <= names[0]
     assert "qwen" in names[1]
+    assert not [name for name in names[1] if name.endswith("small")]
+    (wrong,) = answers(stack, ({"path": "/v1/models"}, "nobody-has-this-key-0123456789abcdef"))
+    assert wrong["status"] == 401
 
 
 def test_a_second_run_of_the_program_changes_nothing(stack: Laptop) -> None:

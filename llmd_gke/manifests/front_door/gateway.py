@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import FrontDoorSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings
 from llmd_gke.settings.sections import TokenIssuerSettings
 
 TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
@@ -149,8 +150,10 @@ def _access_log() -> JsonObject:
 
 
 def gateway(namespaces: Sequence[str]) -> JsonObject:
-    """The Gateway, open to the routes of the models' namespaces, which are named as at the load balancer."""
-    values: list[Json] = [*sorted(namespaces)]
+    """The Gateway, open to the route of its own namespace and to those of the models' namespaces, which are named as
+    at the load balancer.
+    """
+    values: list[Json] = [*sorted({front_door.NAMESPACE, *namespaces})]
     named: JsonObject = {"key": NAMESPACE_NAME_LABEL, "operator": "In", "values": values}
     listener: JsonObject = {
         "name": "http",
@@ -229,15 +232,17 @@ def clients(door: FrontDoorSettings) -> JsonObject:
     )
 
 
-def script(door: FrontDoorSettings) -> JsonObject:
-    """The policy with the Lua script that passes the caller to the endpoint picker in the two headers that it reads."""
+def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
+    """The policy with the Lua script that passes the caller to the endpoint picker in the two headers that it reads,
+    and answers ``GET /v1/models``.
+    """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     names = ", ".join(f'"{header}"' for header in headers)
     code = CALLER_SCRIPT.format(
         caller=front_door.CALLER_HEADER,
         names=names,
         caller_of_id=OF_A_KEY if door.uses_keys else "id",
-        more="" if door.uses_keys else REMOVE_AUTHORIZATION,
+        more=("" if door.uses_keys else REMOVE_AUTHORIZATION) + listing.lua(door, models),
     )
     lua: list[Json] = [{"type": "Inline", "inline": code}]
     return _object("EnvoyExtensionPolicy", "callers", {"targetRefs": [TARGET], "lua": lua})

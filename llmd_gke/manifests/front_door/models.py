@@ -8,9 +8,9 @@ from __future__ import annotations
 from llmd_gke import gateways
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.manifests import naming
+from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules.front_door import adapters
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 
@@ -24,9 +24,9 @@ def route(model: ModelSettings) -> JsonObject:
     AI Gateway creates an HTTPRoute of the same name, which KServe refers to. Its name differs from that of the model's
     HTTPRoute at the load balancer: AI Gateway would adopt that route without owning it, and Pulumi would delete it.
     """
-    names = (model.served_name, model.published_name, *adapters(model.extra_args))
     matches: list[Json] = [
-        {"headers": [{"type": "Exact", "name": front_door.MODEL_HEADER, "value": name}]} for name in names
+        {"headers": [{"type": "Exact", "name": front_door.MODEL_HEADER, "value": name}]}
+        for name in listing.names(model)
     ]
     parent: JsonObject = {
         "group": "gateway.networking.k8s.io",

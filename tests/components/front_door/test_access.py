@@ -57,7 +57,7 @@ def test_the_load_balancer_asks_cloud_armor_and_iap_before_the_first_request(gua
     }
     secret = guarded.find(kinds.SECRET, "front-door-iap-client")
     assert metadata(secret, "namespace") == metadata(policy, "namespace") == front_door.PROXIES_NAMESPACE
-    (route,) = of(kinds.ROUTE)(guarded)
+    route = the(guarded, kinds.ROUTE, front_door.NAME)
     for earlier, later in ((armor, policy), (secret, policy), (policy, route)):
         assert guarded.comes_before(earlier, later)
 

@@ -108,7 +108,7 @@ def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(
         str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
         for graph in (door(), by_token)
     ]
-    assert [script.count("match(") for script in scripts] == [1, 0]
+    assert [script.count("id:match(") for script in scripts] == [1, 0]
     assert ['remove("authorization")' in script for script in scripts] == [False, True]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode, load
-from llmd_gke.manifests.front_door import firewall
+from llmd_gke.manifests.front_door import firewall, listing
 from llmd_gke.settings import load_stack
 from tests.components import kinds, test_resources
 from tests.components.conftest import DOOR, ROOT, Record
@@ -63,8 +63,7 @@ def test_a_stack_without_a_door_has_nothing_of_it(record: Record) -> None:
 
 
 def test_the_load_balancer_has_one_route_and_admits_no_other_namespace(graph: Graph) -> None:
-    (route,) = of(kinds.ROUTE)(graph)
-    assert metadata(route, "namespace") == front_door.PROXIES_NAMESPACE
+    (route,) = [one for one in of(kinds.ROUTE)(graph) if metadata(one, "namespace") == front_door.PROXIES_NAMESPACE]
     (rule,) = cast("list[dict[str, object]]", spec(route)["rules"])
     assert rule["matches"] == [{"path": {"type": "PathPrefix", "value": "/v1"}}]
     assert rule["backendRefs"] == [{"kind": "Service", "name": front_door.NAME, "port": 80.0}]
@@ -74,7 +73,7 @@ def test_the_load_balancer_has_one_route_and_admits_no_other_namespace(graph: Gr
 
 
 def test_the_route_comes_after_the_envoys_and_everything_that_guards_them(graph: Graph) -> None:
-    (route,) = of(kinds.ROUTE)(graph)
+    route = the(graph, kinds.ROUTE, front_door.NAME)
     guards = [
         the(graph, SECURITY, "callers"),
         the(graph, TRAFFIC, "limits"),
@@ -207,7 +206,7 @@ def test_network_policies_arrive_as_written_and_models_admit_the_envoys_only(gra
 
 def test_old_paths_stay_where_they_are_kept(door: Callable[..., Graph]) -> None:
     graph = door(keepPaths=True)
-    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(graph)} == {"qwen-route", "front-door"}
+    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(graph)} == {"qwen-route", "front-door", listing.NAME}
     assert "kept-beside-front-door" in str(graph.find(kinds.ROUTE, "qwen-route").inputs["metadata"])
     assert len(of(kinds.HEALTH)(graph)) == 3
     assert "ipBlock" in str(spec(the(graph, kinds.NETWORK_POLICY, "qwen-workload"))["ingress"])
@@ -223,3 +222,29 @@ def test_the_outputs_are_what_clients_of_openai_need(record: Record) -> None:
     models = cast("dict[str, dict[str, str]]", graph.outputs["models"])
     assert {f"{model['url']}/v1" for model in models.values()} == {base}
     assert json.dumps(graph.outputs).count("rehearsal-dummy") == 0
+
+
+def test_each_caller_gets_the_list_of_the_models_it_may_use(graph: Graph) -> None:
+    settings = load_stack(ROOT, DOOR).settings
+    assert settings.front_door is not None
+    lists = {
+        caller: [one["id"] for one in json.loads(listing.answer(caller, settings.front_door, settings.models))["data"]]
+        for caller in ("team-a", "batch", "nobody")
+    }
+    names = {model.name: [*listing.names(model)] for model in settings.models}
+    assert lists == {"team-a": names["qwen"] + names["small"], "batch": names["qwen"], "nobody": []}
+    script = str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
+    assert '["team-a"]' in script
+    assert '["nobody"]' not in script
+
+
+def test_the_list_of_models_has_a_route_without_a_backend_that_refuses_what_the_script_leaves(graph: Graph) -> None:
+    route = the(graph, kinds.ROUTE, listing.NAME)
+    (rule,) = cast("list[dict[str, Any]]", spec(route)["rules"])
+    assert rule["matches"] == [{"path": {"type": "Exact", "value": "/v1/models"}}]
+    assert "backendRefs" not in rule
+    refusal = the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:HTTPRouteFilter", listing.NAME)
+    assert spec(refusal)["directResponse"] == {"statusCode": 403.0}
+    assert metadata(route, "namespace") == metadata(refusal, "namespace") == front_door.NAMESPACE
+    (listener,) = cast("list[dict[str, Any]]", spec(the(graph, kinds.GATEWAY, front_door.NAME))["listeners"])
+    assert f"'{front_door.NAMESPACE}'" in str(listener["allowedRoutes"])

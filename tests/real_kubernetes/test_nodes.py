@@ -64,7 +64,7 @@ def wants(name: str, pool_name: str, topology: str) -> dict[str, Any]:
 CLASS = "v6e-capacity"
 
 
-def of_class(name: str, *, spot: bool = False) -> dict[str, Any]:
+def class_pool(name: str, *, spot: bool = False) -> dict[str, Any]:
     """A pool of single hosts that belongs to the ComputeClass."""
     taint = {"key": compute_class.LABEL, "value": CLASS, "effect": compute_class.NODE_POOL_TAINT_EFFECT}
     config = {
@@ -149,7 +149,7 @@ def test_pods_go_down_the_list_of_a_compute_class_and_back(laptop: Laptop) -> No
     faults = laptop.workdir.cloud / API_FILE
     faults.write_text(json.dumps({"faults": [{"fault": "stockout", "capacity": "on-demand"}]}))
     try:
-        set_pools(laptop, SYSTEM, of_class("regular"), of_class("backup", spot=True))
+        set_pools(laptop, SYSTEM, class_pool("regular"), class_pool("backup", spot=True))
         laptop.apply(_moving(selecting_class()))
         until(lambda: _runs_on(laptop, "backup"), "the pod runs on the second priority", 90)
         assert ready_nodes(laptop, "regular") == []

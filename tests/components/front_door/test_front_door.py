@@ -206,7 +206,11 @@ def test_network_policies_arrive_as_written_and_models_admit_the_envoys_only(gra
 
 def test_old_paths_stay_where_they_are_kept(door: Callable[..., Graph]) -> None:
     graph = door(keepPaths=True)
-    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(graph)} == {"qwen-route", "front-door", listing.NAME}
+    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(graph)} == {
+        "qwen-route",
+        "front-door",
+        listing.NAME,
+    }
     assert "kept-beside-front-door" in str(graph.find(kinds.ROUTE, "qwen-route").inputs["metadata"])
     assert len(of(kinds.HEALTH)(graph)) == 3
     assert "ipBlock" in str(spec(the(graph, kinds.NETWORK_POLICY, "qwen-workload"))["ingress"])

@@ -32,7 +32,7 @@ def length(count: int, what: str = "capacities") -> Iterator[Finding]:
     elif count > MOST_PRIORITIES:
         yield Finding(
             "capacity-list",
-            f"{count} {what}: GKE tries the first again after five minutes, before the last has had its turn",
+            f"{count} {what}: GKE tries the first again after five minutes, before it reaches the last",
             allowed=f"1 to {MOST_PRIORITIES} entries",
             fix="remove those that rarely have hosts",
         )
@@ -49,7 +49,7 @@ def repeated(entry: Entry, before: Sequence[Entry]) -> Iterator[Finding]:
         of = f" of reservation {reservation}" if reservation else ""
         yield Finding(
             "capacity-repeated",
-            f"{kind} in {zone}{of} is in the list already, as entry {before.index(entry) + 1}",
+            f"{kind} in {zone}{of} is already in the list, as entry {before.index(entry) + 1}",
             allowed="each kind once per zone, and each reservation once",
             fix="remove one of them, or set another zone",
         )
@@ -180,7 +180,7 @@ def member(name: str, pool: Input, class_name: str) -> Iterator[Finding]:
     labels, taints = config.get("labels"), config.get("taints")
     if labels.get(LABEL).value is None and not labels.notes.unknown:
         yield _class(
-            f"node pool {name} has no label {LABEL}: GKE does not count it to the class",
+            f"node pool {name} has no label {LABEL}: GKE does not treat it as part of the class",
             f"{LABEL}: {class_name}",
             "add it to nodeConfig.labels",
         )

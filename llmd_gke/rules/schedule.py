@@ -145,7 +145,7 @@ def needs_keda(source: str, *, autoscaled: bool) -> Iterator[Finding]:
     elif source != "keda":
         yield Finding(
             "schedule",
-            "GKE's managed adapter of metrics has no hours; KEDA has",
+            "GKE's managed metrics adapter does not support schedules; KEDA does",
             allowed="schedule with scaling.source: keda",
             fix="scaling: {source: keda}",
         )

@@ -20,7 +20,7 @@ EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
 """Prefixes of ephemeral addresses: a range for documentation (RFC 5737), and the program's own subnet."""
 
 EPHEMERAL = 200
-"""Ephemeral addresses in each range, from 50 on."""
+"""Number of ephemeral addresses in each range; they end in 50 to 249."""
 
 
 def reserved(cloud: Path) -> dict[str, str]:

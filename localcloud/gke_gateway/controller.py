@@ -132,5 +132,5 @@ class Controller:
                 RESOURCES[kind], name(obj), cast("Object", dict(wanted)), namespace(obj) or None
             )
         except (NotFound, Conflict):
-            return  # gone or changed meanwhile: the watch tells
+            return  # deleted or changed meanwhile: the watch reports it
         self.watched.kinds[kind].put(written)

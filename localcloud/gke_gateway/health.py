@@ -29,8 +29,8 @@ class Seen:
 def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
     """The endpoints of every backend that a Gateway of this laptop cloud has, by the backend's name.
 
-    Empty where no gateway runs, or where its Envoy cannot be reached: it listens inside the namespaces only. So it is
-    while the gateway replaces or removes one of the files.
+    Empty where no gateway runs, or where its Envoy cannot be reached: it listens inside the namespaces only. Also
+    empty while the gateway replaces or removes one of the files.
     """
     root = Layout(home).root / "gateway"
     try:

@@ -1,4 +1,6 @@
-"""What GKE's Gateway controller refuses: a table of pure functions. Add one, with its source, and it is in force.
+"""What GKE's Gateway controller refuses: a table of pure functions.
+
+To reject something else, add a function with its source to the table.
 
 A rejection affects more than its own object: GKE translates a Gateway together with all its routes, and while any part
 is rejected ("failed to translate Gateway …" in the Gateway's events), no change to that Gateway takes effect. One route

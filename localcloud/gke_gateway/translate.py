@@ -1,4 +1,4 @@
-"""A Gateway with its routes as one Envoy configuration, or the refusal that keeps GKE from making one."""
+"""A Gateway with its routes as one Envoy configuration, or the reason for which GKE rejects it."""
 
 from __future__ import annotations
 

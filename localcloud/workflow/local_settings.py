@@ -51,13 +51,13 @@ def with_keda(config: Config, label: str) -> Iterator[str]:
             settings["scaling"] = {**cast("Config", scaling), "source": "keda"}
             switched = True
             yield (
-                f"{MODELS}[{position}] ({settings.get('name')}) gets scaling.source keda: the {label} does not run "
-                "Google's managed adapter of metrics. KEDA reads the same metrics."
+                f"{MODELS}[{position}] ({settings.get('name')}) uses scaling.source: keda here, because the "
+                f"{label} does not run Google's managed adapter of metrics. KEDA reads the same metrics."
             )
     monitoring = config.get(MONITORING)
     if switched and isinstance(monitoring, dict) and cast("Config", monitoring).get(SCRAPE) is False:
         config[MONITORING] = {**cast("Config", monitoring), SCRAPE: True}
-        yield f"{MONITORING}.{SCRAPE} gets true: KEDA reads the load from the metrics that are collected."
+        yield f"{MONITORING}.{SCRAPE} is set to true here: KEDA reads the load from the metrics that are collected."
 
 
 def unenforced_access(config: Config, label: str) -> Iterator[str]:

@@ -33,13 +33,13 @@ SHORTEST_STEP_SECONDS = 60
 OTHERS = "other nodes"
 
 NOTES = (
-    "Node hours times list price, no bill. Not included: discounts, disks, load balancer, traffic, monitoring, logs.",
+    "Node hours times list price, not a bill. Excluded: discounts, disks, load balancer, traffic, monitoring, logs.",
     "A node counts from its first sample on; Google bills it from its creation, some minutes earlier.",
     "GKE's fee is counted for the whole period. A reservation is billed while it exists, whether nodes run or not.",
 )
 NOTES_LAPTOP = (
     "What such nodes would have cost on Google Cloud: the laptop cloud costs nothing.",
-    "Only nodes that exist now are counted, from their creation on; no metric of nodes keeps those that are gone.",
+    "Only nodes that exist now are counted, from their creation on; no metric still contains deleted nodes.",
 )
 
 

@@ -105,7 +105,7 @@ class Besides:
         armor = ", Cloud Armor" if self.most.cloud_armor else ""
         low, high = self.least.usd_per_hour, self.most.usd_per_hour
         return (
-            f"Besides, estimated: {low:,.2f} to {high:,.2f} USD an hour for system nodes, disks, load balancer"
+            f"In addition, estimated: {low:,.2f} to {high:,.2f} USD an hour for system nodes, disks, load balancer"
             f"{armor} and NAT{nodes}."
         )
 
@@ -166,7 +166,7 @@ def _pool(settings: StackSettings, pool: AcceleratorPool, one: AcceleratorPool) 
 
 
 def _counted(settings: StackSettings, pool: AcceleratorPool, prices: Iterable[PoolPrice], state: State) -> Amount:
-    """What a pool adds to the totals: of a list, the dearest hosts that may run together."""
+    """What a pool adds to the totals: of a list, the most expensive hosts that may run at once."""
     if not pool.entries:
         return next(one.amounts[state] for one in prices if one.name == pool.name)
     wanted = {"idle": pool.kept_nodes, "running": settings.busy_nodes(pool), "full": pool.max_nodes}
@@ -189,7 +189,7 @@ def by_preference(settings: StackSettings) -> list[str]:
         rest = f"; {', '.join(open_)}: {NO_PRICE}" if open_ else ""
         lines.append(
             f"{pool.name}: a host costs {usd[least]:,.2f} ({least}) to {usd[most]:,.2f} ({most}) USD an hour{rest}"
-            ". The totals count the dearest hosts that may run together."
+            ". The totals count the most expensive hosts that may run at once."
         )
     return lines
 

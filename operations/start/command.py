@@ -17,7 +17,7 @@ def command(
 
     A model that runs already is left alone. `up` also brings whatever else has changed in the file.
 
-    Exit status 1: the update failed; 4: not confirmed, and the file is as before; 7: the stack is not up.
+    Exit status 1: the update failed; 4: not confirmed, and the file is unchanged; 7: the stack is not up.
     """
     from operations.stop.switch import switch
 

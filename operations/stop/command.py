@@ -27,7 +27,7 @@ def command(
     Its pods, endpoint picker and routes are deleted, and its TPU nodes go about ten minutes later unless the pool's
     minNodes keeps them; settings, addresses and buckets stay. `up` also brings whatever else has changed in the file.
 
-    Exit status 1: the update failed; 4: not confirmed, and the file is as before; 7: the stack is not up.
+    Exit status 1: the update failed; 4: not confirmed, and the file is unchanged; 7: the stack is not up.
     """
     from operations.stop.switch import switch
 

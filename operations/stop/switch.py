@@ -108,7 +108,7 @@ def _written(target: Target, text: str, model: str, *, stopped: bool) -> str:
             load_stack(Path(folder), target.stack)
         except SettingsError as error:
             raise BadInput(
-                f"{error}\n\nSo it would be with {KEY}: {str(stopped).lower()}; {name} is as before."
+                f"{error}\n\nThis would be the result of {KEY}: {str(stopped).lower()}; {name} is unchanged."
             ) from None
     return changed
 
@@ -138,11 +138,11 @@ def _consent(target: Target, model: str, verb: str, *, yes: bool) -> None:
         status = engine.run(command, target, log, PREVIEW_SECONDS, work.say)
     print(log.read_text(encoding="utf-8"), file=sys.stderr)
     if status:
-        raise Failed(f"The preview failed (status {status}), and the stack file is as before. Log: {log}")
+        raise Failed(f"The preview failed (status {status}), and the stack file is unchanged. Log: {log}")
     if not typer.confirm(
         f"{verb.capitalize()} {model} in project {target.settings.project} with this update?", err=True
     ):
-        raise Refused("Nothing was changed; the stack file is as before.")
+        raise Refused("Nothing was changed, not even the stack file.")
 
 
 def _update(target: Target, verb: str, model: str, says: str, again: str) -> Path:

@@ -22,7 +22,7 @@ def chips_of(machine: str) -> int:
 def settle(cloud_state: CloudState, target: TargetResource) -> None:
     """Creates the nodes of a new pool, or leaves the pool in state ``ERROR`` with GKE's reason.
 
-    That is what GKE does with a pool whose first nodes cannot be made; it goes on trying
+    That is what GKE does with a pool whose first nodes cannot be made; it keeps trying
     (hashicorp/terraform-provider-google#10121). A pool that starts with no node is fine in any case.
     """
     record = cloud_state.get(NODE_POOL, target.id)

@@ -57,7 +57,7 @@ def facts() -> JsonObject:
 def outputs(target: TargetResource) -> JsonObject:
     """Endpoint, certificate authority and ranges of a cluster.
 
-    For a plan only the keys count: a laptop cloud that does not run is found out by :func:`create`.
+    For a plan only the keys count: whether a laptop cloud runs is checked by :func:`create`.
     """
     stored = facts() if is_real() and facts_file().exists() else {}
     number, region = digits(target.id, 12), zones.region_of(target.scope.get("location", ""))

@@ -1,4 +1,4 @@
-"""Prints what the official plugin has and the built one has not: ``python -m localcloud.providers.google.differences``.
+"""Prints what the official plugin has and the built one lacks: ``python -m localcloud.providers.google.differences``.
 
 Made of ``traits.json``: inputs of the Pulumi SDK's classes beside the schema that the built plugin prints.
 """

@@ -1,4 +1,4 @@
-"""DNS records. Zones are taken on trust: they are older than the stack."""
+"""DNS records. The existence of zones is not checked: they are older than the stack."""
 
 from __future__ import annotations
 

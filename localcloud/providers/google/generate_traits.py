@@ -181,7 +181,7 @@ def _holding(token: str, path: str, value: JsonValue) -> JsonObject:
     return wrap(table["types"][token], path.split("."))
 
 
-# -- what the official plugin has that this one has not, and the other way round -----------------------------------
+# -- what the official plugin has that this one has not, and vice versa -----------------------------------
 
 _SCALARS = {"bool": "boolean", "int": "integer", "float": "number", "string": "string"}
 

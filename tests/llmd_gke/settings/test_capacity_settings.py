@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[list[object], Entry, str]] = {
         [ON_DEMAND, {"kind": "on-demand", "zone": "us-east5-a"}],
         {},
         '.capacity[1] = "on-demand"\n'
-        "    on-demand in us-east5-a is in the list already, as entry 1  [capacity-repeated]\n"
+        "    on-demand in us-east5-a is already in the list, as entry 1  [capacity-repeated]\n"
         "    allowed: each kind once per zone, and each reservation once\n"
         "    fix:     remove one of them, or set another zone",
     ),
@@ -175,7 +175,7 @@ def test_a_list_that_cannot_work_is_refused(config: Config, refused: Refuse, nam
 def test_more_entries_than_gke_gets_through_are_refused(config: Config, refused: Refuse) -> None:
     many = [{"kind": "reservation", "reservation": {"name": f"r{n}"}, "name": f"r{n}"} for n in range(11)]
     assert (
-        "11 capacities: GKE tries the first again after five minutes, before the last has had its turn  "
+        "11 capacities: GKE tries the first again after five minutes, before it reaches the last  "
         "[capacity-list]\n"
         "    allowed: 1 to 10 entries\n"
         "    fix:     remove those that rarely have hosts"

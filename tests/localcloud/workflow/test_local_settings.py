@@ -33,7 +33,7 @@ def test_where_googles_adapter_would_read_the_load_keda_reads_it_and_a_note_says
     (note,) = local_settings.with_keda(config, "laptop cloud")
     read_by_keda = {**SCALED, "scaling": {"waitingPerReplica": 3, "source": "keda"}}
     assert config["llmd-gke:models"] == [FIXED, read_by_keda]
-    assert "llmd-gke:models[1] (qwen) gets scaling.source keda" in note
+    assert "llmd-gke:models[1] (qwen) uses scaling.source: keda" in note
 
 
 def test_metrics_are_collected_for_keda_although_googles_adapter_would_not_need_them() -> None:
@@ -44,8 +44,8 @@ def test_metrics_are_collected_for_keda_although_googles_adapter_would_not_need_
     }
     switched, collected = local_settings.with_keda(config, "laptop cloud")
     assert config["llmd-gke:monitoring"] == {"scrape": True, "intervalSeconds": 15}
-    assert "gets scaling.source keda" in switched
-    assert "llmd-gke:monitoring.scrape gets true" in collected
+    assert "uses scaling.source: keda" in switched
+    assert "llmd-gke:monitoring.scrape is set to true" in collected
 
 
 def test_without_bounds_monitoring_stays_off() -> None:

@@ -165,7 +165,7 @@ def test_a_start_without_room_is_refused_and_leaves_the_file(clone: Clone, engin
     done = call(clone, engine, "start", "--yes")
     assert (done.returncode, file_of(clone)) == (2, before)
     assert "maxNodes" in done.stderr
-    assert "is as before" in done.stderr
+    assert "is unchanged" in done.stderr
 
 
 def test_nothing_happens_without_consent(clone: Clone, engine: Engine) -> None:

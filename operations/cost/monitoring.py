@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.manifests.alerts import alerts
 from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
+from llmd_gke.manifests.monitoring import uptime
 from llmd_gke.settings import StackSettings
 
 HOURS_PER_MONTH = 730
@@ -68,19 +69,16 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
     stack_alerts = alerts(settings)
     references = sum(alert.expression.count("{") for alert in stack_alerts)
     evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS
-    always = [model for model in settings.models if not model.stopped and not model.scheduled]
-    checked = settings.monitoring.uptime_check and settings.gateway.exposure == "external"
     return MonitoringPrice(
         samples=_samples(settings),
         conditions=len(stack_alerts),
         # The points of each selector count, regardless of later comparisons.
         metric_references=references,
         returned_points=evaluations * references,
-        uptime_executions=(
-            len(always) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // catalogue.UPTIME_PERIOD_SECONDS
-            if checked
-            else 0
-        ),
+        uptime_executions=len(uptime.checks(settings))
+        * catalogue.UPTIME_CHECKERS
+        * SECONDS_PER_MONTH
+        // catalogue.UPTIME_PERIOD_SECONDS,
         usd_per_million_spans=catalogue.USD_PER_MILLION_SPANS if settings.monitoring.cloud_trace else None,
     )
 

@@ -39,7 +39,9 @@ def _edge(pattern: str) -> Callable[[Evidence], Answer]:
             line
             for model in seen.settings.models
             if not model.stopped
-            for line in gateway.model_lines(seen.snapshot, model.namespace, model.name, seen.stack)
+            for line in gateway.model_lines(
+                seen.snapshot, model.namespace, model.name, seen.stack, seen.settings.front_door
+            )
             if re.search(pattern, line.subject)
         ]
         return _good(lines)

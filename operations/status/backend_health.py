@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from llmd_gke.catalog.front_door import PROXIES_NAMESPACE as PROXIES
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
 from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
 from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
+from operations.status import front_door
 from operations.status.objects import Line, Snapshot, State
 
 HEALTHY = "HEALTHY"
@@ -52,14 +54,15 @@ def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
 
 
 def lines(snapshot: Snapshot, settings: StackSettings, health: Health) -> list[Line]:
-    """One line for each model that runs."""
-    lines: list[Line] = []
+    """A line for each backend: the front door's proxies, and each model that the load balancer reaches without it."""
+    door = settings.front_door
+    lines = [] if door is None else [_line(front_door.NAME, PROXIES, front_door.proxies(snapshot), health)]
+    if door is not None and not door.keep_paths:
+        return lines
     for model in settings.models:
-        if model.stopped:
-            continue
-        pods = [pod for pod in _servers(snapshot.pods, model.namespace, model.name) if text(pod, "status", "podIP")]
-        ready = [pod for pod in pods if text(conditions(pod).get("Ready"), "status") == "True"]
-        lines.append(_line(model.name, model.namespace, [text(pod, "status", "podIP") for pod in ready], health))
+        if not model.stopped:
+            pods = _servers(snapshot.pods, model.namespace, model.name)
+            lines.append(_line(model.name, model.namespace, pods, health))
     return lines
 
 
@@ -72,8 +75,13 @@ def _servers(pods: Iterable[Object], where: str, model: str) -> list[Object]:
     ]
 
 
-def _line(model: str, where: str, ready: Sequence[str], health: Health) -> Line:
-    subject = f"{model}: backends"
+def _line(owner: str, where: str, pods: Iterable[Object], health: Health) -> Line:
+    subject = f"{owner}: backends"
+    ready = [
+        text(pod, "status", "podIP")
+        for pod in pods
+        if text(pod, "status", "podIP") and text(conditions(pod).get("Ready"), "status") == "True"
+    ]
     if not ready:
         return Line(subject, State.BUSY, "no pod is Ready yet")
     seen = {address: health.get(address, ()) for address in ready}

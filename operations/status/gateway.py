@@ -1,11 +1,15 @@
-"""The edge: the Gateway, the models' routes, the policies on their backends and the InferencePools."""
+"""The edge: the Gateway, the models' routes, the policies on their backends and the InferencePools.
+
+With a front door a model has a route there, and one at the load balancer only while ``keepPaths`` is set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
+from llmd_gke.settings import FrontDoorSettings
 from localcloud.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from operations.status.explanations import GATEWAY, find
 from operations.status.objects import Line, Snapshot, State, of, short
@@ -19,11 +23,7 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
             return []
         fix = f"pulumi up --stack {stack} --policy-pack policies"
         return [Line("gateway", State.BAD, "the Gateway inference-gateway/inference-gateway does not exist", fix)]
-    problems = _problems("gateway", conditions(gateway), gateway, stack, ("Accepted", "Programmed"))
-    for listener in each(gateway, "status", "listeners"):
-        subject = f"gateway: listener {text(listener, 'name')}"
-        problems += _problems(subject, _by_type(listener), gateway, stack, ("Accepted", "ResolvedRefs", "Programmed"))
-    if problems:
+    if problems := gateway_problems("gateway", gateway, stack):
         return problems
     held = [text(one, "value") for one in each(gateway, "status", "addresses")]
     routes = sum(number(listener, "attachedRoutes") or 0 for listener in each(gateway, "status", "listeners"))
@@ -35,40 +35,64 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
     return [Line("gateway", State.GOOD, f"programmed at {', '.join(held)}, {routes} route(s) attached")]
 
 
+def gateway_problems(subject: str, gateway: Object, stack: str) -> list[Line]:
+    """A line for each condition of a Gateway and of its listeners that keeps it from serving."""
+    problems = _problems(subject, conditions(gateway), gateway, stack, ("Accepted", "Programmed"))
+    for listener in each(gateway, "status", "listeners"):
+        own = f"{subject}: listener {text(listener, 'name')}"
+        problems += _problems(own, _by_type(listener), gateway, stack, ("Accepted", "ResolvedRefs", "Programmed"))
+    return problems
+
+
 def _by_type(value: Object) -> dict[str, Object]:
     return {text(one, "type"): one for one in each(value, "conditions")}
 
 
-def model_lines(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
-    """Route, policies and pool of one model."""
-    return [
-        *_route(snapshot, where, model, stack),
-        *_policies(snapshot, where, model, stack),
-        *_pool(snapshot, where, model, stack),
-    ]
-
-
-def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
-    subject = f"{model}: route"
-    route = of(snapshot.routes, where, naming.route(model))
-    if route is None:
-        if "routes" in snapshot.unreadable:
-            return []
-        message = (
+def model_lines(
+    snapshot: Snapshot, where: str, model: str, stack: str, door: FrontDoorSettings | None = None
+) -> list[Line]:
+    """Routes, policies and pool of one model."""
+    lines: list[Line] = []
+    if door is not None:
+        missing = (
+            f"HTTPRoute {where}/{naming.door_route(model)} does not exist: AI Gateway creates it from the "
+            "AIGatewayRoute of that name"
+        )
+        fix = f"kubectl -n {where} describe aigatewayroute {naming.door_route(model)}"
+        called = f"{model}: route of the front door"
+        lines += route_lines(
+            snapshot, called, where, naming.door_route(model), stack, Line("", State.BAD, missing, fix)
+        )
+    if door is None or door.keep_paths:
+        missing = (
             f"HTTPRoute {where}/{naming.route(model)} does not exist: without it KServe creates neither pool "
             "nor endpoint picker"
         )
-        return [Line(subject, State.BAD, message, f"pulumi up --stack {stack} --policy-pack policies")]
+        absent = Line("", State.BAD, missing, f"pulumi up --stack {stack} --policy-pack policies")
+        lines += route_lines(snapshot, f"{model}: route", where, naming.route(model), stack, absent)
+        targets = (kserve.inference_pool(model), kserve.workload_service(model))
+        lines += policy_lines(snapshot, model, where, targets, stack)
+    return [*lines, *_pool(snapshot, where, model, stack)]
+
+
+def route_lines(snapshot: Snapshot, subject: str, where: str, called: str, stack: str, absent: Line) -> list[Line]:
+    """A route's conditions; text and fix of ``absent`` if it does not exist."""
+    route = of(snapshot.routes, where, called)
+    if route is None:
+        if "routes" in snapshot.unreadable:
+            return []
+        return [Line(subject, absent.state, absent.text, absent.fix)]
     parents = each(route, "status", "parents")
     if not parents:
-        return [Line(subject, State.BUSY, "GKE's gateway has not processed it yet")]
+        return [Line(subject, State.BUSY, "its gateway has not processed it yet")]
     lines: list[Line] = []
     for parent in parents:
         lines += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
     return lines or [Line(subject, State.GOOD, "accepted, its backends are resolved")]
 
 
-def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
+def policy_lines(snapshot: Snapshot, subject: str, where: str, targets: Sequence[str], stack: str) -> list[Line]:
+    """Whether each target has a health check and a backend timeout in force at the load balancer."""
     lines: list[Line] = []
     there = 0
     for label, kind, policies in (
@@ -77,7 +101,7 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
     ):
         if kind in snapshot.unreadable:
             continue
-        for target in (kserve.inference_pool(model), kserve.workload_service(model)):
+        for target in targets:
             policy = next(
                 (
                     one
@@ -86,16 +110,16 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
                 ),
                 None,
             )
-            subject = f"{model}: {label} of {target}"
+            called = f"{subject}: {label} of {target}"
             if policy is None:
                 fix = f"pulumi up --stack {stack} --policy-pack policies"
-                lines.append(Line(subject, State.BAD, "no policy: GKE's defaults apply (path /, 30 s)", fix))
+                lines.append(Line(called, State.BAD, "no policy: GKE's defaults apply (path /, 30 s)", fix))
                 continue
             there += 1
-            lines += _problems(subject, conditions(policy), policy, stack, ("Attached",))
+            lines += _problems(called, conditions(policy), policy, stack, ("Attached",))
     if lines or not there:
         return lines
-    return [Line(f"{model}: policies", State.GOOD, f"{there} attached: health checks and backend timeouts")]
+    return [Line(f"{subject}: policies", State.GOOD, f"{there} attached: health checks and backend timeouts")]
 
 
 def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
@@ -105,7 +129,7 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
         return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not created it yet")]
     parents = each(pool, "status", "parents")
     if not parents:
-        return [Line(subject, State.BUSY, "GKE's gateway has not processed it yet")]
+        return [Line(subject, State.BUSY, "its gateway has not processed it yet")]
     lines: list[Line] = []
     for parent in parents:
         lines += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))

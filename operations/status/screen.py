@@ -13,7 +13,7 @@ from llmd_gke.settings import StackSettings
 from llmd_gke.wording import counted
 from localcloud.kubernetes.fields import name
 from operations.outputs import Outputs
-from operations.status import events, gateway, nodes, services, stages
+from operations.status import events, front_door, gateway, nodes, services, stages
 from operations.status.objects import Line, Snapshot, State
 
 MARKS: Mapping[State, tuple[str, str]] = {
@@ -47,10 +47,12 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
             snapshot, model.namespace, model.name, model.fewest_replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
-            lines += gateway.model_lines(snapshot, model.namespace, model.name, stack)
+            lines += gateway.model_lines(snapshot, model.namespace, model.name, stack, settings.front_door)
         shown.append(ScreenSection(f"Model {model.name}", lines))
     address = outputs.gateway_ip
     shown.append(ScreenSection("Gateway", gateway.lines(snapshot, address, stack)))
+    if settings.front_door is not None:
+        shown.append(ScreenSection("Front door", front_door.lines(snapshot, settings.front_door, stack)))
     waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]
     happened = events.lines(snapshot.events, settings.namespaces, snapshot.now, stack, waiting)
     unreadable = [Line(kind, State.UNKNOWN, why) for kind, why in snapshot.unreadable.items()]

@@ -15,7 +15,7 @@ from operations.options import Output
 from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
-from operations.status import alerts, backend_health, model_probe, node_pools
+from operations.status import alerts, backend_health, front_door, model_probe, node_pools
 from operations.status.gather import ClusterApi, SignedOut
 from operations.status.objects import Line, Snapshot, State
 from operations.status.screen import ScreenSection, as_json, rendered, sections
@@ -31,7 +31,7 @@ def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
     async def both() -> tuple[dict[str, object], Snapshot | None]:
         first = await _first(target, ask=True)
         try:
-            cluster = await ClusterApi.connect(outputs.kubeconfig(target), target.settings.namespaces)
+            cluster = await ClusterApi.connect(outputs.kubeconfig(target), front_door.namespaces(target.settings))
             snapshot = await cluster.snapshot()
         except (SetUpFailed, Unreachable, SignedOut):
             snapshot = None
@@ -52,7 +52,7 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
         asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))
         watched = asyncio.create_task(alerts.sections(target, settings))
         try:
-            cluster = cluster or await ClusterApi.connect(kubeconfig, settings.namespaces)
+            cluster = cluster or await ClusterApi.connect(kubeconfig, front_door.namespaces(settings))
             seen = await cluster.snapshot()
             shown = sections(seen, settings, values, target.stack)
             pools, health = await asyncio.to_thread(_google, target, seen)

@@ -90,10 +90,12 @@ def node(
     }
 
 
-def gateway(*conditions: dict[str, Any], address: str = "10.0.0.9", routes: int = 1) -> dict[str, Any]:
+def gateway(
+    *conditions: dict[str, Any], address: str = "10.0.0.9", routes: int = 1, name: str = "inference-gateway"
+) -> dict[str, Any]:
     good = [condition("Accepted"), condition("ResolvedRefs"), condition("Programmed")]
     return {
-        "metadata": {"name": "inference-gateway", "namespace": "inference-gateway"},
+        "metadata": {"name": name, "namespace": name},
         "status": {
             "addresses": [{"type": "IPAddress", "value": address}],
             "conditions": list(conditions) or [condition("Accepted"), condition("Programmed")],
@@ -102,19 +104,19 @@ def gateway(*conditions: dict[str, Any], address: str = "10.0.0.9", routes: int 
     }
 
 
-def attached(kind: str, name: str, *conditions: dict[str, Any]) -> dict[str, Any]:
+def attached(kind: str, name: str, *conditions: dict[str, Any], namespace: str = "models") -> dict[str, Any]:
     """An HTTPRoute or InferencePool with one parent."""
     parent = {"parentRef": {"name": "inference-gateway"}, "conditions": list(conditions)}
     return {
         "kind": kind,
-        "metadata": {"name": name, "namespace": "models"},
+        "metadata": {"name": name, "namespace": namespace},
         "status": {"parents": [parent] if conditions else []},
     }
 
 
-def policy(target: str, *conditions: dict[str, Any]) -> dict[str, Any]:
+def policy(target: str, *conditions: dict[str, Any], namespace: str = "models") -> dict[str, Any]:
     return {
-        "metadata": {"name": f"for-{target}", "namespace": "models"},
+        "metadata": {"name": f"for-{target}", "namespace": namespace},
         "spec": {"targetRef": {"name": target}},
         "status": {"conditions": list(conditions)},
     }

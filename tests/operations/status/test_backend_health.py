@@ -23,7 +23,7 @@ Gateway = dict[str, tuple[Seen, ...]]
 @pytest.fixture
 def settings() -> StackSettings:
     stack = load_stack(Path(__file__).parents[3], "eu4a").settings
-    return stack.model_copy(update={"project": PROJECT})
+    return stack.model_copy(update={"project": PROJECT, "front_door": None})
 
 
 @pytest.fixture

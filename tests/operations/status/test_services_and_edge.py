@@ -194,7 +194,7 @@ def test_a_route_that_gke_has_not_reconciled_is_bad_although_it_is_accepted(stat
 
 
 def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
-    assert edge()[0].text == "GKE's gateway has not processed it yet"
+    assert edge()[0].text == "its gateway has not processed it yet"
 
 
 def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:

@@ -1,0 +1,74 @@
+"""The front door: its Gateway, the pods behind it, and its route and policies at the load balancer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from llmd_gke.catalog import front_door
+from llmd_gke.settings import FrontDoorSettings, StackSettings
+from llmd_gke.settings.sections.front_door import IN_CLUSTER
+from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
+from operations.status import gateway
+from operations.status.objects import Line, Snapshot, State, of
+
+NAME: Final = "front door"
+
+
+def namespaces(settings: StackSettings) -> tuple[str, ...]:
+    """The namespaces whose objects ``status`` reads: those of the models, and of a front door."""
+    if settings.front_door is None:
+        return settings.namespaces
+    return (*settings.namespaces, front_door.NAMESPACE, front_door.PROXIES_NAMESPACE)
+
+
+def proxies(snapshot: Snapshot) -> list[Object]:
+    """The Envoys' pods."""
+    return _pods(snapshot, front_door.PROXY_LABELS)
+
+
+def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str) -> list[Line]:
+    """Gateway, pods, route and policies of the front door."""
+    where, service = front_door.PROXIES_NAMESPACE, front_door.NAME
+    fix = f"pulumi up --stack {stack} --policy-pack policies"
+    missing = Line("", State.BAD, f"HTTPRoute {where}/{service} does not exist: the load balancer answers 404", fix)
+    parts = [*_gateway(snapshot, stack), _ready(snapshot, "proxies", front_door.PROXY_LABELS, door.replicas)]
+    if door.has_limits:
+        parts.append(_ready(snapshot, "limiter", front_door.LIMITER_LABELS, 1))
+        if door.redis == IN_CLUSTER:
+            parts.append(_ready(snapshot, "Redis", {"app.kubernetes.io/name": front_door.REDIS}, 1))
+    return [
+        *parts,
+        *gateway.route_lines(snapshot, f"{NAME}: route", where, service, stack, missing),
+        *gateway.policy_lines(snapshot, NAME, where, (service,), stack),
+    ]
+
+
+def _gateway(snapshot: Snapshot, stack: str) -> list[Line]:
+    called = f"{front_door.NAMESPACE}/{front_door.NAME}"
+    door = of(snapshot.gateways, front_door.NAMESPACE, front_door.NAME)
+    if door is not None:
+        return gateway.gateway_problems(NAME, door, stack) or [
+            Line(NAME, State.GOOD, f"Gateway {called} is programmed")
+        ]
+    if "gateways" in snapshot.unreadable:
+        return []
+    fix = f"pulumi up --stack {stack} --policy-pack policies"
+    return [Line(NAME, State.BAD, f"the Gateway {called} does not exist", fix)]
+
+
+def _ready(snapshot: Snapshot, part: str, labels: Mapping[str, str], wanted: int) -> Line:
+    ready = [pod for pod in _pods(snapshot, labels) if text(conditions(pod).get("Ready"), "status") == "True"]
+    message = f"{len(ready)} of {wanted} pods ready"
+    if len(ready) >= wanted:
+        return Line(f"{NAME}: {part}", State.GOOD, message)
+    return Line(f"{NAME}: {part}", State.BUSY, message, f"kubectl -n {front_door.PROXIES_NAMESPACE} get pods")
+
+
+def _pods(snapshot: Snapshot, labels: Mapping[str, str]) -> list[Object]:
+    return [
+        pod
+        for pod in snapshot.pods
+        if namespace(pod) == front_door.PROXIES_NAMESPACE
+        and all(label(pod, key) == value for key, value in labels.items())
+    ]

@@ -110,26 +110,34 @@ class Controller:
     async def _write_statuses(self, translations: list[Translation], snapshot: ClusterSnapshot) -> None:
         for gateway_class in snapshot.all(GATEWAY_CLASS):
             if text(gateway_class, "spec", "controllerName") == CONTROLLER:
-                await self._status(GATEWAY_CLASS, gateway_class, statuses.class_status(gateway_class))
+                await self.write_status(GATEWAY_CLASS, gateway_class, statuses.class_status(gateway_class))
         for translation in translations:
-            await self._status(GATEWAY, translation.gateway, statuses.gateway_status(translation))
+            await self.write_status(GATEWAY, translation.gateway, statuses.gateway_status(translation))
             await self.events.record_events(translation)
         for kind, parents in ((HTTP_ROUTE, statuses.route_parents), (POOL, statuses.pool_parents)):
             for obj in snapshot.all(kind):
                 wanted = parents(obj, translations)
                 if wanted or each(obj, "status", "parents"):
-                    await self._status(kind, obj, {"parents": wanted})
+                    await self.write_status(kind, obj, {"parents": wanted})
         for policy, status in policy_statuses(snapshot, translations):
-            await self._status(text(policy, "kind"), policy, status)
+            await self.write_status(text(policy, "kind"), policy, status)
 
-    async def _status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:
-        """Writes the parts of a status that differ from the current one."""
+    async def write_status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:
+        """Writes the parts of a status that differ from the current one, unless the object has changed since.
+
+        A pool's and a route's parents are one list of several controllers: written whole from an older look, it would
+        lose what another one has added meanwhile.
+        """
         present = part(obj, "status")
         if all(present.get(field_) == value for field_, value in wanted.items()):
             return
         try:
             written = await self.kube.patch_status(
-                RESOURCES[kind], name(obj), cast("Object", dict(wanted)), namespace(obj) or None
+                RESOURCES[kind],
+                name(obj),
+                cast("Object", dict(wanted)),
+                namespace(obj) or None,
+                version=text(obj, "metadata", "resourceVersion"),
             )
         except (NotFound, Conflict):
             return  # deleted or changed meanwhile: the watch reports it

@@ -237,12 +237,18 @@ class Kube:
         return await self.request("PATCH", url, body=patch, content_type=f"application/{kind}+json")
 
     async def patch_status(
-        self, resource: Resource, name: str, status: Object, namespace: str | None = None, *, strategic: bool = False
+        self,
+        resource: Resource,
+        name: str,
+        status: Object,
+        namespace: str | None = None,
+        *,
+        strategic: bool = False,
+        version: str = "",
     ) -> Object:
-        """:meth:`patch` of the status alone."""
-        return await self.patch(
-            resource, name, {"status": status}, namespace, subresource="status", strategic=strategic
-        )
+        """:meth:`patch` of the status alone; with ``version``, raises :class:`Conflict` if it has another one."""
+        patch: Object = {"status": status, **({"metadata": {"resourceVersion": version}} if version else {})}
+        return await self.patch(resource, name, patch, namespace, subresource="status", strategic=strategic)
 
     async def delete(
         self,

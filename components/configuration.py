@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import cast
 
 import pulumi
+from pulumi.runtime import get_root_directory
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
+from llmd_gke.settings.load import read_config
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
-from llmd_gke.settings.stack_secrets import plain_secrets
+from llmd_gke.settings.stack_secrets import plain_caller_keys, plain_secrets
 
 _STRUCTURED = ("[", "{")
 
@@ -37,8 +40,19 @@ def _parse() -> Checked:
         raise SettingsError(pulumi.get_stack(), plain)
     raw = {key: _decoded(value) for key, value in values.items() if not is_secret_key(key)}
     keys = _decoded(values.get(f"{NAMESPACE}:{CALLER_KEYS}"))
+    if plain := plain_caller_keys(_in_stack_file(), keys):
+        raise SettingsError(pulumi.get_stack(), plain)
     secrets = [key for key in values if is_secret_key(key)]
     return parse(raw, pulumi.get_stack(), secrets, encrypted=encrypted, keys=keys)
+
+
+def _in_stack_file() -> object:
+    """The callers' keys as the stack file of the project's folder has them; ``None`` if it cannot be read."""
+    try:
+        config = read_config(Path(get_root_directory()), pulumi.get_stack())
+    except SettingsError:
+        return None
+    return config.get(f"{NAMESPACE}:{CALLER_KEYS}")
 
 
 def _decoded(value: object) -> object:

@@ -4,7 +4,10 @@ text.
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Collection, Mapping, Sequence
+from typing import cast
 
 from llmd_gke.rules import notification
 from llmd_gke.rules.finding import Finding
@@ -14,21 +17,44 @@ from llmd_gke.settings.validation import SettingFinding
 
 
 def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[SettingFinding]:
-    """Findings about secrets whose values are not encrypted, and thus readable in the repository and in the state."""
-    return [
-        SettingFinding(
-            key,
-            None,
-            Finding(
-                "plain-secret",
-                "the stack file contains a secret in plain text; treat it as leaked to everyone who can read the "
-                "repository",
-                fix=f"remove the line, create a new secret, and set it with `pulumi config set --secret {key}`",
-            ),
-        )
-        for key, value in values.items()
-        if is_secret_key(key) and is_plain(value) and (key not in encrypted or isinstance(value, Mapping))
-    ]
+    """Findings about secrets whose values are not encrypted, and thus readable in the repository and in the state.
+
+    Of a map with several keys, each that is not encrypted is one finding.
+    """
+    found: list[SettingFinding] = []
+    for key, value in values.items():
+        if not is_secret_key(key) or not is_plain(value):
+            continue
+        if isinstance(value, Mapping):
+            table = cast("Mapping[object, object]", value)
+            found += [_plain_key(key, str(name)) for name, one in table.items() if is_plain(one)]
+        elif key not in encrypted:
+            fix = f"remove the line, create a new secret, and set it with `pulumi config set --secret {key}`"
+            found.append(SettingFinding(key, None, Finding("plain-secret", _PLAIN, fix=fix)))
+    return found
+
+
+_PLAIN = "the stack file contains a secret in plain text; treat it as leaked to everyone who can read the repository"
+
+
+def _plain_key(key: str, name: str) -> SettingFinding:
+    path = shlex.quote(f"{key}[{json.dumps(name)}]")
+    fix = f"`pulumi config rm --path {path}`, then `llmd-gke key new CALLER`"
+    return SettingFinding(f"{key}.{name}", None, Finding("plain-secret", _PLAIN, fix=fix))
+
+
+def plain_caller_keys(in_file: object, in_use: object) -> list[SettingFinding]:
+    """Findings about callers' keys that the stack file has in plain text, and that the program was given.
+
+    The engine marks :data:`CALLER_KEYS` as a whole as secret if one of its keys is encrypted; only the stack file says
+    which are not. ``in_file`` is its value there, ``in_use`` the decrypted one: a file that is not the one in use,
+    because of ``--config-file``, has others.
+    """
+    if not isinstance(in_file, Mapping) or not isinstance(in_use, Mapping):
+        return []
+    given, used = cast("Mapping[object, object]", in_file), cast("Mapping[object, object]", in_use)
+    same = {name: value for name, value in given.items() if name in used and used[name] == value}
+    return plain_secrets({f"{NAMESPACE}:{CALLER_KEYS}": same}, [])
 
 
 def required_secrets(settings: StackSettings) -> list[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast
 
+import pulumi
 import pytest
 
+from components import configuration
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph
 from llmd_gke.manifests import egress
@@ -54,6 +57,26 @@ def test_keys_are_secret_and_in_one_secret_only(door: Callable[..., Graph]) -> N
     holders = [node.name for node in graph.nodes.values() if KEYS["team-a"] in str(node)]
     assert holders == [secret.name]
     assert KEYS["team-a"] not in str(graph.outputs)
+
+
+def stack_file(folder: Path, batch: str) -> None:
+    lines = ("config:", "  llmd-gke:callerKeys:", "    team-a:", "      secure: v1:abc", f"    batch: {batch}", "")
+    (folder / "Pulumi.eu4a.yaml").write_text("\n".join(lines))
+
+
+def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
+    door: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The engine says only that the map contains something secret."""
+    monkeypatch.setattr(configuration, "get_root_directory", lambda: str(tmp_path))
+    door()  # no such file
+    stack_file(tmp_path, KEYS["batch"])
+    with pytest.raises(pulumi.RunError, match=r"(?s)callerKeys\.batch.*plain text.*config rm --path") as caught:
+        door()
+    assert KEYS["batch"] not in str(caught.value)
+    assert "team-a" not in str(caught.value)
+    stack_file(tmp_path, "c" * 40)
+    door()  # another file than the one in use
 
 
 def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[..., Graph]) -> None:

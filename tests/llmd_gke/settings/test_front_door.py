@@ -175,6 +175,9 @@ def test_one_plain_key_among_encrypted_ones_is_found() -> None:
     keys = {"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}, "team-b": LONG}}
     (setting_finding,) = plain_secrets(keys, list(keys))
     assert setting_finding.finding.rule == "plain-secret"
+    assert setting_finding.key == "llmd-gke:callerKeys.team-b"
+    assert "pulumi config rm --path 'llmd-gke:callerKeys[\"team-b\"]'" in setting_finding.finding.fix
+    assert LONG not in str(setting_finding)
     assert not plain_secrets({"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}}}, [])
 
 

@@ -212,6 +212,7 @@ models = {
             door,
             settings.project,
             settings.scaling_source(model),
+            front_doors,
         ),
         after(
             platform,

@@ -31,8 +31,8 @@ class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where requests
     enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service account
     contains ``prefix``, the cluster's name. ``traces``: destination of request traces (default: none). ``door``: the
-    front door that requests pass, if there is one. ``project`` and ``source``: where an autoscaled model's load is
-    read, and what reads it.
+    front door that requests pass, if there is one, and ``doors`` the components that create it. ``project`` and
+    ``source``: where an autoscaled model's load is read, and what reads it.
     """
 
     settings: ModelSettings
@@ -46,6 +46,7 @@ class ModelArgs:
     door: FrontDoorSettings | None = None
     project: str = ""
     source: Source = "keda"
+    doors: Sequence[pulumi.Resource] = ()
 
 
 class Model(pulumi.ComponentResource):
@@ -101,7 +102,7 @@ class Model(pulumi.ComponentResource):
                 for key, policy in routing.model_policies(model).items():
                     custom_resource(f"{name}-{key}", policy, child)
             if door is not None:
-                routes += _behind_door(name, model, door, child)
+                routes += _behind_door(name, model, door, args.doors, child)
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
         service = custom_resource(
@@ -148,12 +149,19 @@ class Model(pulumi.ComponentResource):
 
 
 def _behind_door(
-    name: str, model: ModelSettings, door: FrontDoorSettings, child: pulumi.ResourceOptions
+    name: str,
+    model: ModelSettings,
+    door: FrontDoorSettings,
+    doors: Sequence[pulumi.Resource],
+    child: pulumi.ResourceOptions,
 ) -> Sequence[pulumi.Resource]:
     """The model's route at the front door, the callers that may use it, and their priorities.
 
-    The limits on callers come first: the route must not be open for a moment to those who may not use it.
+    The limits on callers come first: the route must not be open for a moment to those who may not use it. Each depends
+    on ``doors`` itself. If the stack loses its front door, the component of the model no longer depends on that, and
+    these would be deleted after the controller that removes the route's finalizer.
     """
+    child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[*doors]))
     first = [
         custom_resource(f"{name}-priority-{caller}", objective, child)
         for caller, objective in behind_door.objectives(model, door).items()

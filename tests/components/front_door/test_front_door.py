@@ -15,7 +15,7 @@ from llmd_gke.settings import load_stack
 from tests.components import kinds, test_resources
 from tests.components.conftest import DOOR, ROOT, Record
 from tests.components.front_door.conftest import KEYS
-from tests.components.front_door.support import COMPONENT, ROUTE, SECURITY, TRAFFIC, the
+from tests.components.front_door.support import COMPONENT, OBJECTIVE, ROUTE, SECURITY, TRAFFIC, the
 from tests.components.kinds import metadata, of, spec
 
 
@@ -110,6 +110,15 @@ def test_controllers_go_with_the_cluster_and_what_they_finalise_goes_before(grap
     assert {kinds.chart(name)(graph)[0].deleted_with for name in charts} == {cluster.urn}
     for type_ in (ROUTE, SECURITY, kinds.GATEWAY, kinds.ROUTE):
         assert {node.deleted_with for node in of(type_)(graph)} == {""}
+
+
+def test_what_models_have_at_the_door_depends_on_the_door_itself(graph: Graph) -> None:
+    """Without ``frontDoor`` the model's component no longer does: finalizers would outlive the controller."""
+    (controller,) = kinds.chart(front_door.AI_GATEWAY_CHART)(graph)
+    owned = [*of(ROUTE)(graph), *of(OBJECTIVE)(graph), *of(SECURITY)(graph)]
+    of_models = [node for node in owned if metadata(node, "namespace") in ("models", "others")]
+    assert len(of_models) == 2 + 3 + 2
+    assert [node.name for node in of_models if controller.urn not in node.depends_on] == []
 
 
 def test_google_keeps_the_crds_of_the_gateway_api(graph: Graph) -> None:

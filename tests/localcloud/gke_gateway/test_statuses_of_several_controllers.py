@@ -67,7 +67,7 @@ def test_an_entry_that_came_since_the_last_look_is_not_overwritten(tmp_path: Pat
         snapshot = snapshot_of(gateway, route, present, b.service("picker", port=9002))
         wanted = {"parents": statuses.pool_parents(present, [look(snapshot, tmp_path)])}
         asyncio.run(controller.write_status(POOL, present, wanted))
-        return server.object["status"]["parents"]
+        return cast("list[JsonObject]", server.object["status"]["parents"])
 
     assert write(before) == [DOORS], "refused: the watch reports the newer one"
     both = write(now)

@@ -120,8 +120,8 @@ def runtime_config(
     if spans_hosts:
         spec["worker"] = multi_host.worker(template, container)
         spec["parallelism"] = multi_host.parallelism(pool)
-    if model.uses_buckets:
-        spec["annotations"] = {weights.FUSE_ANNOTATION: "true"}
+    if annotations := weights.pod_annotations(model):
+        spec["annotations"] = annotations
     return {
         "apiVersion": kserve.API_VERSION,
         "kind": kserve.CONFIG,

@@ -41,6 +41,17 @@ def bucket_uri(value: str) -> Iterator[Finding]:
         )
 
 
+def parallel_download(uri: str) -> Iterator[Finding]:
+    """Only weights that Cloud Storage FUSE mounts are read through its cache."""
+    if not uri.startswith("gs://"):
+        yield Finding(
+            "parallel-download",
+            f"{uri} is not mounted by Cloud Storage FUSE, whose cache this setting configures",
+            allowed="parallelDownload only with a uri of gs://BUCKET/PATH",
+            fix="remove parallelDownload, or copy the weights to a bucket and set uri to it",
+        )
+
+
 def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:
     """No model of another namespace writes the same compile cache, or one inside the other.
 

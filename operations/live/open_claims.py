@@ -264,6 +264,7 @@ BY_HAND: Mapping[int, str] = {
     74: "needs frontDoor.access.ranges without the own address: 403; gcloud compute backend-services list",
     75: "needs frontDoor.access.iap: the output `curl` with and without IAP_TOKEN",
     76: "needs the identity of the workflow `deploy`, and frontDoor.access: `pulumi up` by it alone",
+    77: "needs parallelDownload: annotations gke-gcsfuse/* of the model's pod, its start with and without",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

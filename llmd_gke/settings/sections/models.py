@@ -99,6 +99,9 @@ class ModelSettings(Section):
     compile_cache: Word | None = None
     """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), that stores compiled graphs for later pods (default: none;
     each pod compiles once)."""
+    parallel_download: bool = False
+    """Read ``gs://`` weights in parallel into a file cache on the node's disk, whose ``diskGb`` must have room for them
+    (default: false; the server reads them from the bucket). Only with a ``uri`` of ``gs://``."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     """The endpoint picker, which distributes requests over the replicas."""
     objectives: ObjectivesSettings = Field(default_factory=ObjectivesSettings)

@@ -50,6 +50,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         yield from locate(f"{key}.maxModelLen", model.max_model_len, findings)
     if model.compile_cache is not None:
         yield from locate(f"{key}.compileCache", model.compile_cache, buckets.bucket_uri(model.compile_cache))
+    if model.parallel_download:
+        findings = buckets.parallel_download(model.uri)
+        yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
     for index, path in enumerate(model.paths):
         yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
     yield from locate(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))

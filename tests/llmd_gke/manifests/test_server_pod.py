@@ -103,6 +103,32 @@ def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool
     assert mount in template["containers"][0]["volumeMounts"]
 
 
+def test_weights_are_cached_and_fetched_in_parallel_only_where_asked(
+    make_model: MakeModel, pool: TpuPoolSettings
+) -> None:
+    model = make_model(uri="gs://weights/qwen/v1", compile_cache="gs://cache/v6e", parallel_download=True)
+    spec = spec_of(model, pool)
+    options = {
+        volume["csi"]["volumeAttributes"]["bucketName"]: volume["csi"]["volumeAttributes"]["mountOptions"].split(",")
+        for volume in spec["template"]["volumes"]
+        if "csi" in volume
+    }
+    assert options["cache"] == ["implicit-dirs", "only-dir=v6e"], "graphs are also written"
+    assert options["weights"] == [
+        "implicit-dirs",
+        "only-dir=qwen/v1",
+        "file-cache:max-size-mb:-1",
+        "file-cache:enable-parallel-downloads:true",
+        "file-system:kernel-list-cache-ttl-secs:-1",
+    ]
+    assert spec["annotations"] == {
+        "gke-gcsfuse/volumes": "true",
+        "gke-gcsfuse/cpu-limit": "0",
+        "gke-gcsfuse/memory-limit": "0",
+        "gke-gcsfuse/ephemeral-storage-limit": "0",
+    }, "5 GiB, the driver's default, is less than most weights"
+
+
 def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     model = make_model(uri="pvc://claim/qwen/v1")
     spec = spec_of(model, pool)

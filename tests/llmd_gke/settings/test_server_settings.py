@@ -31,6 +31,19 @@ def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, 
     assert model.env[0].name == variable["name"]
 
 
+def test_parallel_download_is_for_weights_in_a_bucket(config: Config, accepted: Accept) -> None:
+    (model,) = accepted(with_model(config, uri="gs://weights/qwen", parallelDownload=True)).settings.models
+    assert model.parallel_download
+
+
+@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "pvc://claim/qwen", "oci://example.com/qwen:v1", "s3://b/qwen"])
+def test_parallel_download_of_other_weights_is_refused(config: Config, refused: Refuse, uri: str) -> None:
+    message = refused(with_model(config, uri=uri, parallelDownload=True))
+    assert "llmd-gke:models[0].parallelDownload" in message
+    assert f"{uri} is not mounted by Cloud Storage FUSE" in message
+    assert "remove parallelDownload" in message
+
+
 @pytest.mark.parametrize(
     ("variable", "text"),
     [

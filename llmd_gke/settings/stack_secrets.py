@@ -21,17 +21,17 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
 
     Of a map with several keys, each that is not encrypted is one finding.
     """
-    found: list[SettingFinding] = []
+    findings: list[SettingFinding] = []
     for key, value in values.items():
         if not is_secret_key(key) or not is_plain(value):
             continue
         if isinstance(value, Mapping):
             table = cast("Mapping[object, object]", value)
-            found += [_plain_key(key, str(name)) for name, one in table.items() if is_plain(one)]
+            findings += [_plain_key(key, str(name)) for name, one in table.items() if is_plain(one)]
         elif key not in encrypted:
             fix = f"remove the line, create a new secret, and set it with `pulumi config set --secret {key}`"
-            found.append(SettingFinding(key, None, Finding("plain-secret", _PLAIN, fix=fix)))
-    return found
+            findings.append(SettingFinding(key, None, Finding("plain-secret", _PLAIN, fix=fix)))
+    return findings
 
 
 _PLAIN = "the stack file contains a secret in plain text; treat it as leaked to everyone who can read the repository"

@@ -25,6 +25,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("front_door",),
     ("front_door_stack",),
     ("front_door_load",),
+    ("front_door_keep_paths",),
     ("clients_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a

@@ -9,11 +9,7 @@ import base64
 import json
 import re
 import statistics
-import subprocess
-import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +24,13 @@ from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
 from tests.real_kubernetes.front_door_objects import AI_SYSTEM, SYSTEM
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
+from tests.real_kubernetes.streams import broken, set_times, streams
 
 STACK = "door"
-HERE = Path(__file__).parent
 LOAD, COUNTED, BULK, FIRST = (stand_in_key(name) for name in ("load", "counted", "bulk", "team-a"))
 STREAMS = 197
+WANTED = ({"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3})
+NAMESPACES = ("models", "others")
 LIMIT = 5
 NEW_KEY = "another-key-of-team-a-0123456789abcdef"
 
@@ -75,68 +73,6 @@ def status(stack: Laptop, key: str, model: str = "qwen") -> int:
     return ask(stack, address(stack), keyed(chat("hello", model=model, max_tokens=1), key))[0]["status"]
 
 
-SET = """
-import json, sys
-import httpx
-for address in sys.argv[2:]:
-    httpx.post(f"http://{address}:8000/admin/config", json=json.loads(sys.argv[1]), trust_env=False).raise_for_status()
-"""
-"""The simulator's own way to change its times while it runs (llm-d-inference-sim ``docs/api.md``)."""
-
-
-def set_times(stack: Laptop, first_token: str, between: str) -> None:
-    """How long every model server takes for the first token, and for each further one."""
-    pods = [
-        pod
-        for namespace in ("models", "others")
-        for pod in objects.every(stack, "pods", "-l", "kserve.io/component=workload", namespace=namespace)
-    ]
-    times = json.dumps({"time-to-first-token": first_token, "inter-token-latency": between})
-    stack.python(SET, times, *(pod["status"]["podIP"] for pod in pods))
-
-
-@dataclass
-class Streams:
-    """Streams that have ended, in a file that the client writes to."""
-
-    file: Path
-
-    def ended(self) -> list[dict[str, Any]]:
-        lines = self.file.read_text().splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-    def await_more(self, count: int, model: str = "qwen") -> list[dict[str, Any]]:
-        """Waits for so many further streams of that model, and returns all that ended meanwhile."""
-        before = len(self.ended())
-
-        def further() -> list[dict[str, Any]]:
-            return self.ended()[before:]
-
-        until(lambda: sum(one["model"] == model for one in further()) >= count, f"{count} streams of {model}")
-        return further()
-
-
-@contextmanager
-def streams(stack: Laptop, file: Path) -> Generator[Streams]:
-    """200 streams at once for as long as the block lasts, of two models."""
-    wanted = [{"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3}]
-    client = HERE / "streams_client.py"
-    command = stack.entered([sys.executable, "-P", str(client), address(stack), json.dumps(wanted)])
-    with file.open("w") as out:
-        process = subprocess.Popen(
-            command, env=stack.inner_environment, cwd=stack.folder, stdin=subprocess.PIPE, stdout=out
-        )
-        try:
-            yield Streams(file)
-        finally:
-            process.communicate(timeout=150)
-    assert process.returncode == 0
-
-
-def broken(ended: list[dict[str, Any]], model: str = "qwen") -> list[dict[str, Any]]:
-    return [one for one in ended if one["model"] == model and not (one["status"] == 200 and one["whole"])]
-
-
 def kill(stack: Laptop, namespace: str, start: str, count: int) -> None:
     """Kills so many pods whose name begins so."""
     pods = [objects.name(pod) for pod in objects.every(stack, "pods", namespace=namespace)]
@@ -161,8 +97,8 @@ KILLED = (
 
 
 def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, tmp_path: Path) -> None:
-    set_times(stack, "200ms", "1s")
-    with streams(stack, tmp_path / "streams.jsonl") as running:
+    set_times(stack, "200ms", "1s", *NAMESPACES)
+    with streams(stack, tmp_path / "streams.jsonl", address(stack), WANTED) as running:
         running.await_more(STREAMS)
         second_key(stack, NEW_KEY)
         until(lambda: status(stack, NEW_KEY) == 200, "the new key", 30)
@@ -238,7 +174,7 @@ def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
 
 
 def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Laptop) -> None:
-    set_times(stack, "0ms", "0ms")
+    set_times(stack, "0ms", "0ms", *NAMESPACES)
     path = "/v1/chat/completions"
     kinds: list[dict[str, Any]] = [
         {"path": path, "method": "POST", "raw": "{"},
@@ -259,14 +195,14 @@ def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Lapto
 
 def test_answers_that_end_at_once_arrive_whole(stack: Laptop) -> None:
     """Envoy up to 1.38 lost one in sixty of them where two external processors read an answer."""
-    set_times(stack, "0ms", "0ms")
+    set_times(stack, "0ms", "0ms", *NAMESPACES)
     request = keyed(chat("hello", model="qwen", max_tokens=4, stream=True), LOAD)
     seen = ask(stack, address(stack), *([request] * 1000), at_once=4)
     assert [one for one in seen if one["status"] != 200 or "[DONE]" not in one["text"]] == []
 
 
 def test_callers_who_send_their_body_slowly_keep_nobody_waiting(stack: Laptop) -> None:
-    set_times(stack, "0ms", "0ms")
+    set_times(stack, "0ms", "0ms", *NAMESPACES)
     slow = {**keyed(chat("hello " * 200, model="qwen"), LOAD), "slowly": 20}
     quick = keyed(chat("hello", model="qwen"), LOAD)
     seen = ask(stack, address(stack), *([slow] * 100), *([quick] * 20), at_once=120)

@@ -31,5 +31,10 @@ HANDLER = "single-profile-handler"
 SATURATION_DETECTOR = "utilization-detector"
 """Plugin that decides whether a replica is full. Parameters: llm-d/llm-d-router v0.9.0
 ``pkg/epp/framework/plugins/flowcontrol/saturationdetector/utilization/config.go``."""
+CONCURRENCY_DETECTOR = "concurrency-detector"
+"""Plugin that decides it by the requests that the picker has sent and that have not ended. Parameters:
+llm-d/llm-d-router v0.9.0 ``pkg/epp/framework/plugins/flowcontrol/saturationdetector/concurrency/config.go``. The picker
+adds the counter that it needs, ``inflight-load-producer`` (``pkg/epp/datalayer/data_graph.go``
+``CreateMissingDataProducers``)."""
 DEFAULT_PICKER = "max-score-picker"
 """Plugin that chooses one endpoint by the scores; ``random-picker`` and ``weighted-random-picker`` are the others."""

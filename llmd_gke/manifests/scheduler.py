@@ -48,10 +48,11 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
         used.append({"pluginRef": plugin.type, **({} if plugin.weight is None else {"weight": plugin.weight})})
     detector: JsonObject = {}
     if (limits := _limits(model)) is not None:
-        declared.append({"type": scheduling.SATURATION_DETECTOR, "parameters": limits})
+        kind, parameters = limits
+        declared.append({"type": kind, "parameters": parameters})
         # llm-d-router 0.9 reads this older field and a newer one; an endpoint picker of the inference extension 1.5
         # only this one.
-        detector["saturationDetector"] = {"pluginRef": scheduling.SATURATION_DETECTOR}
+        detector["saturationDetector"] = {"pluginRef": kind}
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
         "kind": "EndpointPickerConfig",
@@ -62,11 +63,13 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     }
 
 
-def _limits(model: ModelSettings) -> JsonObject | None:
-    """The parameters of the saturation detector; ``None`` if the settings have none."""
+def _limits(model: ModelSettings) -> tuple[str, JsonObject] | None:
+    """The saturation detector and its parameters; ``None`` if the settings have none."""
     saturation = model.scheduler.saturation
     if saturation is None:
         return None
+    if saturation.max_concurrency is not None:
+        return scheduling.CONCURRENCY_DETECTOR, {"maxConcurrency": saturation.max_concurrency}
     stale = saturation.metrics_staleness_milliseconds
     limits: JsonObject = {
         "queueDepthThreshold": saturation.queue_depth_threshold,
@@ -74,7 +77,7 @@ def _limits(model: ModelSettings) -> JsonObject | None:
         "metricsStalenessThreshold": None if stale is None else f"{stale}ms",
         "headroom": saturation.headroom,
     }
-    return {key: value for key, value in limits.items() if value is not None}
+    return scheduling.SATURATION_DETECTOR, {key: value for key, value in limits.items() if value is not None}
 
 
 def _plugins(model: ModelSettings) -> list[PluginSettings]:

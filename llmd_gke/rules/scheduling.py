@@ -34,13 +34,28 @@ def plugins(entries: Sequence[tuple[str, int | None]], *, prefix_caching: bool) 
         yield _plugin(f"{' and '.join(pickers)} are both pickers", "at most one picker", f"keep {pickers[0]}")
 
 
-def saturation(kinds: Sequence[str]) -> Iterator[Finding]:
-    """Thresholds of saturation are set once: by the setting ``saturation``, or by a plugin in ``plugins``."""
-    if scheduling.SATURATION_DETECTOR in kinds:
+def saturation(kinds: Sequence[str], *, counted: bool = False) -> Iterator[Finding]:
+    """Saturation is configured once: by the setting ``saturation``, or by a plugin in ``plugins``. ``counted``: the
+    setting limits the requests in flight.
+    """
+    detector = scheduling.CONCURRENCY_DETECTOR if counted else scheduling.SATURATION_DETECTOR
+    if detector in kinds:
         yield _plugin(
-            f"{scheduling.SATURATION_DETECTOR} is in the list of plugins, but saturation also configures it",
+            f"{detector} is in the list of plugins, but saturation also configures it",
             "one of the two",
-            f"remove {scheduling.SATURATION_DETECTOR} from plugins",
+            f"remove {detector} from plugins",
+        )
+
+
+def one_detector(thresholds: Sequence[str], *, counted: bool) -> Iterator[Finding]:
+    """A picker has one saturation detector: a limit of requests in flight excludes thresholds on metrics."""
+    if counted and thresholds:
+        names = ", ".join(thresholds)
+        yield Finding(
+            "scheduler-plugin",
+            f"requests in flight and thresholds on metrics ({names}) are both set, but the picker uses one of them",
+            "maxConcurrency alone, or only thresholds",
+            f"remove {names}, or remove maxConcurrency",
         )
 
 

@@ -25,7 +25,7 @@ class SaturationSettings(Section):
     """When the endpoint picker considers a replica saturated; omitted values are the picker's own.
 
     While all replicas are saturated, requests with negative priority (``sheddable``) get status 429; others are not
-    held back.
+    held back. If callers of a front door have priorities, all requests wait in the picker instead.
     """
 
     queue_depth_threshold: Annotated[int, Field(ge=1, le=10000)] | None = None
@@ -37,6 +37,16 @@ class SaturationSettings(Section):
     headroom: Annotated[float, Field(ge=0, le=10)] | None = None
     """How far above the thresholds a replica may still be chosen, as a fraction of them (the picker's own default:
     0)."""
+    max_concurrency: Annotated[int, Field(ge=1, le=100000)] | None = None
+    """Number of requests in flight per replica, counted by the picker when it sends a request and when the answer ends;
+    instead of the thresholds above, which are read from the replicas' metrics (llm-d/llm-d-router v0.9.0
+    ``concurrency-detector``; default: the thresholds)."""
+
+    @property
+    def thresholds(self) -> dict[str, JsonValue]:
+        """The thresholds on metrics that are set, by the names of the settings."""
+        given = self.model_dump(by_alias=True, exclude_none=True)
+        return {name: value for name, value in given.items() if name != "maxConcurrency"}
 
 
 class SchedulerSettings(Section):

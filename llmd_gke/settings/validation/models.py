@@ -131,9 +131,12 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:
     yield from locate(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
     yield from locate(f"{key}.image", image, pods.picker_ceiling(pod, pods.preset_picker()))
     entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
-    if model.scheduler.saturation is not None:
+    if (saturation := model.scheduler.saturation) is not None:
         kinds = [kind for kind, _ in entries]
-        yield from locate(f"{key}.plugins", kinds, scheduling.saturation(kinds))
+        counted = saturation.max_concurrency is not None
+        yield from locate(f"{key}.plugins", kinds, scheduling.saturation(kinds, counted=counted))
+        findings = scheduling.one_detector([*saturation.thresholds], counted=counted)
+        yield from locate(f"{key}.saturation.maxConcurrency", saturation.max_concurrency, findings)
     if entries:
         findings = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
         yield from locate(f"{key}.plugins", [kind for kind, _ in entries], findings)

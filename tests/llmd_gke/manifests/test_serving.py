@@ -158,6 +158,14 @@ def test_thresholds_of_a_full_replica_are_the_pickers_unless_settings_say_otherw
     assert config["schedulingProfiles"] == silent["schedulingProfiles"], "it gives no scores"
 
 
+def test_a_limit_of_requests_in_flight_takes_the_place_of_the_thresholds(make_model: MakeModel) -> None:
+    config = cast("Any", scheduler.scheduler_config(make_model(scheduler={"saturation": {"max_concurrency": 8}})))
+    assert config["saturationDetector"] == {"pluginRef": "concurrency-detector"}
+    assert config["plugins"][-1] == {"type": "concurrency-detector", "parameters": {"maxConcurrency": 8}}
+    assert "utilization-detector" not in str(config)
+    assert "concurrency-detector" not in str(config["schedulingProfiles"]), "as a filter it would reject, not queue"
+
+
 @pytest.mark.parametrize(
     ("wait", "condition"), [("ready", "condition=Ready"), ("workloads", "condition=WorkloadsReady")]
 )

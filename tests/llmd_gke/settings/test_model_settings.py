@@ -149,6 +149,27 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
             "    fix:     remove utilization-detector from plugins",
         ),
         (
+            {
+                "scheduler": {
+                    "plugins": [{"type": "queue-scorer", "weight": 1}, {"type": "concurrency-detector"}],
+                    "saturation": {"maxConcurrency": 8},
+                }
+            },
+            PLUGINS + '["queue-scorer", "concurrency-detector"]\n'
+            "    concurrency-detector is in the list of plugins, but saturation also configures it  "
+            "[scheduler-plugin]\n"
+            "    allowed: one of the two\n"
+            "    fix:     remove concurrency-detector from plugins",
+        ),
+        (
+            {"scheduler": {"saturation": {"maxConcurrency": 8, "queueDepthThreshold": 3, "headroom": 0.2}}},
+            "  llmd-gke:models[0].scheduler.saturation.maxConcurrency = 8\n"
+            "    requests in flight and thresholds on metrics (queueDepthThreshold, headroom) are both set, but the "
+            "picker uses one of them  [scheduler-plugin]\n"
+            "    allowed: maxConcurrency alone, or only thresholds\n"
+            "    fix:     remove queueDepthThreshold, headroom, or remove maxConcurrency",
+        ),
+        (
             {"kvCacheOffloading": {"cpu": "8Gi"}},
             '  llmd-gke:models[0].kvCacheOffloading = {"cpu": "8Gi"}\n'
             "    KServe turns this into a GPU-only KV connector, which the TPU backend does not support  "
@@ -178,6 +199,7 @@ def test_what_does_not_fit_is_refused(config: Config, refused: Refuse, model: di
         ("kvCacheUtilThreshold", 1.1),
         ("metricsStalenessMilliseconds", 0),
         ("headroom", -0.1),
+        ("maxConcurrency", 0),
     ],
 )
 def test_a_threshold_that_the_picker_would_refuse_is_refused(

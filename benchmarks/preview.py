@@ -29,6 +29,7 @@ from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
+from localcloud.workflow.settings import secrets_of  # noqa: E402
 
 STACK = "eu4a"
 EMPTY = "import pulumi\n"
@@ -52,7 +53,7 @@ def project(folder: Path, empty: bool) -> Runner:
     if engine is None:
         sys.exit("The engine is not set up. Fix: make up")
     home.prepare(workdir, engine)
-    config.sync(workdir, STACK)
+    config.sync(workdir, STACK, secrets_of(workdir, STACK))
     runner = Runner(workdir, engine)
     commands.ensure_stack(runner, STACK, select=True)
     return runner

@@ -22,7 +22,7 @@ from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state
+from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
@@ -82,7 +82,7 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
         recovery.settle(runner, stack, copy, console)
         recovery.check_cloud(workdir, stack)
         ensure_stack(runner, stack, select=True)
-        status = cloud.update(partial(_update, runner, stack), console)
+        status = cloud.update(partial(_update, runner, stack, console), console)
     again, down = workdir.make("up", stack), workdir.make("down")
     if status == 0:
         show_outputs(workdir, stack, console)
@@ -105,14 +105,27 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
     return reported(status)
 
 
-def _update(runner: Runner, stack: str, events: Path | None = None, watch: Watch | None = None) -> int:
-    """Runs an update, see :class:`~localcloud.workflow.backend.Update`."""
-    command = ("up", "--yes", "--suppress-outputs", *_operation(runner.workdir, stack))
-    log = events or failures.log(runner.workdir)
-    log.unlink(missing_ok=True)
-    status = runner.stream(*command, events=log, watch=watch)
+def _update(
+    runner: Runner, stack: str, console: Console, events: Path | None = None, watch: Watch | None = None
+) -> int:
+    """Runs an update, see :class:`~localcloud.workflow.backend.Update`; only a preview if that shows no change."""
+    workdir, log = runner.workdir, events or failures.log(runner.workdir)
+    operation = ("--suppress-outputs", *_operation(workdir, stack))
+    digest = unchanged.inputs(workdir, stack, runner.engine.pulumi)
+    status, needed, flags = 0, True, ("--yes",)
+    if unchanged.is_complete(workdir, stack, digest):
+        log.unlink(missing_ok=True)
+        status, flags = runner.stream("preview", *operation, events=log, watch=watch), ("--yes", "--skip-preview")
+        needed = not status and not unchanged.changes_nothing(log)
+        if not status and not needed:
+            say(console, "Nothing to update.")
+    if needed:
+        log.unlink(missing_ok=True)
+        status = runner.stream("up", *flags, *operation, events=log, watch=watch)
+        if not status:
+            unchanged.record(workdir, stack, digest)
     if events and events.exists():
-        shutil.copy(events, failures.log(runner.workdir))
+        shutil.copy(events, failures.log(workdir))
     return status
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from localcloud.workflow import state, unchanged
 from tests.real_engine.harness import Rehearsal
 
 
@@ -15,11 +18,54 @@ def test_a_second_up_changes_nothing_and_an_edited_setting_is_applied(small: Reh
     assert "+ 4 created" in first.stdout
     again = small.up()
     assert "4 unchanged" in again.stdout
-    assert "created" not in again.stdout.split("Updating")[1]
+    assert "created" not in again.stdout
     small.edit("local", lambda config: config["llmd-gke:models"][0].update(replicas=2))
     third = small.up()
     assert "- 1 deleted" in third.stdout
     assert len(small.cloud()) == 2
+
+
+def saved(small: Rehearsal) -> list[dict[str, Any]]:
+    """The resources in the state with their dependencies; without times, and without texts that differ each time they
+    are encrypted.
+    """
+    text = (state.folder(small.workdir) / "local.json").read_text()
+    resources = json.loads(re.sub(r'"ciphertext":"[^"]*"', '"ciphertext":""', text))["checkpoint"]["latest"][
+        "resources"
+    ]
+    return [{key: value for key, value in one.items() if key != "modified"} for one in resources]
+
+
+def test_a_second_up_ends_with_its_preview_and_a_full_update_would_save_the_same(small: Rehearsal) -> None:
+    small.up()
+    before = saved(small)
+    again = small.up()
+    assert "Nothing to update." in again.stdout
+    assert "Updating" not in again.stdout
+    small.environ[unchanged.SWITCH] = "1"
+    full = small.up()
+    assert "4 unchanged" in full.stdout.split("Updating")[1]
+    assert saved(small) == before
+
+
+def test_an_edited_program_is_updated_though_no_resource_changes(small: Rehearsal) -> None:
+    small.up()
+    program = small.workdir.root / "__main__.py"
+    program.write_text(program.read_text() + "\n")
+    assert "Updating" in small.up().stdout
+    assert "Nothing to update." in small.up().stdout
+
+
+def test_an_output_that_differs_each_time_is_saved_each_time(small: Rehearsal) -> None:
+    program = small.workdir.root / "__main__.py"
+    program.write_text(program.read_text() + "\nimport uuid\n\npulumi.export('unique', str(uuid.uuid4()))\n")
+    seen: set[object] = set()
+    for _ in range(2):
+        assert "Updating" in small.up().stdout
+        present = small.state()
+        assert present is not None
+        seen.add(present.outputs["unique"])
+    assert len(seen) == 2
 
 
 def test_an_unknown_setting_is_named_before_the_engine_starts(small: Rehearsal) -> None:

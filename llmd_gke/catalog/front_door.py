@@ -67,6 +67,10 @@ AI_WEBHOOK_PORT = 9443
 REDIS = "front-door-redis"
 REDIS_PORT = 6379
 
+SIDECAR = "ai-gateway-extproc"
+"""The container that AI Gateway's webhook adds to each Envoy; without it Envoy answers 500
+(``extProcContainerName`` in envoyproxy/ai-gateway ``internal/controller/gateway_mutator.go`` 1.0.0).
+"""
 PROXY_LABELS = {
     "app.kubernetes.io/component": "proxy",
     "app.kubernetes.io/managed-by": "envoy-gateway",

@@ -91,6 +91,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
     present, running = state.read(workdir, stack), discover.running(workdir.home)
     if present is None or running is None:
         return 1
+    front_door.wait(workdir, stack, console)
     address = present.outputs.get("gatewayIp")
     models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
     failed = False

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from localcloud.common.child_process import follow
+from localcloud.workflow.unchanged import SWITCH
 from operations import outputs
 from operations.live import engine_events
 from operations.live.report import without_secrets
@@ -34,10 +35,13 @@ def preview(target: Target) -> list[str]:
 
 
 def unchanged(target: Target) -> list[str]:
-    """The command that shows whether a second ``up`` changes anything: a preview if ``up`` could cost money."""
+    """The command that shows whether a second ``up`` changes anything: a preview if ``up`` could cost money.
+
+    Otherwise a whole update, also where a preview would be enough, since it is judged by the engine's history.
+    """
     if target.cloud is Cloud.GOOGLE:
         return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
-    return up(target)
+    return [*up(target), f"{SWITCH}=1"]
 
 
 def was_unchanged(target: Target, status: int) -> bool:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import versions
+from llmd_gke.catalog.front_door import SIDECAR
 from localcloud.binaries import resolve as programs
 from localcloud.cluster import front_door as needs
 from localcloud.common.workdir import cache_folder
@@ -180,7 +181,7 @@ def proxies(laptop: Laptop) -> list[Object]:
 def injected(pod: Object) -> bool:
     """Whether AI Gateway's webhook has added its external processor."""
     every = [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
-    return any(one["name"] == "ai-gateway-extproc" for one in every)
+    return any(one["name"] == SIDECAR for one in every)
 
 
 def start(laptop: Laptop) -> None:

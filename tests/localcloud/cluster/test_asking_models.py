@@ -12,6 +12,7 @@ import httpx
 import pytest
 from rich.console import Console
 
+from llmd_gke.repository import CLONE
 from localcloud.cluster import chat, lifecycle
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
@@ -41,6 +42,7 @@ def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     outputs = {"gatewayIp": ASKED["address"], "models": {"qwen": {**ASKED, "stopped": True}}}
     monkeypatch.setattr(state, "read", lambda _workdir, _stack: SimpleNamespace(outputs=outputs))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     running = SimpleNamespace(init=SimpleNamespace(pid=1))
+    (tmp_path / "Pulumi.local.yaml").write_text((CLONE / "Pulumi.local.yaml").read_text())
     monkeypatch.setattr(discover, "running", lambda _home: running)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     screen = io.StringIO()
     console = Console(file=screen, width=200)

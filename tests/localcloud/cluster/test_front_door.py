@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from llmd_gke.catalog.front_door import SIDECAR
 from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
@@ -14,6 +15,7 @@ from localcloud.cluster import front_door, lifecycle
 from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
+from localcloud.kubernetes.fields import Object
 
 DOOR = "config:\n  llmd-gke:frontDoor:\n    callers: []\n"
 
@@ -84,3 +86,40 @@ def test_a_stack_without_a_front_door_needs_no_key(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     (tmp_path / "Pulumi.local.yaml").write_text((CLONE / "Pulumi.local.yaml").read_text())
     assert front_door.key(Workdir(tmp_path, tmp_path / "home", "laptop"), "local", "qwen") is None
+
+
+def envoy(*, ready: bool = True, sidecar: bool = True, leaving: bool = False) -> Object:
+    containers = [{"name": "envoy"}, *([{"name": SIDECAR}] if sidecar else [])]
+    return {
+        "metadata": {"deletionTimestamp": "2026-11-23T00:00:00Z"} if leaving else {},
+        "spec": {"containers": containers},
+        "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
+    }
+
+
+REPLACED = {
+    "both": ([envoy(), envoy()], True),
+    "both, and an old one that gets no requests any more": (
+        [envoy(), envoy(), envoy(sidecar=False, leaving=True)],
+        True,
+    ),
+    "as native sidecars": (
+        [{**envoy(), "spec": {"initContainers": [{"name": SIDECAR}], "containers": [{"name": "envoy"}]}}, envoy()],
+        True,
+    ),
+    "none yet": ([], False),
+    "one of two": ([envoy(), envoy(sidecar=False)], False),
+    "both, beside an old one that serves": ([envoy(), envoy(), envoy(sidecar=False)], False),
+    "one that is not ready": ([envoy(), envoy(ready=False)], False),
+}
+
+
+@pytest.mark.parametrize(("pods", "done"), REPLACED.values(), ids=REPLACED.keys())
+def test_the_models_are_asked_once_every_envoy_that_serves_has_the_sidecar(pods: list[Object], done: bool) -> None:
+    assert (front_door.not_replaced(pods, 2) == "") == done
+
+
+def test_what_is_missing_is_counted() -> None:
+    assert front_door.not_replaced([envoy(), envoy(sidecar=False)], 2) == (
+        f"front door: 1 of 2 Envoys are ready with the container {SIDECAR}"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,6 +71,7 @@ def command(
                 f"Fix: {_hint(unknown[0], allowed, stack)}"
             )
         timeline = simulate.simulate(graph, target.settings, changed)
+        choices = simulate.first_token_by_capacity(graph, target.settings, changed)
         measurement: Measurement | None = None
         if measured:
             from operations import outputs
@@ -88,7 +90,21 @@ def command(
 
     picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is TimelineFormat.GANTT else _chain(timeline)
     first = [f"{model}: first token after {_minutes(seconds)}" for model, seconds in timeline.first_token.items()]
-    show(output, _data(stack, timeline), picture, *(first if format_ is TimelineFormat.CHAIN else ()))
+    data = _data(stack, timeline) | ({"firstTokenSecondsByNodePool": choices} if choices else {})
+    tables = [_capacities(model, by_pool) for model, by_pool in choices.items()]
+    show(output, data, picture, *((*first, *tables) if format_ is TimelineFormat.CHAIN else ()))
+
+
+def _capacities(model: str, by_pool: Mapping[str, float]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=f"{model}: first token by the node pool that has hosts", title_justify="left")
+    table.add_column("node pool", no_wrap=True)
+    table.add_column("first token", justify="right", no_wrap=True)
+    for name, seconds in by_pool.items():
+        table.add_row(escape(name), _minutes(seconds))
+    return table
 
 
 def _hint(name: str, allowed: set[str], stack: str) -> str:

@@ -14,6 +14,7 @@ from llmd_gke.catalog.durations import Duration
 from llmd_gke.graph.parts import is_resource, kind_of
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool
 
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
@@ -49,13 +50,11 @@ class Timeline:
 
 def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
     """The steps from a pod without a host until the server answers, one after the other."""
-    pool = settings.pool(model.pool)
     size = catalogue.size(model.uri)
     gigabytes = durations.UNKNOWN_GB if size is None else size.gb
-    reserved = pool.provisioning == "reservation"
     download = Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, durations.DOWNLOAD_SOURCE)
     return (
-        ("host", durations.HOST_RESERVED if reserved else durations.HOST_FROM_ZERO),
+        ("host", host(settings.pool(model.pool))),
         ("image", durations.IMAGE),
         ("weights", download),
         ("initialise", durations.INITIALISE),
@@ -63,6 +62,14 @@ def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple
         ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
         ("policy", durations.POLICY_IN_FORCE),
     )
+
+
+def host(pool: AcceleratorPool) -> Duration:
+    """From a pod without a host until a host of the node pool is ready; of a list of capacities, of the first one.
+
+    A flex-start host also waits for capacity, which no figure foresees.
+    """
+    return durations.HOST_RESERVED if pool.provisioning == "reservation" else durations.HOST_FROM_ZERO
 
 
 def clock(seconds: float) -> str:
@@ -105,6 +112,25 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
             first[node.name.removesuffix("-service")] = _end(chain)
     longest = max(done.values(), key=_end, default=())
     return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
+
+
+def first_token_by_capacity(
+    graph: Graph, settings: StackSettings, what_if: Mapping[str, float] | None = None
+) -> dict[str, dict[str, float]]:
+    """Seconds until the first token of each model on a list of capacities, by the node pool that provides its hosts.
+
+    ``what_if`` as in :func:`simulate`; a duration of the host in it replaces those of all node pools.
+    """
+    seconds: dict[str, dict[str, float]] = {}
+    for model in settings.models:
+        pool = settings.pool(model.pool)
+        if model.stopped or not pool.entries:
+            continue
+        seconds[model.name] = {}
+        for one in pool.node_pools:
+            other = {"host": host(one).seconds, **(what_if or {})}
+            seconds[model.name][one.name] = simulate(graph, settings, other).first_token[model.name]
+    return seconds
 
 
 def allowed_what_if(graph: Graph, settings: StackSettings) -> set[str]:

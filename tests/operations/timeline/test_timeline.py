@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from llmd_gke.catalog import durations
 from llmd_gke.graph.recording import load
-from llmd_gke.settings import load_stack
+from llmd_gke.graph.resources import Graph
+from llmd_gke.settings import StackSettings, load_stack
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from operations.timeline.simulate import Timeline, gantt, simulate
+from operations.timeline.simulate import Timeline, first_token_by_capacity, gantt, simulate
 from tests.components.conftest import ROOT
 from tests.operations.support import run
 
@@ -106,3 +111,37 @@ def test_a_what_if_of_another_form_is_wrong_input(text: str) -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", text)
     assert done.returncode == 2
     assert "--what-if" in done.stderr
+
+
+def on_a_list(root: Path, change: Callable[[dict[str, Any]], None]) -> tuple[Graph, StackSettings]:
+    """The graph and the settings of ``eu4a`` with that change to its stack file."""
+    for name in ("Pulumi.yaml", "__main__.py", "llmd_gke", "components"):
+        (root / name).symlink_to(ROOT / name)
+    content = yaml.safe_load((ROOT / "Pulumi.eu4a.yaml").read_text())
+    change(content["config"])
+    (root / "Pulumi.eu4a.yaml").write_text(yaml.safe_dump(content))
+    return load(root, "eu4a"), load_stack(root, "eu4a").settings
+
+
+def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(config: dict[str, Any]) -> None:
+        config["llmd-gke:tpuPools"][0]["capacity"] = [
+            {"kind": "reservation", "reservation": {"name": "ours"}},
+            {"kind": "on-demand"},
+        ]
+
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    graph, settings = on_a_list(tmp_path, change)
+    first, second = first_token_by_capacity(graph, settings)["qwen"].items()
+    assert (first[0], second[0]) == tuple(pool.name for pool in settings.pools[0].node_pools)
+    assert first[1] == simulate(graph, settings).first_token["qwen"]
+    assert second[1] - first[1] == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)
+    asked = first_token_by_capacity(graph, settings, {"host": 60})["qwen"]
+    assert len(set(asked.values())) == 1, "the duration that was asked for counts for all"
+
+
+def test_a_pool_with_one_capacity_has_no_table_of_capacities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    assert first_token_by_capacity(load(ROOT, "eu4a"), load_stack(ROOT, "eu4a").settings) == {}

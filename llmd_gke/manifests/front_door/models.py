@@ -5,6 +5,8 @@ Fields: envoyproxy/ai-gateway v1.0.0 ``api/v1beta1``; llm-d/llm-d-router v0.9.0 
 
 from __future__ import annotations
 
+import re
+
 from llmd_gke import gateways
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.manifests import naming
@@ -18,16 +20,24 @@ def _pool(model: ModelSettings) -> JsonObject:
     return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
+def any_name_of(model: ModelSettings) -> JsonObject:
+    """A match of the header with the name in the body, by every name of the model: a regular expression (RE2) that has
+    to match the whole value.
+
+    AI Gateway 1.0 puts a filter in front of a pool for each match that leads to it, and a request passes all of them:
+    with two matches the endpoint picker is asked twice, and counts and queues each request twice (envoyproxy/ai-gateway
+    v1.0.0 ``post_translate_modify.go`` ``patchListenerWithInferencePoolFilters``; envoyproxy/ai-gateway#2595).
+    """
+    names = "|".join(re.sub(r"[^\w/-]", lambda found: f"\\{found[0]}", name) for name in listing.names(model))
+    return {"type": "RegularExpression", "name": front_door.MODEL_HEADER, "value": names}
+
+
 def route(model: ModelSettings) -> JsonObject:
     """The AIGatewayRoute: requests whose body names the model go to its InferencePool.
 
     AI Gateway creates an HTTPRoute of the same name, which KServe refers to. Its name differs from that of the model's
     HTTPRoute at the load balancer: AI Gateway would adopt that route without owning it, and Pulumi would delete it.
     """
-    matches: list[Json] = [
-        {"headers": [{"type": "Exact", "name": front_door.MODEL_HEADER, "value": name}]}
-        for name in listing.names(model)
-    ]
     parent: JsonObject = {
         "group": "gateway.networking.k8s.io",
         "kind": "Gateway",
@@ -35,7 +45,7 @@ def route(model: ModelSettings) -> JsonObject:
         "namespace": front_door.NAMESPACE,
     }
     rule: JsonObject = {
-        "matches": matches,
+        "matches": [{"headers": [any_name_of(model)]}],
         "modelsOwnedBy": f"{model.namespace}/{model.name}",
         # AI Gateway's own limit of 60 s cuts long answers.
         "timeouts": {"request": f"{model.request_timeout_seconds}s"},

@@ -130,11 +130,14 @@ def test_every_model_is_served_by_name_before_kserve_looks_for_its_route(graph: 
     for name, namespace in (("qwen", "models"), ("small", "others")):
         route, service = the(graph, ROUTE, f"{name}-door"), the(graph, kinds.SERVICE, name)
         assert metadata(route, "namespace") == namespace
-        values = [
-            match["headers"][0]["value"]
-            for match in cast("list[dict[str, list[dict[str, str]]]]", _rule(route)["matches"])
-        ]
-        assert values == [name, f"publishers/{namespace}/models/{name}"]
+        (match,) = cast("list[dict[str, list[dict[str, str]]]]", _rule(route)["matches"])
+        assert match["headers"] == [
+            {
+                "type": "RegularExpression",
+                "name": front_door.MODEL_HEADER,
+                "value": f"{name}|publishers/{namespace}/models/{name}",
+            }
+        ], "one match: the picker is asked once for each"
         assert graph.comes_before(route, service)
         router = cast("dict[str, object]", spec(service)["router"])
         assert router["gateway"] == {"refs": [{"name": "front-door", "namespace": "front-door"}]}

@@ -129,6 +129,16 @@ def _serving() -> list[BuiltProgram]:
     ]
 
 
+def _counting_picker() -> BuiltProgram:
+    """The endpoint picker with a counter that its detector can read: ``gomod/counting-picker/main.go``. For stacks that
+    limit the requests in flight.
+    """
+    version = versions.program(ENDPOINT_PICKER)
+    wrapper = Wrapper("counting-picker", (ENDPOINT_PICKER, version), disk_mb=1500, modules_mb=800, memory_mb=1300)
+    stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": version}
+    return BuiltProgram(BuildTarget("counting-picker", ".", 200, stamps), wrapper, version, by_default=False)
+
+
 def provider_files(module: Path) -> dict[str, str]:
     """Files that the provider's command embeds: its schema, with the version that upstream's build writes into it."""
     folder, files = module / "cmd" / PROVIDER_NAME, dict[str, str]()
@@ -286,6 +296,7 @@ PROGRAMS = (
     _etcd(),
     *_control_plane(),
     *_serving(),
+    _counting_picker(),
     _google_provider(),
     *_monitoring(),
     *_front_door(),

@@ -16,7 +16,7 @@ from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.binaries.table import GOOGLE_PROVIDER
-from localcloud.cluster import autoscaling, capacity_check, front_door, health, start, variables
+from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -58,7 +58,8 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     Go.
 
     Google's provider is omitted if ``LLMD_GKE_GOOGLE`` selects the hand-written one. The front door's programs and
-    charts are for stacks that have one, those of KEDA for stacks with a model whose replicas follow its load.
+    charts are for stacks that have one, those of KEDA for stacks with a model whose replicas follow its load. A second
+    endpoint picker is for stacks with a model that limits the requests in flight.
     """
     unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     has_door = stack is not None and front_door.asked(workdir, stack)
@@ -68,6 +69,7 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
         *options.programs(),
         *(front_door.PROGRAMS if has_door else ()),
         *(autoscaling.PROGRAMS if scaled else ()),
+        *(saturation.PROGRAMS if stack is not None and saturation.asked(workdir, stack) else ()),
     )
     binaries.ensure([name for name in wanted if name not in unused], console)
     charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)

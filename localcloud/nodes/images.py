@@ -17,6 +17,7 @@ TABLE = Path(__file__).with_name("images.toml")
 STAND_INS = Path(__file__).with_name("entrypoints")
 PYTHON = "/opt/bin/python3"
 PATH = "/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+IF_BUILT = "if-built:"
 KEYS = {"repository", "entrypoint", "programs", "arguments", "tools", "environment", "model_server"}
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc/ssl", "/etc/ld.so.cache", "/nix")
 """Folders of this machine that programs need to run, on any distribution."""
@@ -100,8 +101,18 @@ class ImageTable:
                 mounts.append(Mount(sys.base_prefix, sys.base_prefix, True))
             links[PYTHON] = str(Path(sys.executable).resolve())
         for target, name in image.programs.items():
-            mounts.append(Mount(str(self._source(name)), target, True))
+            if (source := self._optional(name)) is not None:
+                mounts.append(Mount(str(source), target, True))
         return mounts, links
+
+    def _optional(self, name: str) -> Path | None:
+        """The source, or ``None`` for a program that only some stacks need and that is not built."""
+        if not name.startswith(IF_BUILT):
+            return self._source(name)
+        try:
+            return self._source(name.removeprefix(IF_BUILT))
+        except NoImage:
+            return None
 
     def _source(self, name: str) -> Path:
         kind, colon, rest = name.partition(":")

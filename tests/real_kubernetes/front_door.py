@@ -34,7 +34,7 @@ from tests.real_kubernetes.front_door_objects import (
 )
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.objects import Object
-from tests.real_kubernetes.serving import NAMES, Served
+from tests.real_kubernetes.serving import NAMES, Served, ask
 
 GATEWAY_API, INFERENCE = "sigs.k8s.io/gateway-api", "sigs.k8s.io/gateway-api-inference-extension"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
@@ -208,3 +208,29 @@ def start(laptop: Laptop) -> None:
     until(lambda: ready(laptop, SYSTEM, REDIS), "Redis", 60)
     until(lambda: ready(laptop, SYSTEM, "envoy-ratelimit"), "the limiter", 60)
     until(lambda: address(laptop), "the load balancer's address", 30)
+
+
+def metrics_of_picker(stack: Laptop) -> list[str]:
+    """Lines of the metrics of the picker of model ``small``, which asks for a token of somebody who may read them."""
+    metadata = {"name": "reader", "namespace": "others"}
+    group = "rbac.authorization.k8s.io"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", **metadata}],
+    }
+    stack.apply(account, binding)
+    try:
+        token = stack.kubectl("create", "token", "reader", "-n", "others").strip()
+        pods = objects.every(stack, "pods", namespace="others")
+        (picker,) = [pod for pod in pods if "router-scheduler" in objects.name(pod) and objects.is_ready(pod)]
+        request = {"path": "/metrics", "headers": {"authorization": f"Bearer {token}"}}
+        (answer,) = ask(stack, f"http://{picker['status']['podIP']}:9090", request)
+    finally:
+        stack.kubectl("delete", "clusterrolebinding", "reader")
+        stack.kubectl("delete", "serviceaccount", "reader", "-n", "others")
+    assert answer["status"] == 200, answer
+    return answer["text"].splitlines()

@@ -26,6 +26,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("front_door_stack",),
     ("front_door_load",),
     ("front_door_keep_paths",),
+    ("front_door_priorities",),
     ("clients_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a

@@ -20,7 +20,7 @@ from localcloud import binaries
 from localcloud.workflow import state
 from tests.real_kubernetes import objects
 from tests.real_kubernetes.conftest import need
-from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
+from tests.real_kubernetes.front_door import metrics_of_picker, proxies, ready, skip_unless_built
 from tests.real_kubernetes.front_door_objects import AI_SYSTEM, SYSTEM
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
@@ -137,32 +137,6 @@ def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) 
         if 'outcome="Dispatched"' in line
     }
     assert {("team-a", "10"), ("bulk", "-10"), ("load", "0")} <= seen
-
-
-def metrics_of_picker(stack: Laptop) -> list[str]:
-    """Lines of the metrics of the picker of model ``small``, which asks for a token of somebody who may read them."""
-    metadata = {"name": "reader", "namespace": "others"}
-    group = "rbac.authorization.k8s.io"
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-    binding = {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "reader"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"kind": "ServiceAccount", **metadata}],
-    }
-    stack.apply(account, binding)
-    try:
-        token = stack.kubectl("create", "token", "reader", "-n", "others").strip()
-        pods = objects.every(stack, "pods", namespace="others")
-        (picker,) = [pod for pod in pods if "router-scheduler" in objects.name(pod) and objects.is_ready(pod)]
-        request = {"path": "/metrics", "headers": {"authorization": f"Bearer {token}"}}
-        (answer,) = ask(stack, f"http://{picker['status']['podIP']}:9090", request)
-    finally:
-        stack.kubectl("delete", "clusterrolebinding", "reader")
-        stack.kubectl("delete", "serviceaccount", "reader", "-n", "others")
-    assert answer["status"] == 200, answer
-    return answer["text"].splitlines()
 
 
 def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:

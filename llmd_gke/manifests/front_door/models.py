@@ -28,7 +28,7 @@ def any_name_of(model: ModelSettings) -> JsonObject:
     with two matches the endpoint picker is asked twice, and counts and queues each request twice (envoyproxy/ai-gateway
     v1.0.0 ``post_translate_modify.go`` ``patchListenerWithInferencePoolFilters``; envoyproxy/ai-gateway#2595).
     """
-    names = "|".join(re.sub(r"[^\w/-]", lambda found: f"\\{found[0]}", name) for name in listing.names(model))
+    names = "|".join(re.sub(r"[^\w/-]", lambda special: f"\\{special[0]}", name) for name in listing.names(model))
     return {"type": "RegularExpression", "name": front_door.MODEL_HEADER, "value": names}
 
 

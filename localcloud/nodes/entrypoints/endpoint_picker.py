@@ -13,6 +13,13 @@ import re
 import sys
 
 PICKER = "/opt/bin/endpoint-picker"
+COUNTING_PICKER = "/opt/bin/counting-picker"
+"""The same with a counter for ``concurrency-detector``, built for stacks that use it
+(``localcloud/go_builds/gomod/counting-picker/main.go``)."""
+
+DETECTOR = "concurrency-detector"
+COUNTER = "endpoint-inflight-load-producer"
+_METRICS, _EXTRACTOR, _ENDPOINTS = "metrics-data-source", "core-metrics-extractor", "endpoint-notification-source"
 
 ABSENT = (
     "no-hit-lru-scorer",
@@ -65,6 +72,25 @@ def _items(lines: list[str]) -> list[list[str]]:
     return items
 
 
+def counted(text: str) -> str:
+    """A configuration with the counter, which llm-d's picker adds by itself.
+
+    What is collected is then listed, the metrics that are its default included (v1.5.0
+    ``pkg/epp/config/loader/defaults.go`` ``ensureDataLayer``).
+    """
+    kinds = "".join(f"- type: {kind}\n" for kind in (COUNTER, _ENDPOINTS, _METRICS, _EXTRACTOR))
+    sources = "".join(
+        f"  - pluginRef: {source}\n    extractors:\n    - pluginRef: {extractor}\n"
+        for source, extractor in ((_METRICS, _EXTRACTOR), (_ENDPOINTS, COUNTER))
+    )
+    return re.sub(r"(?m)^plugins:\n", f"plugins:\n{kinds}", text, count=1) + f"dataLayer:\n  sources:\n{sources}"
+
+
+def uses_detector(text: str) -> bool:
+    """Whether the configuration (YAML as Go writes it) has ``concurrency-detector``."""
+    return any(_plugin(line, (DETECTOR,)) for line in text.splitlines())
+
+
 def translate(argv: list[str]) -> tuple[list[str], list[str]]:
     """The picker's own arguments for those of llm-d's, and what of them was removed."""
     arguments: list[str] = []
@@ -77,11 +103,11 @@ def translate(argv: list[str]) -> tuple[list[str], list[str]]:
         elif previous in ABSENT_FLAGS:
             continue  # its value
         elif word.startswith(f"{_TEXT}="):
-            text, dropped = without(word.partition("=")[2])
+            text, dropped = _config(word.partition("=")[2])
             arguments.append(f"{_TEXT}={text}")
             removed += dropped
         elif previous == _TEXT:
-            text, dropped = without(word)
+            text, dropped = _config(word)
             arguments.append(text)
             removed += dropped
         else:
@@ -89,12 +115,18 @@ def translate(argv: list[str]) -> tuple[list[str], list[str]]:
     return arguments, removed
 
 
+def _config(text: str) -> tuple[str, list[str]]:
+    kept, dropped = without(text)
+    return counted(kept) if uses_detector(kept) else kept, dropped
+
+
 def main(argv: list[str]) -> None:
     """Executes the picker; never returns."""
     arguments, removed = translate(argv)
     for name in removed:
         print(f"laptop cloud: {name} is specific to llm-d and is removed", flush=True)
-    os.execv(PICKER, [PICKER, *arguments])  # noqa: S606 - no shell
+    program = COUNTING_PICKER if any(COUNTER in word for word in arguments) else PICKER
+    os.execv(program, [program, *arguments])  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import cast
 
 import yaml
 
-from localcloud.nodes.entrypoints.endpoint_picker import translate, without
+from localcloud.nodes.entrypoints.endpoint_picker import translate, uses_detector, without
 
 TEXT = """apiVersion: inference.networking.x-k8s.io/v1alpha1
 kind: EndpointPickerConfig
@@ -58,3 +58,20 @@ def test_a_configuration_is_translated_in_either_form() -> None:
     text, _ = without(TEXT)
     assert translate(["--config-text", TEXT]) == (["--config-text", text], ["no-hit-lru-scorer"])
     assert translate([f"--config-text={TEXT}"]) == ([f"--config-text={text}"], ["no-hit-lru-scorer"])
+
+
+def test_a_detector_of_requests_in_flight_gets_the_counter_that_llm_ds_picker_adds_by_itself() -> None:
+    limited = TEXT.replace("- type: max-score-picker\n", "- type: max-score-picker\n- type: concurrency-detector\n")
+    assert uses_detector(limited)
+    assert not uses_detector(TEXT)
+    (_, text), _ = translate(["--config-text", limited])
+    config = yaml.safe_load(text)
+    declared = [plugin["type"] for plugin in config["plugins"]]
+    sources = config["dataLayer"]["sources"]
+    read = {source["pluginRef"]: [one["pluginRef"] for one in source["extractors"]] for source in sources}
+    assert read == {
+        "metrics-data-source": ["core-metrics-extractor"],
+        "endpoint-notification-source": ["endpoint-inflight-load-producer"],
+    }
+    assert {*read, *(name for names in read.values() for name in names), "concurrency-detector"} <= set(declared)
+    assert config["schedulingProfiles"] == yaml.safe_load(without(TEXT)[0])["schedulingProfiles"]

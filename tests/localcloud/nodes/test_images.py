@@ -35,6 +35,19 @@ def test_every_program_of_an_image_exists(tmp_path: Path, image: images.ImageEnt
         assert mounted[target].exists() or not name.startswith("stand-in:")
 
 
+def test_a_program_that_only_some_stacks_need_may_be_missing(tmp_path: Path) -> None:
+    def program(name: str) -> Path:
+        if name == "counting-picker":
+            raise FileNotFoundError(name)
+        return tmp_path / name
+
+    entries = ImageTable(tmp_path, program)
+    mounts, _ = entries.sees(entries.find("ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.0"))
+    targets = {mount.target for mount in mounts}
+    assert "/opt/bin/endpoint-picker" in targets
+    assert "/opt/bin/counting-picker" not in targets
+
+
 def test_an_unknown_image_is_answered_with_the_place_of_the_form(tmp_path: Path) -> None:
     with pytest.raises(NoImage, match=r"form: localcloud/nodes/images\.toml"):
         table(tmp_path).find("example.com/none:1")

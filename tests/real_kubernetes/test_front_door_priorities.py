@@ -1,0 +1,88 @@
+"""Priorities under saturation: the first token of one caller while another one's streams keep a model busy.
+
+Skipped where the front door's programs are not built: ``.ci/full front_door`` builds them.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings.secret_keys import stand_in_key
+from localcloud import binaries
+from localcloud.cluster import saturation
+from localcloud.workflow import state
+from tests.real_kubernetes.conftest import need
+from tests.real_kubernetes.front_door import metrics_of_picker, skip_unless_built
+from tests.real_kubernetes.harness import Laptop
+from tests.real_kubernetes.streams import set_times
+
+STACK, MODEL, NAMESPACE = "door", "small", "others"
+CLIENT = Path(__file__).with_name("priorities_client.py")
+AT_ONCE, IN_FLIGHT = 4, 4
+"""Requests that the server works on at once, and that the picker lets through."""
+STREAMS, PROBES = 24, 20
+
+
+def limited(config: dict[str, Any]) -> None:
+    config["llmd-gke:frontDoor"]["callers"] += [{"name": "bulk", "priority": -10}]
+    config["llmd-gke:models"][1] |= {"maxNumSeqs": AT_ONCE, "scheduler": {"saturation": {"maxConcurrency": IN_FLIGHT}}}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    need((*binaries.names(), *saturation.PROGRAMS))
+    skip_unless_built()
+    made = Laptop(tmp_path_factory.mktemp("door-priorities"))
+    made.copy_project()
+    made.edit(STACK, limited)
+    try:
+        made.up(STACK)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+def test_the_first_token_of_a_high_priority_comes_within_twice_its_idle_time(stack: Laptop) -> None:
+    present = state.read(stack.workdir, STACK)
+    assert present is not None
+    set_times(stack, "1s", "50ms", NAMESPACE)
+    plan = {
+        "url": str(present.outputs["baseUrl"]).removesuffix("/v1"),
+        "model": MODEL,
+        "quick": stand_in_key("team-a"),
+        "busy": stand_in_key("bulk"),
+        "count": STREAMS,
+        "probes": PROBES,
+    }
+    before = asked(stack)
+    seen = json.loads(stack.inside(sys.executable, "-P", str(CLIENT), json.dumps(plan), timeout=300).stdout)
+    medians = {name: statistics.median(seen[name]) for name in ("idle", "saturated", "batch")}
+    print(table(seen))
+    assert seen["failed"] == 0, "every stream ended whole"
+    assert asked(stack) - before == sum(len(seen[name]) for name in medians), "the picker, once for each request"
+    assert medians["saturated"] <= 2 * medians["idle"], medians
+    assert medians["batch"] > 2 * medians["saturated"], medians
+
+
+def asked(stack: Laptop) -> int:
+    """How many requests the picker was asked about."""
+    counts = [line for line in metrics_of_picker(stack) if line.startswith("inference_objective_request_total{")]
+    return sum(int(float(line.split()[-1])) for line in counts)
+
+
+def table(seen: dict[str, Any]) -> str:
+    """Markdown: seconds to the first token."""
+    rows = {"priority 10, alone": "idle", "priority 10, saturated": "saturated", "priority -10": "batch"}
+    lines = ["| Caller | Requests | Median s | 90 % s | Most s |", "|---|---|---|---|---|"]
+    for label, name in rows.items():
+        times = sorted(seen[name])
+        ninety = statistics.quantiles(times, n=10)[-1]
+        lines.append(f"| {label} | {len(times)} | {statistics.median(times):.2f} | {ninety:.2f} | {times[-1]:.2f} |")
+    return "\n".join(lines)

@@ -17,7 +17,8 @@ from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import charts, pod_security
 from llmd_gke.manifests.front_door import armor as armoring
-from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases
+from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases, stopped
+from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import AccessSettings, FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, caller_keys
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
@@ -74,7 +75,7 @@ class FrontDoor(pulumi.ComponentResource):
         policies = [
             custom_resource(f"{name}-clients", gateway.clients(door), inside),
             custom_resource(f"{name}-script", gateway.script(door, args.models), inside),
-            custom_resource(f"{name}-limits", gateway.traffic(door), inside),
+            custom_resource(f"{name}-limits", gateway.traffic(door, args.models), inside),
         ]
         keys = [self._keys(inside)] if door.uses_keys else []
         policies.append(custom_resource(f"{name}-callers", gateway.callers(door), _after(inside, *keys)))
@@ -88,7 +89,11 @@ class FrontDoor(pulumi.ComponentResource):
             ),
         )
         refusal = custom_resource(f"{name}-models-refusal", listing.refusal(), inside)
-        custom_resource(f"{name}-models", listing.route(), _after(inside, refusal, listening))
+        answers, rules = [refusal], list[JsonObject]()
+        if stopped.everything(args.models):
+            answers.append(custom_resource(f"{name}-models-stopped", stopped.answer(), inside))
+            rules.append(stopped.rule(edge.PREFIX))
+        custom_resource(f"{name}-models", listing.route(*rules), _after(inside, *answers, listening))
         guards = self._access(inside)
         custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, args.edge, listening, *guards))
         if args.scrape_seconds is not None:

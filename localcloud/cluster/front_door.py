@@ -64,10 +64,14 @@ def wait(workdir: Workdir, stack: str, console: Console) -> None:
 
     The first Envoys start without it and answer 500. AI Gateway replaces them one by one after the first model's route
     exists (``annotateGatewayPods`` in envoyproxy/ai-gateway ``internal/controller/gateway.go`` 1.0.0), so an answer of
-    one Envoy says nothing about the other. Afterwards prints what is missing; raises nothing.
+    one Envoy says nothing about the other; if all models are stopped it never does, and nothing waits. Afterwards
+    prints what is missing; raises nothing.
     """
-    door = load_stack(workdir.root, stack).settings.front_door if asked(workdir, stack) else None
-    if door is None:
+    if not asked(workdir, stack):
+        return
+    settings = load_stack(workdir.root, stack).settings
+    door, models = settings.front_door, settings.models
+    if door is None or all(model.stopped for model in models):
         return
     labels = ",".join(f"{name}={value}" for name, value in front_door.PROXY_LABELS.items())
 

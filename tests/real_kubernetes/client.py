@@ -50,6 +50,7 @@ async def ask(client: httpx.AsyncClient, wanted: dict[str, Any], turn: asyncio.S
             return {"status": 0, "error": repr(error), "pieces": pieces, "seconds": time.monotonic() - started}
         return {
             "status": answer.status_code,
+            "headers": dict(answer.headers),
             "pod": answer.headers.get("x-inference-pod", ""),
             "pieces": pieces,
             "text": "".join(piece for _, piece in pieces),

@@ -27,12 +27,13 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("front_door_load",),
     ("front_door_keep_paths",),
     ("front_door_priorities",),
+    ("front_door_stopped",),
     ("clients_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
 small one, one for the conformance suites, one with a Prometheus, one with KEDA, one with a front door, the stack that
-has one, under load, and with published clients. What shows most comes first, should there be no time for all. Tests of
-other files have clusters of their own.
+has one, under load, with models that stop, and with published clients. What shows most comes first, should there be no
+time for all. Tests of other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests.front_door import listing
+from llmd_gke.manifests.front_door import listing, stopped
 from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
@@ -234,7 +234,7 @@ def clients(door: FrontDoorSettings) -> JsonObject:
 
 def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
     """The policy with the Lua script that passes the caller to the endpoint picker in the two headers that it reads,
-    and answers ``GET /v1/models``.
+    answers ``GET /v1/models``, and answers for models that are stopped.
     """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     names = ", ".join(f'"{header}"' for header in headers)
@@ -242,32 +242,38 @@ def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObje
         caller=front_door.CALLER_HEADER,
         names=names,
         caller_of_id=OF_A_KEY if door.uses_keys else "id",
-        more=("" if door.uses_keys else REMOVE_AUTHORIZATION) + listing.lua(door, models),
+        more=("" if door.uses_keys else REMOVE_AUTHORIZATION) + listing.lua(door, models) + stopped.lua(door, models),
     )
     lua: list[Json] = [{"type": "Inline", "inline": code}]
     return _object("EnvoyExtensionPolicy", "callers", {"targetRefs": [TARGET], "lua": lua})
 
 
-def traffic(door: FrontDoorSettings) -> JsonObject:
+def traffic(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
     """Limits by caller, over all models and Envoys; errors in OpenAI's form."""
-    spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": list[Json](_errors())}
+    errors: list[Json] = [_error(status, *error) for status, error in ERRORS.items()]
+    if stopped.some(models):
+        errors.append(_error(stopped.STATUS, *stopped.ERROR, instead=503))
+    spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": errors}
     if door.has_limits:
         spec["rateLimit"] = {"type": "Global", "global": {"rules": list[Json](_limits(door))}}
     return _object("BackendTrafficPolicy", "limits", spec)
 
 
-def _errors() -> Iterator[JsonObject]:
-    for status, (kind, code, message, retry_seconds) in ERRORS.items():
-        error = {"error": {"message": message, "type": kind, "param": None, "code": code}}
-        response: JsonObject = {
-            "contentType": "application/json",
-            "body": {"type": "Inline", "inline": json.dumps(error)},
-        }
-        if retry_seconds is not None:
-            response["header"] = {"set": [{"name": "Retry-After", "value": str(retry_seconds)}]}
-        match: JsonObject = {"statusCodes": [{"type": "Value", "value": status}]}
-        source: JsonObject = {"source": "Local"} if status in OWN_ERRORS else {}
-        yield {"match": match, "response": response, **source}
+def _error(
+    status: int, kind: str, code: str, message: str, retry_seconds: int | None, *, instead: int | None = None
+) -> JsonObject:
+    error = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    response: JsonObject = {
+        "contentType": "application/json",
+        "body": {"type": "Inline", "inline": json.dumps(error)},
+    }
+    if instead is not None:
+        response["statusCode"] = instead
+    if retry_seconds is not None:
+        response["header"] = {"set": [{"name": "Retry-After", "value": str(retry_seconds)}]}
+    match: JsonObject = {"statusCodes": [{"type": "Value", "value": status}]}
+    source: JsonObject = {"source": "Local"} if status in OWN_ERRORS else {}
+    return {"match": match, "response": response, **source}
 
 
 def _limits(door: FrontDoorSettings) -> Iterator[JsonObject]:

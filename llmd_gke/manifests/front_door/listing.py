@@ -69,8 +69,8 @@ def refusal() -> JsonObject:
     }
 
 
-def route() -> JsonObject:
-    """The HTTPRoute of exactly this path at the door's Gateway. It has no backend."""
+def route(*more: JsonObject) -> JsonObject:
+    """The HTTPRoute of exactly this path at the door's Gateway, and ``more`` rules. It has no backend."""
     parent: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
     reference: JsonObject = {"group": front_door.GATEWAY_GROUP, "kind": "HTTPRouteFilter", "name": NAME}
     rule: JsonObject = {
@@ -81,5 +81,5 @@ def route() -> JsonObject:
         "apiVersion": GATEWAY_API,
         "kind": "HTTPRoute",
         "metadata": {"name": NAME, "namespace": front_door.NAMESPACE},
-        "spec": {"parentRefs": [parent], "rules": [rule]},
+        "spec": {"parentRefs": [parent], "rules": [rule, *more]},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
@@ -123,3 +124,18 @@ def test_what_is_missing_is_counted() -> None:
     assert front_door.not_replaced([envoy(), envoy(sidecar=False)], 2) == (
         f"front door: 1 of 2 Envoys are ready with the container {SIDECAR}"
     )
+
+
+def test_nothing_waits_for_a_sidecar_that_never_comes_because_all_models_are_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*arguments: object) -> NoReturn:
+        raise AssertionError(f"asked the cluster: {arguments}")
+
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
+    monkeypatch.setattr(front_door.kubectl, "run", refused)
+    file = tmp_path / "Pulumi.door.yaml"
+    file.write_text(
+        (CLONE / file.name).read_text().replace("      maxModelLen", "      stopped: true\n      maxModelLen")
+    )
+    front_door.wait(Workdir(tmp_path, tmp_path / "home", "laptop"), "door", Console())

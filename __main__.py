@@ -15,6 +15,7 @@ from components.google import google_provider
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
 from components.model_storage import ModelStorage, ModelStorageArgs
+from components.model_weights import ModelWeights, ModelWeightsArgs
 from components.network import Network, NetworkArgs
 from components.platform import Platform, PlatformArgs
 from components.project import Project, ProjectArgs
@@ -197,6 +198,15 @@ presets = {
     name: WorkerPreset(f"{name}-workers", WorkerPresetArgs(name, cluster.provider), after(platform, namespaces[name]))
     for name in settings.multi_host_namespaces
 }
+copies = {
+    model.name: ModelWeights(
+        f"{model.name}-weights",
+        ModelWeightsArgs(model, settings.network, settings.registry, prefix, cluster.provider),
+        after(namespaces[model.namespace], *([storage] if storage is not None else [])),
+    )
+    for model in settings.models
+    if model.weights_cache is not None
+}
 models = {
     model.name: Model(
         model.name,
@@ -222,6 +232,7 @@ models = {
             namespaces[model.namespace],
             pools[model.pool],
             *([storage] if storage is not None and model.uses_buckets else []),
+            *([copies[model.name]] if model.name in copies else []),
             *([presets[model.namespace]] if settings.spans_hosts(model) else []),
         ),
     )

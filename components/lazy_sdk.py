@@ -9,12 +9,14 @@ from components.lazy_packages import package
 if TYPE_CHECKING:
     from pulumi_gcp import compute, container, monitoring
     from pulumi_kubernetes.apps import v1 as apps
+    from pulumi_kubernetes.batch import v1 as batch
     from pulumi_kubernetes.core import v1 as core
     from pulumi_kubernetes.helm import v3 as helm
     from pulumi_kubernetes.networking import v1 as networking
     from pulumi_kubernetes.rbac import v1 as rbac
 else:
     apps = package("pulumi_kubernetes.apps.v1")
+    batch = package("pulumi_kubernetes.batch.v1")
     compute = package("pulumi_gcp.compute", many_types=True)
     container = package("pulumi_gcp.container")
     core = package("pulumi_kubernetes.core.v1", many_types=True)
@@ -23,4 +25,4 @@ else:
     networking = package("pulumi_kubernetes.networking.v1")
     rbac = package("pulumi_kubernetes.rbac.v1")
 
-__all__ = ["apps", "compute", "container", "core", "helm", "monitoring", "networking", "rbac"]
+__all__ = ["apps", "batch", "compute", "container", "core", "helm", "monitoring", "networking", "rbac"]

@@ -33,7 +33,8 @@ class ModelStorageArgs:
 class ModelStorage(pulumi.ComponentResource):
     """``llmd-gke:models:ModelStorage``: the buckets to create, and the access of each model's pods to buckets.
 
-    Access to weights is read-only; a compile cache is also writable, below its own path. Roles are granted to the
+    Access to weights is read-only, except for the Job that copies them; a compile cache is also writable, below its own
+    path. Roles are granted to the
     service account of one model in one namespace (Workload Identity), not to a shared account. It is created after the
     cluster, because the identity pool is created with the cluster, and before the models, because mounts fail in a pod
     without read access. A bucket that is not empty is not deleted, except a compile cache, which later pods fill again.
@@ -60,9 +61,12 @@ class ModelStorage(pulumi.ComponentResource):
         project = args.cluster.control_plane.id.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         for model in models:
-            account = identity.account(model.name, args.prefix)
-            member = number.apply(partial(_member, project=args.project, namespace=model.namespace, account=account))
-            for grant in identity.grants(model):
+            server = identity.account(model.name, args.prefix), identity.grants(model)
+            copier = identity.copy_account(model, args.prefix), identity.copy_grants(model)
+            for account, grant in ((account, grant) for account, grants in (server, copier) for grant in grants):
+                member = number.apply(
+                    partial(_member, project=args.project, namespace=model.namespace, account=account)
+                )
                 storage.BucketIAMMember(
                     f"{name}-{model.name}-{grant.key}",
                     bucket=made[grant.bucket].name if grant.bucket in made else grant.bucket,
@@ -71,7 +75,7 @@ class ModelStorage(pulumi.ComponentResource):
                     condition=None
                     if grant.condition is None
                     else storage.BucketIAMMemberConditionArgs(
-                        title=f"compile cache of {model.name}", expression=grant.condition
+                        title=f"{grant.what} of {model.name}", expression=grant.condition
                     ),
                     opts=pulumi.ResourceOptions(parent=self),
                 )

@@ -54,6 +54,18 @@ def repository_of(uri: str) -> str | None:
     return uri.removeprefix("hf://").split("@")[0].split(":")[0].strip("/")
 
 
+DEFAULT_REVISION = "main"
+
+
+def copy_of(uri: str, cache: str) -> str:
+    """The folder below ``cache`` (``gs://BUCKET/PATH``) for a copy of ``hf://OWNER/NAME:REVISION``: one for each
+    revision, so that a copy never mixes two (kserve ``kserve_storage.py`` ``_download_hf``: the revision follows a
+    colon).
+    """
+    revision = uri.partition("://")[2].partition(":")[2] or DEFAULT_REVISION
+    return f"{cache.rstrip('/')}/{repository_of(uri)}/{revision}"
+
+
 def lookup(uri: str) -> KnownModel | None:
     """What is known about the model behind a URI."""
     repository = repository_of(uri)

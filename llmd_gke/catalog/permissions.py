@@ -39,6 +39,7 @@ GOOGLE: Mapping[str, tuple[str, ...]] = {
 
 OBJECTS: Mapping[str, str] = {
     "APIService": "apiServices",
+    "Job": "jobs",
     "Namespace": "namespaces",
     "NetworkPolicy": "networkPolicies",
     "Secret": "secrets",

@@ -76,7 +76,10 @@ def control_plane() -> list[Json]:
 
 def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
     """Names that a model's pods may reach in mode ``names``: those of its sources, and those in the settings."""
-    uris = [model.uri, *([model.compile_cache] if model.compile_cache else [])]
+    return _names(egress, model.weights_uri, *([model.compile_cache] if model.compile_cache else []))
+
+
+def _names(egress: EgressSettings, *uris: str) -> list[str]:
     sources = [name for uri in uris for name in SOURCES.get(uri.split("://")[0], ())]
     return list(dict.fromkeys([*sources, *egress.names]))
 
@@ -84,15 +87,25 @@ def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
 def fqdn_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | None:
     """The FQDNNetworkPolicy of a model: its pods and its endpoint picker's, port 443 of those names."""
     allowed = names(model, egress) if egress.mode == "names" else []
+    return _allow(f"{model.name}-downloads", model.namespace, naming.service_labels(model.name), allowed)
+
+
+def copy_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | None:
+    """The FQDNNetworkPolicy of the Job that copies a model's weights: port 443 of Hugging Face and Cloud Storage."""
+    allowed = _names(egress, model.uri, model.weights_uri) if egress.mode == "names" else []
+    return _allow(f"{model.name}-copy-downloads", model.namespace, naming.copy_labels(model.name), allowed)
+
+
+def _allow(name: str, namespace: str, labels: JsonObject, allowed: list[str]) -> JsonObject | None:
     if not allowed:
         return None
-    matches: list[Json] = [{"pattern" if "*" in name else "name": name} for name in allowed]
+    matches: list[Json] = [{"pattern" if "*" in one else "name": one} for one in allowed]
     return {
         "apiVersion": FQDN_VERSION,
         "kind": "FQDNNetworkPolicy",
-        "metadata": {"name": f"{model.name}-downloads", "namespace": model.namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {
-            "podSelector": {"matchLabels": naming.service_labels(model.name)},
+            "podSelector": {"matchLabels": labels},
             "egress": [{"matches": matches, "ports": [{"protocol": "TCP", "port": 443}]}],
         },
     }
@@ -100,7 +113,7 @@ def fqdn_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | No
 
 def init_containers(model: ModelSettings, egress: EgressSettings) -> list[Json]:
     """The init container that downloads, with the proxy's variables; KServe adds the rest. Empty without a proxy."""
-    if egress.mode != "proxy" or egress.proxy is None or not model.uri.startswith(DOWNLOADED):
+    if egress.mode != "proxy" or egress.proxy is None or not model.weights_uri.startswith(DOWNLOADED):
         return []
     environment: dict[str, str] = {
         "HTTP_PROXY": egress.proxy,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmd_gke.manifests import naming
 from llmd_gke.settings import ModelSettings
 
 READ = "roles/storage.objectViewer"
@@ -19,12 +20,15 @@ WRITE = "roles/storage.objectUser"
 
 @dataclass(frozen=True)
 class Grant:
-    """One role on one bucket. ``prefix``, if set, limits it to one folder; ``key`` is unique within a model."""
+    """One role on one bucket. ``prefix``, if set, limits it to one folder, which contains ``what``; ``key`` is unique
+    within a model.
+    """
 
     key: str
     bucket: str
     role: str
     prefix: str | None = None
+    what: str = "compile cache"
 
     @property
     def condition(self) -> str | None:
@@ -41,6 +45,11 @@ def account(model: str, cluster: str) -> str:
     account of another cluster are the same identity.
     """
     return f"{cluster}-{model}"
+
+
+def copy_account(model: ModelSettings, cluster: str) -> str:
+    """The Kubernetes service account of the Job that copies a model's weights."""
+    return account(naming.copy_job(model.name, model.weights_uri), cluster)
 
 
 def principal(project: str, number: str, namespace: str, name: str) -> str:
@@ -63,3 +72,14 @@ def grants(model: ModelSettings) -> list[Grant]:
         return list(by_bucket.values())
     path = model.compile_cache.removeprefix(f"gs://{model.cache_bucket}").strip("/")
     return [*by_bucket.values(), Grant(f"{model.cache_bucket}-write", model.cache_bucket, WRITE, path or None)]
+
+
+def copy_grants(model: ModelSettings) -> list[Grant]:
+    """The roles of the Job that copies a model's weights: it lists the bucket, and writes only into its folder."""
+    if model.weights_cache is None or (bucket := model.weights_bucket) is None:
+        return []
+    path = model.weights_uri.removeprefix(f"gs://{bucket}").strip("/")
+    return [
+        Grant(f"copy-{bucket}-read", bucket, READ),
+        Grant(f"copy-{bucket}-write", bucket, WRITE, path, "copy of the weights"),
+    ]

@@ -6,6 +6,8 @@ KServe concatenates names as long as the result has at most 63 characters, which
 
 from __future__ import annotations
 
+import hashlib
+
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.manifests.types import Json, JsonObject
@@ -53,6 +55,22 @@ def autoscaler(model: str) -> str:
 def load(model: str) -> str:
     """Name of the object that defines which metrics of the model's servers are its load."""
     return f"{model}-load"
+
+
+COPY_LABEL = "llmd-gke/weights-of"
+"""Label of the pods that copy a model's weights; none of KServe's, which would make them servers of the model."""
+
+
+def copy_labels(model: str) -> JsonObject:
+    """Labels of the pods that copy a model's weights into a bucket."""
+    return {COPY_LABEL: model}
+
+
+def copy_job(model: str, folder: str) -> str:
+    """Name of the Job that copies a model's weights to ``folder``. A Job cannot be changed: another folder is another
+    Job, with another account.
+    """
+    return f"{model}-weights-{hashlib.sha256(folder.encode()).hexdigest()[:8]}"
 
 
 def service_labels(model: str) -> JsonObject:

@@ -164,13 +164,13 @@ def service(
         route = naming.door_route(model.name)
     # A stopped service is never Ready.
     annotations: JsonObject = {kserve.STOP: "true"} if model.stopped else _waiting(model)
-    if model.needs_token:
+    if model.needs_token and model.weights_cache is None:
         annotations[kserve.SECRET_NAME] = naming.TOKEN_SECRET
     spans_hosts = pool.slice.multi_host
     if spans_hosts:
         annotations |= multi_host.placement()
     spec: JsonObject = {
-        "model": {"uri": model.uri, "name": model.served_name},
+        "model": {"uri": model.weights_uri, "name": model.served_name},
         **({} if model.autoscaled else {"replicas": model.replicas}),
         "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
         "baseRefs": [{"name": naming.runtime_config(model.name, pool.accelerator)}],

@@ -47,7 +47,7 @@ def brings_own_weights(model: ModelSettings) -> bool:
     KServe would also mount the claim in the endpoint picker's pod on a CPU node, which can keep a ReadWriteOnce disk
     from being attached to the TPU node.
     """
-    return model.uri.startswith(("gs://", "pvc://"))
+    return model.weights_uri.startswith(("gs://", "pvc://"))
 
 
 def weights(model: ModelSettings) -> Attached:
@@ -55,9 +55,9 @@ def weights(model: ModelSettings) -> Attached:
     if not brings_own_weights(model):
         return Attached()
     mount: JsonObject = {"name": "weights", "mountPath": MODEL_PATH, "readOnly": True}
-    if model.uri.startswith("gs://"):
+    if model.weights_uri.startswith("gs://"):
         faster = PARALLEL_DOWNLOAD if model.parallel_download else ()
-        return Attached([_bucket("weights", model.uri, *faster, read_only=True)], [mount])
+        return Attached([bucket_volume("weights", model.weights_uri, *faster, read_only=True)], [mount])
     claim, _, path = model.uri.removeprefix("pvc://").partition("/")
     if path.strip("/"):
         mount["subPath"] = path.strip("/")
@@ -70,7 +70,7 @@ def cache(model: ModelSettings) -> Attached:
     mount: JsonObject = {"name": "xla-cache", "mountPath": CACHE_PATH}
     if model.compile_cache is None:
         return Attached([{"name": "xla-cache", "emptyDir": {}}], [mount])
-    return Attached([_bucket("xla-cache", model.compile_cache, read_only=False)], [mount])
+    return Attached([bucket_volume("xla-cache", model.compile_cache, read_only=False)], [mount])
 
 
 def pod_annotations(model: ModelSettings) -> JsonObject:
@@ -80,7 +80,8 @@ def pod_annotations(model: ModelSettings) -> JsonObject:
     return {FUSE_ANNOTATION: "true", **(UNLIMITED if model.parallel_download else {})}
 
 
-def _bucket(name: str, uri: str, *further: str, read_only: bool) -> JsonObject:
+def bucket_volume(name: str, uri: str, *further: str, read_only: bool) -> JsonObject:
+    """A volume that Cloud Storage FUSE mounts; ``further``: mount options."""
     bucket, _, path = uri.removeprefix("gs://").partition("/")
     options = ["implicit-dirs", *([f"only-dir={path.strip('/')}"] if path.strip("/") else []), *further]
     return {

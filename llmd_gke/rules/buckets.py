@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from llmd_gke.catalog import models
 from llmd_gke.rules.finding import Finding
 
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
@@ -47,9 +48,45 @@ def parallel_download(uri: str) -> Iterator[Finding]:
         yield Finding(
             "parallel-download",
             f"{uri} is not mounted by Cloud Storage FUSE, whose cache this setting configures",
-            allowed="parallelDownload only with a uri of gs://BUCKET/PATH",
-            fix="remove parallelDownload, or copy the weights to a bucket and set uri to it",
+            allowed="parallelDownload only with a uri of gs://BUCKET/PATH, or with weightsCache",
+            fix="remove parallelDownload, or set weightsCache to a bucket (hf://)"
+            if uri.startswith("hf://")
+            else "remove parallelDownload, or copy the weights to a bucket and set uri to it",
         )
+
+
+def weights_cache(uri: str, cache: str) -> Iterator[Finding]:
+    """Only weights of Hugging Face are copied into a bucket, to a folder that can be mounted."""
+    if not uri.startswith("hf://"):
+        in_bucket = uri.startswith("gs://")
+        yield Finding(
+            "weights-cache",
+            f"{uri} is in a bucket already"
+            if in_bucket
+            else f"{uri} is not on Hugging Face, from where weights are copied",
+            allowed="weightsCache only with a uri of hf://OWNER/NAME",
+            fix="remove weightsCache",
+        )
+        yield from bucket_uri(cache)
+    else:
+        # The revision is a part of the path, too.
+        yield from bucket_uri(models.copy_of(uri, cache) if cache.startswith("gs://") else cache)
+
+
+def shared_copy(owner: str, folder: str, others: Mapping[str, str]) -> Iterator[Finding]:
+    """No two Jobs write to the same folder, or to one inside the other: they would write the same unfinished files.
+
+    ``others`` maps ``NAMESPACE/NAME`` of the models before it to the folders of their copies.
+    """
+    bucket = folder.removeprefix("gs://").split("/")[0]
+    for other, theirs in others.items():
+        if f"{folder}/".startswith(f"{theirs}/") or f"{theirs}/".startswith(f"{folder}/"):
+            yield Finding(
+                "shared-copy",
+                f"{owner} and {other} copy weights to the same folder, {folder}",
+                allowed="one model for each folder",
+                fix=f"weightsCache: gs://{bucket}/{owner}",
+            )
 
 
 def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:

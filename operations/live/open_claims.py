@@ -203,6 +203,15 @@ POINTS: tuple[Point, ...] = (
     Point(22, "GKE offers the default version of new clusters", _step("up", "the cluster was created with it")),
     Point(23, "the control plane reaches the webhooks", _step("up", "the runtime configurations were admitted")),
     Point(24, "waitFor on the GatewayClass holds the graph back", _took("gateway-api-class")),
+    Point(
+        78,
+        "a Job copies weights into a bucket",
+        _if(
+            lambda seen: any(model.weights_cache for model in seen.settings.models),
+            _server_ready("a server with a copy is ready"),
+            "no model of the stack has weightsCache",
+        ),
+    ),
 )
 
 BY_HAND: Mapping[int, str] = {
@@ -265,6 +274,7 @@ BY_HAND: Mapping[int, str] = {
     75: "needs frontDoor.access.iap: the output `curl` with and without IAP_TOKEN",
     76: "needs the identity of the workflow `deploy`, and frontDoor.access: `pulumi up` by it alone",
     77: "needs parallelDownload: annotations gke-gcsfuse/* of the model's pod, its start with and without",
+    79: "needs weightsCache: the log of the Job's second pod, after the first was deleted half-way",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

@@ -16,6 +16,7 @@ from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool
 
+COPY = "kubernetes:batch/v1:Job"
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
 
@@ -48,15 +49,20 @@ class Timeline:
         return max((step.end for step in self.steps), default=0.0)
 
 
-def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
-    """The steps from a pod without a host until the server answers, one after the other."""
+def weights(model: ModelSettings, source: str) -> Duration:
+    """How long a model's weights take from there to the node, or into a bucket."""
     size = catalogue.size(model.uri)
     gigabytes = durations.UNKNOWN_GB if size is None else size.gb
-    download = Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, durations.DOWNLOAD_SOURCE)
+    return Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, source)
+
+
+def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
+    """The steps from a pod without a host until the server answers, one after the other."""
+    source = durations.DOWNLOAD_SOURCE if model.weights_bucket is None else durations.BUCKET_SOURCE
     return (
         ("host", host(settings.pool(model.pool))),
         ("image", durations.IMAGE),
-        ("weights", download),
+        ("weights", weights(model, source)),
         ("initialise", durations.INITIALISE),
         ("compile", durations.COMPILE_COLD if model.compile_cache is None else durations.COMPILE_CACHED),
         ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
@@ -152,6 +158,8 @@ def _steps(
 ) -> list[tuple[str, Duration]]:
     if not is_resource(node):
         return []
+    if node.type == COPY and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
+        return [(node.name, weights(copied, durations.DOWNLOAD_SOURCE))]
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
     model = models.get(node.name.removesuffix("-service")) if node.type == SERVICE else None
     if model is None or model.stopped:

@@ -156,6 +156,32 @@ def test_a_compile_cache_brings_its_bucket_and_grants_to_that_model_alone(runnin
     assert changes(running.steps(*UP)) == {}
 
 
+def test_weights_in_a_bucket_bring_a_job_and_another_revision_another_one(running: Rehearsal) -> None:
+    def with_copy(config: dict[str, Any]) -> None:
+        config["llmd-gke:models"][0]["weightsCache"] = "gs://my-weights"
+        config["llmd-gke:storage"] = {"buckets": ["my-weights"]}
+
+    def jobs() -> set[str]:
+        return {ident for ident, entry in running.cloud().items() if str(entry["type"]).endswith("/Job")}
+
+    running.edit("local", with_copy)
+    grants = {f"storage-qwen-{grant}" for grant in ("my-weights-read", "copy-my-weights-read", "copy-my-weights-write")}
+    copied = {"qwen-weights", "qwen-weights-account", "qwen-weights-allow", "qwen-weights-job"}
+    made = {"project-storage", "storage", "storage-my-weights"} | grants | copied
+    changed = {"qwen-tpu", "qwen-allow-workload", "qwen-service"}
+    assert changes(running.steps(*UP)) == dict.fromkeys(made, "create") | dict.fromkeys(changed, "update")
+    (first,) = jobs()
+    assert changes(running.steps(*UP)) == {}
+
+    running.edit("local", lambda config: config["llmd-gke:models"][0].update(uri=f"{MODELS[0]['uri']}:0a1b2c3"))
+    steps = changes(running.steps(*UP))
+    moved = {"qwen-weights-account", "qwen-weights-job", *(grants - {"storage-qwen-my-weights-read"})}
+    assert set(steps) == moved | {"qwen-tpu", "qwen-service"}
+    assert all("replace" in steps[name] for name in moved)
+    (second,) = jobs()
+    assert first != second
+
+
 def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
     running.edit("local", lambda config: pool(config).update(maxNodes=8))
     assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}

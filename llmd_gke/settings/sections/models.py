@@ -99,9 +99,13 @@ class ModelSettings(Section):
     compile_cache: Word | None = None
     """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), that stores compiled graphs for later pods (default: none;
     each pod compiles once)."""
+    weights_cache: Word | None = None
+    """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), to which a Job copies ``hf://`` weights once; the pods then
+    mount the copy (default: none; each pod downloads them). Only with a ``uri`` of ``hf://``."""
     parallel_download: bool = False
-    """Read ``gs://`` weights in parallel into a file cache on the node's disk, whose ``diskGb`` must have room for them
-    (default: false; the server reads them from the bucket). Only with a ``uri`` of ``gs://``."""
+    """Read weights in a bucket in parallel into a file cache on the node's disk, whose ``diskGb`` must have room for
+    them (default: false; the server reads them from the bucket). Only with a ``uri`` of ``gs://``, or with
+    ``weightsCache``."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     """The endpoint picker, which distributes requests over the replicas."""
     objectives: ObjectivesSettings = Field(default_factory=ObjectivesSettings)
@@ -137,9 +141,14 @@ class ModelSettings(Section):
         return models.startup_minutes(self.uri) if self.startup_minutes is None else self.startup_minutes
 
     @property
+    def weights_uri(self) -> str:
+        """Where the server's pods find the weights: ``uri``, or the copy of them in a bucket."""
+        return self.uri if self.weights_cache is None else models.copy_of(self.uri, self.weights_cache)
+
+    @property
     def weights_bucket(self) -> str | None:
         """The bucket the weights are mounted from."""
-        return bucket_of(self.uri)
+        return bucket_of(self.weights_uri)
 
     @property
     def cache_bucket(self) -> str | None:

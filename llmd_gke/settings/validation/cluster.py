@@ -166,7 +166,8 @@ def outside(settings: StackSettings) -> Iterator[SettingFinding]:
         yield from locate(arguments, list(model.extra_args), egress.remote_code(model.extra_args, egress_settings.mode))
         if settings.cluster.protect or egress.trusts_remote_code(model.extra_args):
             yield from locate(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
-        for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
+        mounted = {"uri": model.uri, "weightsCache": model.weights_cache, "compileCache": model.compile_cache}
+        for field, uri in mounted.items():
             if uri is not None:
                 yield from locate(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, egress_settings.mode))
 

@@ -50,8 +50,11 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         yield from locate(f"{key}.maxModelLen", model.max_model_len, findings)
     if model.compile_cache is not None:
         yield from locate(f"{key}.compileCache", model.compile_cache, buckets.bucket_uri(model.compile_cache))
+    if model.weights_cache is not None:
+        findings = buckets.weights_cache(model.uri, model.weights_cache)
+        yield from locate(f"{key}.weightsCache", model.weights_cache, findings)
     if model.parallel_download:
-        findings = buckets.parallel_download(model.uri)
+        findings = buckets.parallel_download(model.weights_uri)
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
     for index, path in enumerate(model.paths):
         yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
@@ -91,7 +94,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     if model.tensor_parallel is not None:
         findings = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
         yield from locate(f"{key}.tensorParallel", model.tensor_parallel, findings)
-    if model.uri.startswith("hf://"):
+    if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):
         yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
     yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
 
@@ -152,12 +155,18 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
             finding = Finding(
                 "unused-bucket",
                 "no model uses this bucket",
-                fix=f"use it in uri or compileCache of a model (gs://{bucket}), or remove it",
+                fix=f"use it in uri, weightsCache or compileCache of a model (gs://{bucket}), or remove it",
                 severity="warning",
             )
             yield SettingFinding(key, bucket, finding)
     caches: dict[str, str] = {}
+    copies: dict[str, str] = {}
     for index, model in enumerate(settings.models):
+        if model.weights_cache is not None:
+            owner = f"{model.namespace}/{model.name}"
+            findings = buckets.shared_copy(owner, model.weights_uri, copies)
+            yield from locate(f"llmd-gke:models[{index}].weightsCache", model.weights_cache, findings)
+            copies[owner] = model.weights_uri
         if model.compile_cache is not None:
             owner = f"{model.namespace}/{model.name}"
             findings = buckets.shared_cache(owner, model.compile_cache, caches)

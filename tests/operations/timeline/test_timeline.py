@@ -14,7 +14,8 @@ import yaml
 from llmd_gke.catalog import durations
 from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
-from llmd_gke.settings import StackSettings, load_stack
+from llmd_gke.settings import StackSettings, load_stack, parse
+from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.simulate import Timeline, first_token_by_capacity, gantt, simulate
 from tests.components.conftest import ROOT
@@ -69,6 +70,21 @@ def test_a_step_with_another_duration_names_no_source_of_a_measurement(eu4a: dic
     assert "what if" not in sources["plain"]
     assert "what if" in sources["slow cluster"]
     assert "what if" in sources["cached"]
+
+
+def test_weights_are_copied_while_the_platform_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    model = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "weightsCache": "gs://my-weights"}
+    changes = {"llmd-gke:models": [model]}
+    settings = parse({**read_config(ROOT, "eu4a"), **changes}, "eu4a").settings
+    timeline = simulate(load(ROOT, "eu4a", changes=changes), settings)
+    steps = {step.name: step for step in timeline.steps}
+    copy, controller = steps["qwen-weights-job"], steps["platform-kserve-llmisvc-resources"]
+    assert copy.seconds == pytest.approx(8 / durations.DOWNLOAD_GB_PER_SECOND)
+    assert copy.source == durations.DOWNLOAD_SOURCE
+    assert copy.start < controller.end
+    assert steps["qwen-service"].start >= copy.end
+    assert "estimate" in steps["qwen-service/weights"].source, "nobody measured how fast a bucket is read"
 
 
 def test_any_kind_of_resource_can_have_another_duration() -> None:

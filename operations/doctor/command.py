@@ -152,7 +152,8 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
                 message = f"trying to create a {one.machine_type} for {one.name} in {zone}"
                 with working(message, quiet_seconds=0):
                     asked += probe(context, one, zone)
-        answers += walk(pool, asked)
+        # The list names a zone for each entry: of other zones it says nothing.
+        answers += asked if zones else walk(pool, asked)
     return answers
 
 

@@ -50,20 +50,25 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
 def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
     """The answers about the node pools of a list, and where its hosts would come from now.
 
-    An entry without hosts stops nothing as long as another has some: its finding is then a warning.
+    An entry without hosts stops nothing as long as another has some, or is a queue (flex-start): its finding is then a
+    warning.
     """
     if not pool.entries:
         return answers
     named = {f"capacity of {one.name}": one for one in pool.node_pools}
     free = [one.check for one in answers if one.status is CheckStatus.OK and one.check in named]
     check = f"capacity of {pool.name}"
-    if not free:
+    queues = [one.name for one in pool.node_pools if one.provisioning == "flex-start"]
+    if not free and not queues:
         fix = "see the findings of its entries; add another kind or zone to the list (docs/pools.md)"
         return [*answers, failed(check, "no entry of the list is known to have hosts now", fix)]
     softened = [
         replace(one, status=CheckStatus.WARNING) if one.status is CheckStatus.FAILED and one.check in named else one
         for one in answers
     ]
+    if not free:
+        fix = f"see the findings of its entries; hosts of {queues[0]} may take hours (docs/pools.md)"
+        return [*softened, warning(check, f"its hosts would wait in the queue of {queues[0]} now", fix)]
     return [*softened, ok(check, f"its hosts would come from {named[free[0]].name} now")]
 
 

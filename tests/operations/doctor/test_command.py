@@ -101,3 +101,29 @@ def test_a_laptop_cloud_of_the_hand_written_provider_is_told_that_nothing_was_as
     assert "nothing was checked" in note
     assert "unset LLMD_GKE_GOOGLE" in note
     assert not (tmp_path / "laptop" / "cloud").exists()
+
+
+def capacities(stdout: str) -> dict[str, tuple[str, str]]:
+    """Verdict and message of the findings about capacity."""
+    listed = json.loads(stdout)["findings"]
+    return {one["check"]: (one["verdict"], one["said"]) for one in listed if one["check"].startswith("capacity of ")}
+
+
+def test_the_entries_of_a_list_are_tried_in_its_order_and_the_first_with_hosts_is_named(
+    google: Google, stack: Path
+) -> None:
+    file = stack / "Pulumi.eu4a.yaml"
+    capacity = "capacity: [{kind: on-demand}, {kind: on-demand, zone: us-east5-a}, {kind: spot}]"
+    text = file.read_text().replace("europe-west4-a", "us-east5-b")
+    assert text.count("      topology: 2x2\n") == 1
+    file.write_text(text.replace("      topology: 2x2\n", f"      topology: 2x2\n      {capacity}\n"))
+    google.conditions(stockout=["us-east5-b"])
+    done = doctor(stack, "--stack", "eu4a", "--probe", "--yes", "--output", "json")
+    tried = [line for line in done.stderr.splitlines() if line.startswith("trying to create")]
+    names = ("v6e4-on-demand", "v6e4-on-demand-a", "v6e4-spot")
+    assert [line.split(" for ")[1].split()[0] for line in tried] == [*names]
+    seen = capacities(done.stdout)
+    assert [verdict for verdict, _ in seen.values()] == ["warning", "ok", "warning", "ok"]
+    assert seen["capacity of v6e4"][1] == "its hosts would come from v6e4-on-demand-a now"
+    elsewhere = doctor(stack, "--stack", "eu4a", "--probe", "--yes", "--zone", "us-east5-a", "--output", "json")
+    assert [*capacities(elsewhere.stdout)] == [f"capacity of {name}" for name in names], "nothing about the list"

@@ -162,9 +162,9 @@ def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context)
     assert (result.status, "queue" in result.message) == (CheckStatus.SKIPPED, True)
 
 
-def in_order(context: Context) -> TpuPoolSettings:
+def in_order(context: Context, *kinds: str) -> TpuPoolSettings:
     """The stack's pool with a list of capacities."""
-    entries = [{"kind": "on-demand"}, {"kind": "flex-start"}, {"kind": "spot"}]
+    entries = [{"kind": kind} for kind in kinds or ("on-demand", "flex-start", "spot")]
     given = context.settings.tpu_pools[0].model_dump(by_alias=True, exclude_unset=True)
     return TpuPoolSettings.model_validate({**given, "capacity": entries})
 
@@ -183,10 +183,19 @@ def test_a_list_gets_its_hosts_from_the_first_entry_that_has_some_and_others_onl
 
 
 def test_a_list_without_any_host_fails(context: Context) -> None:
-    pool = in_order(context)
-    name = f"capacity of {pool.node_pools[0].name}"
-    *_, last = walk(pool, [failed(name, "stock-out", "wait")])
+    pool = in_order(context, "on-demand", "spot")
+    answers = [failed(f"capacity of {one.name}", "stock-out", "wait") for one in pool.node_pools]
+    *entries, last = walk(pool, answers)
+    assert entries == answers
     assert (last.status, last.message) == (CheckStatus.FAILED, "no entry of the list is known to have hosts now")
+
+
+def test_a_list_whose_only_hope_is_a_queue_warns(context: Context) -> None:
+    pool = in_order(context)
+    first, queue, last = (f"capacity of {one.name}" for one in pool.node_pools)
+    answers = walk(pool, [failed(first, "stock-out", "wait"), skipped(queue, "queued"), failed(last, "out", "wait")])
+    assert {one.status for one in answers} == {CheckStatus.WARNING, CheckStatus.SKIPPED}
+    assert answers[-1].message == f"its hosts would wait in the queue of {pool.name}-flex-start now"
 
 
 def test_a_pool_with_one_capacity_is_reported_as_before(context: Context) -> None:

@@ -19,7 +19,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_and_pictures_in_the_pages_are_current() -> None:
     shown = [mark["words"] for page in pages.pages(ROOT) for mark in pages.MARK.finditer(page.read_text())]
     assert {command.split()[1] for command in shown if command.startswith("llmd-gke")} >= {"cost", "graph"}
-    assert "python -m operations.comment.example" in shown
+    assert {"python -m operations.comment.example", "python -m operations.cost.example"} <= {*shown}
     assert [str(file.relative_to(ROOT)) for file in pages.stale(ROOT)] == [], "run: make docs"
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
-from llmd_gke.manifests.client_request import KEY_VARIABLE
+from llmd_gke.manifests.client_request import IDENTITY_VARIABLE, KEY_VARIABLE
 from localcloud.common import child_process
 from localcloud.common.workdir import Workdir
-from operations.exits import NotUp, Problem, SetUpFailed, Unreachable
+from operations.exits import BadInput, NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud
 from operations.target import KINDS, Target
 
@@ -36,7 +36,7 @@ class Endpoint:
     """The endpoint of one model for clients: base URL without ``/v1``, and the name that they send as ``model``.
 
     ``behind_door``: through the front door, with the ``key`` of a caller; ``namespace`` is the model's there, and
-    elsewhere part of the URL.
+    elsewhere part of the URL. ``behind_iap``: requests also need Google's token ``identity``, which IAP checks.
     """
 
     name: str
@@ -45,6 +45,14 @@ class Endpoint:
     behind_door: bool = False
     namespace: str = ""
     key: str = field(default="", repr=False)
+    behind_iap: bool = False
+    identity: str = field(default="", repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of every request that say who sends it."""
+        given = {"authorization": self.key, "proxy-authorization": self.identity}
+        return {name: f"Bearer {value}" for name, value in given.items() if value}
 
 
 @dataclass(frozen=True)
@@ -73,17 +81,35 @@ def read(target: Target) -> Outputs:
     models = cast("Mapping[str, Mapping[str, str]]", values["models"])
     return Outputs(
         gateway_ip=str(values["gatewayIp"]),
-        models=tuple(_endpoint(target, name, one, bool(values.get("baseUrl"))) for name, one in models.items()),
+        models=tuple(_endpoint(target, name, one, values) for name, one in models.items()),
         cluster=cast("Mapping[str, str]", values["cluster"]),
         values=values,
     )
 
 
-def _endpoint(target: Target, name: str, output: Mapping[str, str], behind_door: bool) -> Endpoint:
+def _endpoint(target: Target, name: str, output: Mapping[str, str], values: Mapping[str, object]) -> Endpoint:
     endpoint = Endpoint(name, output["url"], output["servedModelName"])
-    if not behind_door:
+    if not values.get("baseUrl"):
         return endpoint
-    return replace(endpoint, behind_door=True, namespace=output["namespace"], key=_key(target, name))
+    endpoint = replace(endpoint, behind_door=True, namespace=output["namespace"], key=_key(target, name))
+    # The command that the stack prints for clients has the variable where IAP is on; local clouds do not enforce IAP.
+    if target.cloud is not Cloud.GOOGLE or IDENTITY_VARIABLE not in str(values.get("curl")):
+        return endpoint
+    return replace(endpoint, behind_iap=True, identity=os.environ.get(IDENTITY_VARIABLE, ""))
+
+
+NO_IDENTITY = (
+    f"IAP is in front of the gateway, and {IDENTITY_VARIABLE} is not set: it would answer no request.",
+    f"export {IDENTITY_VARIABLE}=$(gcloud auth print-identity-token --impersonate-service-account=ACCOUNT "
+    "--audiences=CLIENT_ID --include-email), see docs/front-door.md",
+)
+"""Problem and fix of an endpoint behind IAP without a token."""
+
+
+def admitted(endpoints: Sequence[Endpoint]) -> None:
+    """Raises ``BadInput`` if an endpoint is behind IAP and there is no token for it."""
+    if any(one.behind_iap and not one.identity for one in endpoints):
+        raise BadInput("{}\nFix: {}".format(*NO_IDENTITY))
 
 
 def _key(target: Target, model: str) -> str:

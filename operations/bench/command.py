@@ -12,7 +12,7 @@ import typer
 from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput, NotUp
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
-from operations.outputs import Endpoint, read
+from operations.outputs import Endpoint, admitted, read
 from operations.progress import working
 from operations.target import Target
 
@@ -139,7 +139,17 @@ def take(
         taken = datetime.now(UTC)
         levels, stopped = load.run(
             python,
-            load.Load(endpoint.url, endpoint.served_model_name, loads, seconds, warmup, first, most, key=endpoint.key),
+            load.Load(
+                endpoint.url,
+                endpoint.served_model_name,
+                loads,
+                seconds,
+                warmup,
+                first,
+                most,
+                key=endpoint.key,
+                identity=endpoint.identity,
+            ),
             work.say,
         )
         # A server at a given address does not necessarily run on the stack's chips.
@@ -190,6 +200,7 @@ def _endpoint(target: Target, model: str | None, url: str | None) -> Endpoint:
     if len(there) != 1:
         names = ", ".join(one.name for one in target.settings.models)
         raise BadInput(f"--model {model or 'is not given'}: stack {target.stack} has {names}.\nFix: name one of them")
+    admitted(there)
     return there[0]
 
 

@@ -79,6 +79,7 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
                 "api_key": spec.get("key") or None,
                 # guidellm requests this path before the load. A front door has no /health.
                 "api_routes": {"/health": "v1/models"},
+                **_behind_iap(spec.get("identity", "")),
             },
             profile={
                 "kind": "concurrent",
@@ -91,6 +92,16 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
             outputs=[],
         )
     )
+
+
+def _behind_iap(identity: str) -> dict[str, Any]:
+    """Arguments that send Google's token with every request; none without one.
+
+    guidellm's first request takes no headers beside the key (0.8 ``OpenAIHTTPBackend.validate``), so it is left out.
+    """
+    if not identity:
+        return {}
+    return {"extras": {"headers": {"Proxy-Authorization": f"Bearer {identity}"}}, "validate_backend": False}
 
 
 def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:

@@ -30,8 +30,8 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_C
 
 @dataclass(frozen=True)
 class Load:
-    """The load: URL, model name, and the amounts to send. ``key``: that of a caller, behind a front door. Times in
-    seconds.
+    """The load: URL, model name, and the amounts to send. ``key``: that of a caller, behind a front door;
+    ``identity``: Google's token, behind IAP. Times in seconds.
     """
 
     url: str
@@ -43,6 +43,7 @@ class Load:
     most: int
     timeout: float = 600.0
     key: str = field(default="", repr=False)
+    identity: str = field(default="", repr=False)
 
 
 def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:

@@ -80,7 +80,7 @@ class Client:
         self.other_name = advertised_name(endpoint)
         self.behind_door = endpoint.behind_door
         self._url = endpoint.url.rstrip("/")
-        self._headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+        self._headers = endpoint.headers
         self.options = options
         self._http = http
         self._timeout = httpx.Timeout(timeout, connect=min(10.0, timeout))

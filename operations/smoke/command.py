@@ -11,7 +11,7 @@ import typer
 from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput, Failed, NotUp
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
-from operations.outputs import Endpoint, read
+from operations.outputs import Endpoint, admitted, read
 from operations.progress import working
 from operations.target import Target
 
@@ -110,6 +110,7 @@ def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpo
     if not chosen:
         names = ", ".join(endpoint.name for endpoint in there) or "none (all are stopped, or outside of their hours)"
         raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. Its models: {names}.")
+    admitted(chosen)
     return chosen
 
 

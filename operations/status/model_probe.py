@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import httpx
 
-from operations.outputs import Endpoint
+from operations.outputs import NO_IDENTITY, Endpoint
 from operations.smoke.client import Client, HttpAnswer, Options
 from operations.status.objects import Line, State, short
 from operations.symptoms import explain
@@ -27,6 +27,8 @@ async def lines(endpoints: Sequence[Endpoint], stack: str) -> list[Line]:
 
 
 async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
+    if endpoint.behind_iap and not endpoint.identity:
+        return Line(endpoint.name, State.UNKNOWN, *NO_IDENTITY)
     try:
         if not endpoint.behind_door:  # which serves /v1 only
             health = await client.get("/health")

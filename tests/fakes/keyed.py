@@ -15,8 +15,11 @@ EVENTS = tuple(
 
 
 @contextmanager
-def behind_key(key: str) -> Generator[tuple[str, list[tuple[str, str]]]]:
-    """Its URL, and the path and Authorization header of every request; any path but two is answered 404."""
+def behind_key(key: str, identity: str = "") -> Generator[tuple[str, list[tuple[str, str]]]]:
+    """Its URL, and the path and Authorization header of every request; any path but two is answered 404.
+
+    With ``identity`` it also wants that token in Proxy-Authorization, as a gateway with IAP does.
+    """
     asked: list[tuple[str, str]] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,7 +36,9 @@ def behind_key(key: str) -> Generator[tuple[str, list[tuple[str, str]]]]:
         def _answer(self, path: str, text: str, kind: str) -> None:
             given = self.headers.get("authorization", "")
             asked.append((self.path, given))
-            status = 401 if given != f"Bearer {key}" else 200 if self.path == path else 404
+            wanted = {"authorization": key, "proxy-authorization": identity}
+            known = all(self.headers.get(name, "") == f"Bearer {one}" for name, one in wanted.items() if one)
+            status = 401 if not known else 200 if self.path == path else 404
             body = text.encode() if status == 200 else b""
             self.send_response(status)
             self.send_header("content-type", kind)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from operations import outputs
-from operations.exits import NotUp, SetUpFailed, Unreachable
+from operations.exits import BadInput, NotUp, SetUpFailed, Unreachable
 from operations.options import Cloud
 from operations.target import Target
 from tests.fakes.script import SHEBANG
@@ -55,10 +56,10 @@ def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone,
     assert outputs.kubeconfig(Target("one", Cloud.GOOGLE, clone.root)).strip() == "the-kubeconfig"
 
 
-def behind_a_door(pulumi: Path) -> None:
-    """The stack has a front door."""
+def behind_a_door(pulumi: Path, **more: object) -> None:
+    """The stack has a front door, and ``more`` outputs."""
     model = {"url": "http://203.0.113.7", "servedModelName": "qwen", "namespace": "models"}
-    exported = {**EXPORTED, "baseUrl": "http://203.0.113.7/v1", "models": {"qwen": model}}
+    exported = {**EXPORTED, "baseUrl": "http://203.0.113.7/v1", "models": {"qwen": model}, **more}
     pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(exported)))
 
 
@@ -77,6 +78,42 @@ def test_on_google_nothing_stands_in_for_a_key(clone: Clone, pulumi: Path, monke
     monkeypatch.delenv("LLM_API_KEY", raising=False)
     (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
     assert (model.behind_door, model.key) == (True, "")
+
+
+CURL = {
+    "plain": "curl http://203.0.113.7/v1",
+    "iap": 'curl https://203.0.113.7/v1 -H "proxy-authorization: Bearer $IAP_TOKEN"',
+}
+
+
+@pytest.mark.parametrize(
+    ("curl", "token", "behind_iap"),
+    [
+        ("plain", "token-of-google", False),
+        ("iap", "token-of-google", True),
+        ("iap", "", True),
+    ],
+)
+def test_googles_token_is_for_gateways_with_iap_only(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, curl: str, token: str, behind_iap: bool
+) -> None:
+    behind_a_door(pulumi, curl={"qwen": CURL[curl]})
+    monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")
+    monkeypatch.setenv("IAP_TOKEN", token)
+    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
+    assert model.behind_iap is behind_iap
+    proxy = {"proxy-authorization": f"Bearer {token}"} if behind_iap and token else {}
+    assert model.headers == {"authorization": "Bearer key-of-somebody", **proxy}
+    assert "token-of-google" not in repr(model)
+
+
+def test_a_gateway_with_iap_is_not_asked_without_a_token() -> None:
+    model = outputs.Endpoint("qwen", "https://203.0.113.7", "qwen", behind_iap=True)
+    outputs.admitted([replace(model, identity="token-of-google"), replace(model, behind_iap=False)])
+    with pytest.raises(
+        BadInput, match=r"(?s)IAP_TOKEN is not set.*Fix: export IAP_TOKEN=\$\(gcloud auth print-identity"
+    ):
+        outputs.admitted([model])
 
 
 def test_a_stack_that_is_not_up_says_how_to_bring_it_up(clone: Clone, pulumi: Path) -> None:

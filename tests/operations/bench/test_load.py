@@ -76,3 +76,22 @@ def test_behind_a_front_door_every_request_has_the_callers_key_and_none_asks_for
     assert {path for path, _ in asked} == {"/v1/models", "/v1/completions"}
     assert {key for _, key in asked} == {"Bearer key-of-team-a"}
     assert "key-of-team-a" not in repr(given)
+
+
+def test_behind_iap_every_request_also_has_googles_token(python: Path) -> None:
+    with behind_key("key-of-team-a", "token-of-google") as (url, asked):
+        given = load.Load(
+            url,
+            "qwen",
+            [Workload("random", 200, 100, 16)],
+            2,
+            1,
+            1,
+            1,
+            key="key-of-team-a",
+            identity="token-of-google",
+        )
+        ([level], _) = load.run(python, given, quiet)
+    assert (level.errors, level.requests > 0) == (0, True)
+    assert {path for path, _ in asked} == {"/v1/completions"}
+    assert "token-of-google" not in repr(given)

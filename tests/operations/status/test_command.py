@@ -139,6 +139,15 @@ def test_a_model_that_answers_is_good_and_the_time_of_a_token_is_shown() -> None
     assert "a token in 0." in line.text
 
 
+def test_a_gateway_with_iap_is_not_asked_without_a_token() -> None:
+    behaviour = Behaviour(seen=[])
+    with serving(behaviour) as url:
+        [line] = asyncio.run(model_probe.lines([Endpoint("qwen", url, "qwen", behind_iap=True)], "eu4a"))
+    assert (line.state, "IAP_TOKEN is not set" in line.text) == (State.UNKNOWN, True)
+    assert "gcloud auth print-identity-token" in line.fix
+    assert behaviour.seen == []
+
+
 def test_a_healthy_server_that_knows_another_model_is_bad() -> None:
     line = ask(Behaviour(names=("other",)))
     assert line.state is State.BAD

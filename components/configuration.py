@@ -47,9 +47,15 @@ def _parse() -> Checked:
 
 
 def _in_stack_file() -> object:
-    """The callers' keys as the stack file of the project's folder has them; ``None`` if it cannot be read."""
+    """The callers' keys as the stack file of the project's folder has them; ``None`` if it cannot be read.
+
+    A program that is run with mocks (``pulumi.runtime.set_mocks``) has no folder.
+    """
+    root = cast("str | None", get_root_directory())
+    if root is None:
+        return None
     try:
-        config = read_config(Path(get_root_directory()), pulumi.get_stack())
+        config = read_config(Path(root), pulumi.get_stack())
     except SettingsError:
         return None
     return config.get(f"{NAMESPACE}:{CALLER_KEYS}")

@@ -37,8 +37,8 @@ def behind_key(key: str, identity: str = "") -> Generator[tuple[str, list[tuple[
             given = self.headers.get("authorization", "")
             asked.append((self.path, given))
             wanted = {"authorization": key, "proxy-authorization": identity}
-            known = all(self.headers.get(name, "") == f"Bearer {one}" for name, one in wanted.items() if one)
-            status = 401 if not known else 200 if self.path == path else 404
+            allowed = all(self.headers.get(name, "") == f"Bearer {one}" for name, one in wanted.items() if one)
+            status = 401 if not allowed else 200 if self.path == path else 404
             body = text.encode() if status == 200 else b""
             self.send_response(status)
             self.send_header("content-type", kind)

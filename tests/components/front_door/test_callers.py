@@ -79,6 +79,14 @@ def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
     door()  # another file than the one in use
 
 
+def test_a_program_without_a_folder_is_not_compared_with_a_stack_file(
+    door: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with mocks, which set no folder."""
+    monkeypatch.setattr(configuration, "get_root_directory", lambda: None)
+    door()
+
+
 def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[..., Graph]) -> None:
     graph = door()
     assert "rateLimit" not in str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])

@@ -49,7 +49,7 @@ def _parse() -> Checked:
 def _in_stack_file() -> object:
     """The callers' keys as the stack file of the project's folder has them; ``None`` if it cannot be read.
 
-    A program that is run with mocks (``pulumi.runtime.set_mocks``) has no folder.
+    A graph that is recorded after policies ran in the same process has no folder: they reset Pulumi's settings.
     """
     root = cast("str | None", get_root_directory())
     if root is None:

@@ -35,3 +35,5 @@ def test_no_chart_and_no_image_of_the_graph_comes_from_elsewhere(root: Path) -> 
     assert all(chart.startswith(f"oci://{MIRROR}/") for chart in charts)
     assert not any(f'"{host}/' in text for host in registries.hosts())
     assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []
+    again = load(root, "eu4a", preview=True, changes=changes)
+    assert again.nodes.keys() == graph.nodes.keys(), "policies that ran in this process leave nothing behind"

@@ -82,7 +82,7 @@ def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
 def test_a_program_without_a_folder_is_not_compared_with_a_stack_file(
     door: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with mocks, which set no folder."""
+    """As after policies ran in the same process: they reset Pulumi's settings."""
     monkeypatch.setattr(configuration, "get_root_directory", lambda: None)
     door()
 

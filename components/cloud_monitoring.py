@@ -49,7 +49,7 @@ class CloudMonitoring(pulumi.ComponentResource):
             self.dashboard_url = dashboard.id.apply(lambda ident: console_link(ident, args.project))
         for check in plan.checks:
             host = args.gateway_ip if check.host is None else pulumi.Output.from_input(check.host)
-            _uptime_check(f"{name}-{check.model}-uptime", check, plan, host, child)
+            _uptime_check(f"{name}-{check.key}", check, plan, host, child)
         self.register_outputs({} if self.dashboard_url is None else {"dashboardUrl": self.dashboard_url})
 
 
@@ -107,7 +107,12 @@ def _uptime_check(
             # Google adds the project's ID. Without it here, the provider would replace the check with every change.
             "labels": {"project_id": plan.project, "host": host},
         },
-        http_check={"path": check.path, "use_ssl": check.use_ssl, "validate_ssl": check.validate_ssl},
+        http_check={
+            "path": check.path,
+            "use_ssl": check.use_ssl,
+            "validate_ssl": check.validate_ssl,
+            **({} if check.status is None else {"accepted_response_status_codes": [{"status_value": check.status}]}),
+        },
         user_labels=plan.labels,
         opts=opts,
     )

@@ -97,6 +97,20 @@ def test_uptime_checks_take_the_path_that_clients_take(record: Callable[..., Gra
     assert check.inputs["httpCheck"] == {"path": "/models/qwen/health", "useSsl": True, "validateSsl": True}
 
 
+def test_a_front_door_passes_its_check_by_refusing_it(record: Callable[..., Graph]) -> None:
+    graph = record(
+        {
+            "llmd-gke:gateway": {key: value for key, value in HTTPS.items() if key != "open"},
+            "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
+            "llmd-gke:callerKeys": {"team-a": "a" * 40},
+        }
+    )
+    (check,) = of(UPTIME_CHECK)(graph)
+    assert check.name == "cloud-monitoring-uptime-of-front-door"
+    path = {"path": "/v1/models", "useSsl": True, "validateSsl": True}
+    assert check.inputs["httpCheck"] == {**path, "acceptedResponseStatusCodes": [{"statusValue": 401.0}]}
+
+
 def test_without_a_domain_the_gateways_address_is_called(record: Callable[..., Graph]) -> None:
     graph = record({"llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True, "open": True}})
     (check,), (address,) = of(UPTIME_CHECK)(graph), of(kinds.ADDRESS)(graph)

@@ -6,7 +6,7 @@ file (:mod:`.rules_file`) and the runbook, ``docs/alerts.md`` (:mod:`.page`).
 
 from llmd_gke.manifests.alerts.alert import GROUP, Alert, Origin, Severity
 from llmd_gke.manifests.alerts.channels import Channel, channels, channels_of
-from llmd_gke.manifests.alerts.edge import check_name
+from llmd_gke.manifests.alerts.edge import check_name, checked_models, checks_front_door
 from llmd_gke.manifests.alerts.policy import alert_policy
 from llmd_gke.manifests.alerts.table import alerts
 
@@ -21,4 +21,6 @@ __all__ = [
     "channels",
     "channels_of",
     "check_name",
+    "checked_models",
+    "checks_front_door",
 ]

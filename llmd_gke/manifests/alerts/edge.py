@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llmd_gke.catalog import front_door
 from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, UPTIME, Google
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert
@@ -14,6 +15,10 @@ UPTIME_CHECKS = "https://cloud.google.com/monitoring/uptime-checks/uptime-alerti
 SERVER_ERROR_RATIO = 0.05
 FEWEST_ERRORS = 5
 HALF = 0.5
+DOOR_CHECK = (
+    " The check of a front door asks for /v1/models without a key, and passes if the answer is 401: it fails with DNS, "
+    "certificate, firewall, load balancer, route or the door's proxies, not with a model."
+)
 DAYS_LEFT = 21
 """Days before a certificate expires from which an alert fires. Google renews certificates that it manages about 30 days
 before they expire."""
@@ -21,8 +26,7 @@ before they expire."""
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     """The alerts about the edge. Those on uptime checks exist for external gateways only."""
-    running = any(not model.stopped and not model.scheduled for model in settings.models)
-    checked = running and settings.gateway.exposure == "external" and settings.monitoring.uptime_check
+    checked = bool(_check_names(settings))
     return (
         _errors(settings),
         *([_unreachable(settings)] if checked else []),
@@ -30,9 +34,39 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     )
 
 
-def check_name(settings: StackSettings, model: ModelSettings) -> str:
-    """The name of a model's uptime check: unique in the project, as the cluster's name is."""
-    return f"{settings.cluster.name}-{model.name}"
+def check_name(settings: StackSettings, what: str) -> str:
+    """The name of the uptime check of a model or the front door: unique in the project, as the cluster's name is."""
+    return f"{settings.cluster.name}-{what}"
+
+
+def checked_models(settings: StackSettings) -> tuple[ModelSettings, ...]:
+    """The models of an external gateway that have an uptime check: those that always run and have a path of their own,
+    which a front door closes.
+    """
+    door = settings.front_door
+    if not _reachable(settings) or (door is not None and not door.keep_paths):
+        return ()
+    return tuple(model for model in settings.models if not model.stopped and not model.scheduled)
+
+
+def checks_front_door(settings: StackSettings) -> bool:
+    """Whether the front door has an uptime check. Google's checkers have many addresses, which ``ranges`` would have to
+    admit, and no identity for IAP.
+    """
+    door = settings.front_door
+    if door is None or not _reachable(settings):
+        return False
+    return door.access is None or not (door.access.ranges or door.access.iap)
+
+
+def _reachable(settings: StackSettings) -> bool:
+    """Whether Google's checkers reach the gateway, and may."""
+    return settings.gateway.exposure == "external" and settings.monitoring.uptime_check
+
+
+def _check_names(settings: StackSettings) -> list[str]:
+    names = [check_name(settings, model.name) for model in checked_models(settings)]
+    return [*names, check_name(settings, front_door.NAME)] if checks_front_door(settings) else names
 
 
 def _errors(settings: StackSettings) -> Alert:
@@ -71,7 +105,8 @@ def _unreachable(settings: StackSettings) -> Alert:
         "critical",
         "google",
         "More than half of Google's checks from outside do not reach a model's health endpoint through the gateway: "
-        "DNS, certificate, firewall, load balancer, route, or all of the model's replicas.",
+        "DNS, certificate, firewall, load balancer, route, or all of the model's replicas."
+        + (DOOR_CHECK if checks_front_door(settings) else ""),
         (
             "`llmd-gke smoke --stack STACK` from outside the VPC says which step fails.",
             "If ModelHasNoReadyReplica also fires, begin there.",
@@ -100,6 +135,5 @@ def _certificate(settings: StackSettings) -> Alert:
 
 def _uptime(settings: StackSettings, metric: Google) -> str:
     """Expression of an uptime metric. The ID of a check is :func:`check_name` with a suffix added by Google."""
-    always = [model for model in settings.models if not model.stopped and not model.scheduled]
-    names = "|".join(check_name(settings, model) for model in always)
+    names = "|".join(_check_names(settings))
     return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_]+"}}'

@@ -32,8 +32,8 @@ class MonitoringSettings(Section):
     dashboard: bool = True
     """Create a dashboard of this stack in Cloud Monitoring (default: true)."""
     uptime_check: bool = True
-    """Let Google's uptime checkers call the health endpoint of each model from outside, and alert when it fails
-    (default: true). Only with an external gateway: they cannot reach an internal one."""
+    """Let Google's uptime checkers call the health endpoint of each model, or the front door, from outside, and alert
+    when it fails (default: true). Only with an external gateway: they cannot reach an internal one."""
     traces: TracesSettings | None = None
     """Trace requests through endpoint pickers and servers (default: no traces)."""
 

@@ -58,8 +58,8 @@ def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
     assert estimate(unchecked).uptime_executions == 0
 
 
-def test_a_front_door_has_no_check_of_the_models_own_paths() -> None:
-    assert estimate(load_stack(CLONE, "eu4a").settings).uptime_executions == 0
+def test_a_front_door_has_one_check_and_its_models_have_none() -> None:
+    assert estimate(load_stack(CLONE, "eu4a").settings).uptime_executions == 6 * SECONDS_PER_MONTH // 60
 
 
 @pytest.mark.parametrize(

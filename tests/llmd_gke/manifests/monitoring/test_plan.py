@@ -52,9 +52,9 @@ def test_keys_are_unique() -> None:
 
 def test_each_running_model_has_a_check_of_a_path_that_its_route_passes_on() -> None:
     checks = planned(models=[MODEL, {**MODEL, "name": "other"}, {**MODEL, "name": "off", "stopped": True}]).checks
-    assert [(check.model, check.path) for check in checks] == [
-        ("qwen", "/models/qwen/health"),
-        ("other", "/models/other/health"),
+    assert [(check.key, check.path, check.status) for check in checks] == [
+        ("qwen-uptime", "/models/qwen/health", None),
+        ("other-uptime", "/models/other/health", None),
     ]
     assert uptime.HEALTH in endpoints.LISTING
 
@@ -75,6 +75,38 @@ def test_each_running_model_has_a_check_of_a_path_that_its_route_passes_on() -> 
 def test_a_check_speaks_what_clients_speak(gateway: dict[str, object], host: str, ssl: bool, validated: bool) -> None:
     (check,) = planned(gateway=gateway).checks
     assert (check.host, check.use_ssl, check.validate_ssl) == (host, ssl, validated)
+
+
+DOOR: dict[str, object] = {
+    "gateway": {"exposure": "external", "domain": "llm.example.com", "tls": TLS},
+    "callerKeys": {"team-a": "a" * 40},
+}
+CALLERS: dict[str, object] = {"callers": [{"name": "team-a"}]}
+
+
+@pytest.mark.parametrize(
+    ("door", "expected"),
+    [
+        ({}, [("/v1/models", 401)]),
+        ({"keepPaths": True}, [("/models/qwen/health", None), ("/v1/models", 401)]),
+        ({"access": {"requestsPerMinutePerAddress": 60}}, [("/v1/models", 401)]),
+        ({"access": {"ranges": ["203.0.113.0/24"]}}, []),
+        ({"access": {"iap": {"clientId": "1-abc.apps.googleusercontent.com"}}}, []),
+    ],
+)
+def test_a_front_door_is_checked_without_a_key_unless_checkers_may_not_come_that_far(
+    door: dict[str, object], expected: list[tuple[str, int | None]]
+) -> None:
+    plan = planned(**DOOR, frontDoor={**CALLERS, **door})
+    assert [(check.path, check.status) for check in plan.checks] == expected
+    about = [policy for policy in plan.policies if "uptime_check" in str(policy.body)]
+    assert len(about) == (2 if expected else 0), "alerts on checks that do not exist never fire"
+    assert all(f"{check.title}" in str(policy.body) for policy in about for check in plan.checks)
+
+
+def test_a_stopped_model_leaves_the_check_of_the_front_door_which_answers_for_it() -> None:
+    stopped = planned(**DOOR, frontDoor=CALLERS, models=[{**MODEL, "stopped": True}])
+    assert [check.path for check in stopped.checks] == ["/v1/models"]
 
 
 def test_a_stack_without_any_of_it_has_an_empty_plan() -> None:

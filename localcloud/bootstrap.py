@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
 SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
-BESIDE = ("bench", "clients", "front-door")  # environments of their own in the cache, made when they are first used
+BESIDE = ("bench", "clients", "front-door", "weights")  # each an environment of its own in the cache, made at first use
 OLDEST, NEWEST = (3, 11), (3, 14)
 SCRIPT = """{starts}
 import sys

@@ -14,9 +14,20 @@ from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissingTypeStubs]
 
 GROUPS: tuple[tuple[str, ...], ...] = (
-    ("requests", "edge", "operations", "prefixes", "two_models", "program", "traces", "multi_host", "destroy"),
+    (
+        "requests",
+        "edge",
+        "operations",
+        "prefixes",
+        "two_models",
+        "weights_copied",
+        "program",
+        "traces",
+        "multi_host",
+        "destroy",
+    ),
     ("refusals", "routing", "load", "allowed_paths", "clients"),
-    ("pods_network", "pods_volumes", "pods_life"),
+    ("pods_network", "pods_volumes", "pods_life", "pods_weights"),
     ("nodes",),
     ("providers_agree",),
     ("conformance",),

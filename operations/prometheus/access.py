@@ -62,6 +62,12 @@ def answer(target: Target, questions: Callable[[Prometheus], Awaitable[T]]) -> T
     except NotAnswered as problem:
         raise Unreachable(
             f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
-            f"Fix: {NEEDED} (roles/monitoring.viewer) for Google Cloud; "
-            "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
+            f"Fix: {_fix(target)} (docs/monitoring.md)"
         ) from None
+
+
+def _fix(target: Target) -> str:
+    """How the metrics of the stack can be queried in its cloud; the rehearsal's stack, in a laptop cloud."""
+    if target.cloud is Cloud.GOOGLE:
+        return f"gcloud auth login --update-adc, with an account that has {NEEDED} (roles/monitoring.viewer)"
+    return f"LLMD_GKE_PROMETHEUS=1 make up STACK={target.stack} CLOUD=laptop, then the command with --cloud laptop"

@@ -71,13 +71,13 @@ def _has_usage(target: Target) -> None:
 
     if target.settings.front_door is None:
         raise BadInput(
-            f"Stack {target.stack} has no front door, so its callers are unknown.\n"
+            f"llmd-gke:frontDoor is not set in stack {target.stack}, so its callers are unknown.\n"
             "Fix: set llmd-gke:frontDoor (docs/front-door.md)"
         )
     if not target.settings.monitoring.scrape:
         raise BadInput(
-            f"The metrics of stack {target.stack} are not collected.\nFix: remove `scrape: false` from "
-            "llmd-gke:monitoring"
+            f"llmd-gke:monitoring.scrape = false: the metrics of stack {target.stack} are not collected.\n"
+            f"Fix: remove `scrape: false` from llmd-gke:monitoring, then {target.up}"
         )
 
 

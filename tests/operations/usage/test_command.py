@@ -86,7 +86,7 @@ def test_a_stack_without_a_front_door_has_no_callers(clone: Path) -> None:
     (clone / "Pulumi.one.yaml").write_text(STACK)
     done = run("usage", "--stack", "one", root=clone)
     assert done.returncode == 2
-    assert "Stack one has no front door" in done.stderr
+    assert "llmd-gke:frontDoor is not set in stack one" in done.stderr
     assert "Fix: set llmd-gke:frontDoor" in done.stderr
 
 
@@ -94,7 +94,8 @@ def test_metrics_that_nobody_collects_are_said_so(clone: Path) -> None:
     (clone / "Pulumi.one.yaml").write_text(STACK + DOOR + "  llmd-gke:monitoring: {scrape: false}\n")
     done = run("usage", "--stack", "one", root=clone)
     assert done.returncode == 2
-    assert "scrape: false" in done.stderr
+    assert "llmd-gke:monitoring.scrape = false" in done.stderr
+    assert "Fix: remove `scrape: false` from llmd-gke:monitoring, then pulumi up --stack one" in done.stderr
 
 
 def test_without_a_prometheus_the_fix_is_named(clone: Path) -> None:
@@ -102,3 +103,5 @@ def test_without_a_prometheus_the_fix_is_named(clone: Path) -> None:
     done = run("usage", "--stack", "one", root=clone)
     assert done.returncode == 8
     assert "the rehearsal has no metrics" in done.stderr
+    assert "Fix: LLMD_GKE_PROMETHEUS=1 make up STACK=one CLOUD=laptop" in done.stderr
+    assert "roles/monitoring.viewer" not in done.stderr, "a fix for Google Cloud"

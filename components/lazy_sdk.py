@@ -1,10 +1,13 @@
-"""The SDK packages that components use, imported lean: see :mod:`components.lazy_packages`."""
+"""The SDK as components use it: its packages are imported lean (:mod:`components.lazy_packages`), and it waits for
+outputs at once (:mod:`components.outstanding_outputs`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from components.lazy_packages import package
+from components.outstanding_outputs import wait_at_once
 
 if TYPE_CHECKING:
     from pulumi_gcp import compute, container, monitoring
@@ -24,5 +27,7 @@ else:
     monitoring = package("pulumi_gcp.monitoring")
     networking = package("pulumi_kubernetes.networking.v1")
     rbac = package("pulumi_kubernetes.rbac.v1")
+
+wait_at_once()
 
 __all__ = ["apps", "batch", "compute", "container", "core", "helm", "monitoring", "networking", "rbac"]

@@ -1,0 +1,112 @@
+"""The wait for outstanding outputs, at the end of a program."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from pulumi.runtime import stack
+from pulumi.runtime.settings import SETTINGS
+
+from components import outstanding_outputs
+from tests.components.test_lean_types import RECORD, in_new_interpreter
+
+OUTPUTS = 200
+
+
+def outstanding() -> set[asyncio.Future[Any]]:
+    """The outputs that the SDK will wait for."""
+    return cast("set[asyncio.Future[Any]]", SETTINGS.outputs)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.fixture(autouse=True)
+def sdk_way() -> Iterator[pytest.MonkeyPatch]:
+    """The SDK as it is installed; a test that wants ours says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(vars(stack), "asyncio", asyncio)
+        patch.delenv(outstanding_outputs.SWITCH, raising=False)
+        outstanding().clear()
+        yield patch
+
+
+def callbacks(outputs: int) -> int:
+    """How many callbacks a wait adds to outputs that get their values one after the other."""
+    added = 0
+
+    class Counted(asyncio.Task[None]):
+        def add_done_callback(self, *args: object, **options: object) -> None:
+            nonlocal added
+            added += 1
+            super().add_done_callback(*args, **options)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+
+    async def after(turns: int) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+
+    async def program() -> None:
+        loop = asyncio.get_running_loop()
+        outstanding().update(Counted(after(turn), loop=loop) for turn in range(outputs))
+        await stack.wait_for_rpcs()
+
+    asyncio.run(program())
+    return added
+
+
+def test_the_sdk_begins_its_wait_anew_with_each_output_and_ours_waits_once() -> None:
+    assert callbacks(OUTPUTS) > 10 * OUTPUTS, "the SDK waits well by itself: components/outstanding_outputs.py can go"
+    outstanding_outputs.wait_at_once()
+    assert callbacks(OUTPUTS) <= 2 * OUTPUTS
+
+
+def test_the_switch_leaves_the_sdk_as_it_is(sdk_way: pytest.MonkeyPatch) -> None:
+    sdk_way.setenv(outstanding_outputs.SWITCH, "1")
+    outstanding_outputs.wait_at_once()
+    assert vars(stack)["asyncio"] is asyncio
+
+
+def test_an_output_that_fails_ends_the_wait_though_others_never_get_a_value() -> None:
+    outstanding_outputs.wait_at_once()
+
+    async def fails() -> None:
+        raise LookupError("no such address")
+
+    async def program() -> None:
+        waits = asyncio.ensure_future(asyncio.Event().wait())
+        outstanding().update([waits, asyncio.ensure_future(fails())])
+        try:
+            await asyncio.wait_for(stack.wait_for_rpcs(), 10)
+        finally:
+            outstanding().clear()
+            waits.cancel()
+
+    with pytest.raises(LookupError, match="no such address"):
+        asyncio.run(program())
+
+
+def test_outputs_of_outputs_are_waited_for() -> None:
+    outstanding_outputs.wait_at_once()
+    reached: list[str] = []
+
+    async def last() -> None:
+        await asyncio.sleep(0)
+        reached.append("last")
+
+    async def first() -> None:
+        outstanding().add(asyncio.ensure_future(last()))
+
+    async def program() -> None:
+        outstanding().add(asyncio.ensure_future(first()))
+        await stack.wait_for_rpcs()
+
+    asyncio.run(program())
+    assert reached == ["last"]
+
+
+def test_the_program_registers_the_same_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = RECORD.format(stack="door")
+    ours = in_new_interpreter(code)
+    assert ours.count("urn:pulumi:") > 100
+    monkeypatch.setenv(outstanding_outputs.SWITCH, "1")
+    assert in_new_interpreter(code) == ours

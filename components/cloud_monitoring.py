@@ -107,12 +107,14 @@ def _uptime_check(
             # Google adds the project's ID. Without it here, the provider would replace the check with every change.
             "labels": {"project_id": plan.project, "host": host},
         },
-        http_check={
-            "path": check.path,
-            "use_ssl": check.use_ssl,
-            "validate_ssl": check.validate_ssl,
-            **({} if check.status is None else {"accepted_response_status_codes": [{"status_value": check.status}]}),
-        },
+        http_check=monitoring.UptimeCheckConfigHttpCheckArgs(
+            path=check.path,
+            use_ssl=check.use_ssl,
+            validate_ssl=check.validate_ssl,
+            accepted_response_status_codes=None
+            if check.status is None
+            else [monitoring.UptimeCheckConfigHttpCheckAcceptedResponseStatusCodeArgs(status_value=check.status)],
+        ),
         user_labels=plan.labels,
         opts=opts,
     )

@@ -43,7 +43,9 @@ def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
     Behind a front door the models' paths are closed, and a checker has no key. One check then asks for the list of
     models, and passes if it is refused: by the door's proxies, after name, certificate and load balancer.
     """
-    calls = [(f"{model.name}-uptime", model.name, f"{model.path}{HEALTH}", None) for model in checked_models(settings)]
+    calls: list[tuple[str, str, str, int | None]] = [
+        (f"{model.name}-uptime", model.name, f"{model.path}{HEALTH}", None) for model in checked_models(settings)
+    ]
     if checks_front_door(settings):
         calls.append(("uptime-of-front-door", front_door.NAME, listing.PATH, NO_KEY))
     gateway = settings.gateway

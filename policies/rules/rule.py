@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from llmd_gke.catalog import front_door, kserve
@@ -145,6 +146,16 @@ class Subject:
             return None
         return namespace, self.name
 
+    @cached_property
+    def has_pods(self) -> bool:
+        """Whether the object contains a pod template, by its shape. Many rules ask, and the search takes long."""
+        return any(pod_shapes.pods_within(Input(self.node.value)))
+
+    @cached_property
+    def has_targets(self) -> bool:
+        """Whether the object refers to a target or to backends in the Gateway API's way."""
+        return any(gateway.targets(Input(self.node.value)))
+
     @property
     def label(self) -> str:
         """The object's label in messages. Reading it notes nothing."""
@@ -213,9 +224,9 @@ class Rule:
             return True
         if subject.kind.group == "gcp":
             return ANY_GOOGLE in self.kinds and not subject.inline
-        if ANY_WORKLOAD in self.kinds and any(pod_shapes.pods_within(Input(subject.node.value))):
+        if ANY_WORKLOAD in self.kinds and subject.has_pods:
             return True
-        return ANY_POLICY in self.kinds and any(gateway.targets(Input(subject.node.value)))
+        return ANY_POLICY in self.kinds and subject.has_targets
 
     def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
         """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""

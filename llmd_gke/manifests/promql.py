@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.metrics import KubeState
-from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings import StackSettings
 
 SHORTEST_WINDOW_SECONDS = 300
 SCRAPES_IN_WINDOW = 4
@@ -31,12 +31,23 @@ def one_of(label: str, values: Iterable[str]) -> str:
     return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{"|".join(listed)}"'
 
 
+def none_of(label: str, values: Iterable[str]) -> str:
+    """A matcher for a label that has none of these values, as :func:`one_of`."""
+    name, _, value = one_of(label, values).partition("=")
+    return f"{name}!={value}" if not value.startswith("~") else f"{name}!{value}"
+
+
 def pods(settings: StackSettings, *more: str) -> str:
     """The selector of metrics scraped from pods, and of kube state metrics, in this cluster's model namespaces.
 
     All clusters of a project share one store, so that ``cluster`` must be in every selector.
     """
-    return _selector(f'cluster="{settings.cluster.name}"', one_of("namespace", settings.namespaces), *more)
+    return pods_in(settings, settings.namespaces, *more)
+
+
+def pods_in(settings: StackSettings, namespaces: Iterable[str], *more: str) -> str:
+    """As :func:`pods`, for some of the namespaces."""
+    return _selector(f'cluster="{settings.cluster.name}"', one_of("namespace", namespaces), *more)
 
 
 def resource(settings: StackSettings, kind: str, *more: str) -> str:
@@ -66,14 +77,6 @@ def unless_asleep(settings: StackSettings, label: str = "model", value: str = "$
         f" unless on (namespace, {label}) label_replace(max by (namespace, deployment) ({wanted}) == 0, "
         f'"{label}", "{value}", "deployment", "(.*){kserve.DEPLOYMENT_SUFFIX}")'
     )
-
-
-def unless_at_zero(settings: StackSettings, model: ModelSettings) -> str:
-    """The end of an expression without labels about one model: nothing while its schedule has removed its servers."""
-    if not model.scheduled:
-        return ""
-    ours = pods(settings, f'deployment="{kserve.deployment(model.name)}"')
-    return f" unless on () max({KubeState.DEPLOYMENT_WANTED}{ours}) == 0"
 
 
 def _selector(*matchers: str) -> str:

@@ -1,4 +1,8 @@
-"""Alerts on the objectives of a model, once for each model.
+"""Alerts on the objectives of models: one for all models that have the default objectives, and one for each model that
+has others.
+
+Cloud Monitoring charges for each condition, and each is a resource of the stack. PromQL answers for each model of its
+selector, so that models with the same thresholds share a condition.
 
 The error budget is ``1 - availability``. An alert fires while it is consumed many times too fast in two windows: the
 long window suppresses alerts on short disturbances, the short one ends the alert soon after the disturbance
@@ -7,13 +11,14 @@ long window suppresses alerts on short disturbances, the short one ends the aler
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llmd_gke.catalog.metrics import Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert, Severity
 from llmd_gke.manifests.alerts.replicas import MINUTE, VLLM
-from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings import ModelSettings, ObjectivesSettings, StackSettings
 
 WORKBOOK = "https://sre.google/workbook/alerting-on-slos/"
 
@@ -49,20 +54,51 @@ BURNS = (
 """The workbook's first two burn rates. The third, over three days, is for tickets and not for alerts."""
 
 
-def alerts(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]:
-    """The alerts on errors, latency and the endpoint picker of one model."""
-    return (_picker(settings, model), *(_burn(settings, model, burn) for burn in BURNS), *_latency(settings, model))
+@dataclass(frozen=True)
+class Group:
+    """Models with the same objectives. ``name``: the only one's, ``None`` for all models with the default objectives;
+    ``own``: the names of those that these leave out.
+    """
+
+    models: Sequence[ModelSettings]
+    name: str | None = None
+    own: Sequence[str] = ()
+
+    @property
+    def objectives(self) -> ObjectivesSettings:
+        """The objectives of each of the models."""
+        return self.models[0].objectives
+
+    def select(self, settings: StackSettings, *more: str) -> str:
+        """The selector of the models' series."""
+        others = [promql.none_of("model", self.own)] if self.own else []
+        of_one = [] if self.name is None else [promql.one_of("model", [self.name])]
+        return promql.pods_in(settings, [model.namespace for model in self.models], *others, *of_one, *more)
 
 
-def _selector(settings: StackSettings, model: ModelSettings, *more: str) -> str:
-    matchers = (f'namespace="{model.namespace}"', f'model="{model.name}"', *more)
-    return "{" + ",".join((f'cluster="{settings.cluster.name}"', *matchers)) + "}"
+def alerts(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[Alert, ...]:
+    """The alerts on endpoint pickers, errors and latency. ``running``: the models that are not stopped."""
+    groups = _groups(running)
+    return (
+        *(_picker(settings, model) for model in running),
+        *(_burn(settings, group, burn) for group in groups for burn in BURNS),
+        *(alert for group in groups for alert in _latency(settings, group)),
+    )
+
+
+def _groups(running: Sequence[ModelSettings]) -> list[Group]:
+    default = ObjectivesSettings()
+    same = [model for model in running if model.objectives == default]
+    own = [model for model in running if model.objectives != default]
+    shared = [Group(same, own=[model.name for model in own])] if same else []
+    return [*shared, *(Group([model], model.name) for model in own)]
 
 
 def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
+    ours = Group([model], model.name).select(settings)
     return Alert(
         "PickerMetricsAbsent",
-        f"absent({Picker.READY}{_selector(settings, model)})",
+        f"absent({Picker.READY}{ours})",
         5 * MINUTE,
         "critical",
         "scraped",
@@ -80,42 +116,44 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
     )
 
 
-def _of_picker(settings: StackSettings, model: ModelSettings, window: str, function: str) -> str:
-    codes = promql.one_of("error_code", PICKER_FAULTS)
-    return f"(sum({function}({Picker.ERRORS}{_selector(settings, model, codes)}[{window}])) or vector(0))"
+def _failed(settings: StackSettings, group: Group, window: str, function: str = "rate") -> str:
+    """Requests that failed because of servers or picker, by model: per second, or with ``increase`` their number."""
+    failed = group.select(settings, 'status="5xx"')
+    of_servers = f"sum by (namespace, model, status) ({function}({Server.HTTP_REQUESTS}{failed}[{window}]))"
+    return f"sum {promql.BY_MODEL} ({of_servers} or {_of_picker(settings, group, window, function)})"
 
 
-def _bad(settings: StackSettings, model: ModelSettings, window: str, function: str = "rate") -> str:
-    """Requests that failed because of servers or picker: per second, or with ``increase`` their number."""
-    failed = _selector(settings, model, 'status="5xx"')
-    of_servers = f"(sum({function}({Server.HTTP_REQUESTS}{failed}[{window}])) or vector(0))"
-    return f"({of_servers} + {_of_picker(settings, model, window, function)})"
-
-
-def _all(settings: StackSettings, model: ModelSettings, window: str) -> str:
-    """Requests per second without those that failed because of the client."""
-    counted = _selector(settings, model, 'status!="4xx"')
+def _all(settings: StackSettings, group: Group, window: str) -> str:
+    """Requests per second by model, without those that failed because of the client."""
+    counted = group.select(settings, 'status!="4xx"')
     # For a server that does not count requests by status (the simulator): requests that the endpoint picker sent to it.
     of_servers = (
-        f"(sum(rate({Server.HTTP_REQUESTS}{counted}[{window}]))"
-        f" or sum(rate({Picker.REQUESTS}{_selector(settings, model)}[{window}])) or vector(0))"
+        f"sum {promql.BY_MODEL} (rate({Server.HTTP_REQUESTS}{counted}[{window}]))"
+        f" or sum {promql.BY_MODEL} (rate({Picker.REQUESTS}{group.select(settings)}[{window}]))"
     )
-    return f"({of_servers} + {_of_picker(settings, model, window, 'rate')})"
+    return f"sum {promql.BY_MODEL} ({of_servers} or {_of_picker(settings, group, window, 'rate')})"
 
 
-def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:
-    limit = f"{burn.rate * (100 - model.objectives.availability) / 100:.6g}"
+def _of_picker(settings: StackSettings, group: Group, window: str, function: str) -> str:
+    # Its labels differ from those of the servers' series, so that `or` keeps both for the sum around it.
+    codes = group.select(settings, promql.one_of("error_code", PICKER_FAULTS))
+    return f"sum by (namespace, model, error_code) ({function}({Picker.ERRORS}{codes}[{window}]))"
+
+
+def _burn(settings: StackSettings, group: Group, burn: Burn) -> Alert:
+    limit = f"{burn.rate * (100 - group.objectives.availability) / 100:.6g}"
     ratios = [
-        f"{_bad(settings, model, window)} / {_all(settings, model, window)}" for window in (burn.short, burn.long)
+        f"{_failed(settings, group, window)} / {_all(settings, group, window)}" for window in (burn.short, burn.long)
     ]
-    enough = f"{_bad(settings, model, burn.long, 'increase')} >= {FEWEST_ERRORS}"
+    enough = f"{_failed(settings, group, burn.long, 'increase')} >= {FEWEST_ERRORS}"
+    asleep = promql.unless_asleep(settings) if any(model.scheduled for model in group.models) else ""
     return Alert(
         burn.name,
-        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + promql.unless_at_zero(settings, model),
+        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + asleep,
         burn.minutes * MINUTE,
         burn.severity,
         "scraped",
-        f"Servers or the endpoint picker fail requests of the model {burn.rate:g} times as fast as its objective "
+        f"Servers or the endpoint picker fail requests of a model {burn.rate:g} times as fast as its objective "
         f"`availability` allows: {burn.budget}. Status 4xx does not count. Errors after the first token of a stream "
         "do not count either, because their status is 200.",
         (
@@ -125,12 +163,12 @@ def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:
             "The objective is wrong: `objectives.availability` of the model.",
         ),
         WORKBOOK,
-        model.name,
+        group.name,
     )
 
 
-def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]:
-    objectives, ours = model.objectives, _selector(settings, model)
+def _latency(settings: StackSettings, group: Group) -> tuple[Alert, ...]:
+    objectives, ours = group.objectives, group.select(settings)
 
     def quantile(histogram: str) -> str:
         return promql.quantile(PERCENTILE, histogram, ours, "namespace, model", "10m")
@@ -151,7 +189,7 @@ def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]
                 "The objective is wrong for this model: `objectives.firstTokenSeconds`.",
             ),
             VLLM,
-            model.name,
+            group.name,
         ),
         Alert(
             "TokensSlow",
@@ -166,6 +204,6 @@ def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]
                 "The objective is wrong for this model: `objectives.interTokenMilliseconds`.",
             ),
             VLLM,
-            model.name,
+            group.name,
         ),
     )

@@ -26,7 +26,8 @@ What each alert of a stack means, and what to do. Which ones a stack has, who is
 *info*, money or room to grow. Errors of clients, status 4xx, fire none of them.
 
 Expressions are shown for a cluster `llmd` with the model `qwen` in the namespace `models`. Those of your stack:
-`llmd-gke alerts --stack STACK`.
+`llmd-gke alerts --stack STACK`. Models with the default `objectives` share the alerts on them, which name the model
+that fails; a model with others has alerts of its own, such as `first-token-slow-qwen`.
 """
 
 MEASURED: dict[Origin, str] = {

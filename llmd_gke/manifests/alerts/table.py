@@ -13,7 +13,7 @@ from llmd_gke.settings import StackSettings
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
-    """All alerts of a stack, none if ``alerts`` is off. Some exist once for each model that is not stopped.
+    """All alerts of a stack, none if ``alerts`` is off. Some exist for a single model.
 
     Without ``scrape`` the models' own metrics are not collected: alerts that need them are left out.
     """
@@ -23,7 +23,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     running = [model for model in settings.models if not model.stopped]
     everything = (
         *(replicas.alerts(settings, running) if running else ()),
-        *(alert for model in running for alert in objectives.alerts(settings, model)),
+        *objectives.alerts(settings, running),
         *scaling.alerts(settings),
         *edge.alerts(settings),
         *project.alerts(settings),

@@ -74,20 +74,20 @@ FAULTS: Mapping[str, Fault] = {
         {"PickerMetricsAbsent": {"cluster": "llmd", "namespace": "models"}},
     ),
     "servers fail every third request": Fault(
-        failing(0.34), BEGIN + 10, BEGIN + 30, {"ModelErrorRatioFast": {}, "ModelErrorRatioSlow": {}}
+        failing(0.34), BEGIN + 10, BEGIN + 30, {"ModelErrorRatioFast": ONE, "ModelErrorRatioSlow": ONE}
     ),
-    "servers fail every tenth request": Fault(failing(0.1), BEGIN + 20, 2 * 60, {"ModelErrorRatioSlow": {}}),
+    "servers fail every tenth request": Fault(failing(0.1), BEGIN + 20, 2 * 60, {"ModelErrorRatioSlow": ONE}),
     "the picker refuses every third request for want of pods": Fault(
         {s.errors("ServiceUnavailable"): s.counter(0, BEGIN, 60)},
         BEGIN + 10,
         BEGIN + 40,
-        {"ModelErrorRatioFast": {}, "ModelErrorRatioSlow": {}},
+        {"ModelErrorRatioFast": ONE, "ModelErrorRatioSlow": ONE},
     ),
     "the picker fails, and servers do not count by status": Fault(
         {s.errors("Internal"): s.counter(0, BEGIN, 60)},
         BEGIN + 10,
         BEGIN + 40,
-        {"ModelErrorRatioFast": {}, "ModelErrorRatioSlow": {}},
+        {"ModelErrorRatioFast": ONE, "ModelErrorRatioSlow": ONE},
         missing=tuple(s.answers(pod, "2xx") for pod in s.PODS),
     ),
     "the gateway answers every tenth request with 5xx": Fault(

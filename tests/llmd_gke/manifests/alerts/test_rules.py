@@ -136,8 +136,8 @@ def test_a_model_that_loses_its_servers_within_its_hours_fires_what_others_fire(
         "ModelHasNoReadyReplica": ONE,
         "ModelLostReplicas": {"namespace": "models", "deployment": "qwen-kserve"},
         "AutoscalerBlind": hpa,
-        "ModelErrorRatioFast": {},
-        "ModelErrorRatioSlow": {},
+        "ModelErrorRatioFast": ONE,
+        "ModelErrorRatioSlow": ONE,
     }
     stack = make_stack(models=[{**AUTOSCALED, "schedule": SCHEDULE}])
     check(Fault(ASLEEP, BEGIN + 1, BEGIN + 40, expected), stack)
@@ -147,8 +147,27 @@ def test_servers_that_answered_nothing_well_yet_fail_the_loosest_objective(check
     stack = make_stack(models=[{**MODEL, "objectives": {"availability": 95}}])
     fail = {s.answers(pod, "5xx"): s.counter(0, BEGIN, 60) for pod in s.PODS}
     well = tuple(s.answers(pod, "2xx") for pod in s.PODS)
-    both: Mapping[str, Labels] = {"ModelErrorRatioFast": {}, "ModelErrorRatioSlow": {}}
+    both: Mapping[str, Labels] = {"ModelErrorRatioFast": ONE, "ModelErrorRatioSlow": ONE}
     check(Fault(fail, BEGIN, BEGIN + 30, both, missing=well), stack)
+
+
+def test_of_models_that_share_an_alert_it_names_the_one_that_fails(check: Check, make_stack: MakeStack) -> None:
+    fail = FAULTS["servers fail every tenth request"]
+    others = {key.replace('model="qwen"', 'model="other"'): value for key, value in s.healthy().items()}
+    stack = make_stack(models=[MODEL, {**MODEL, "name": "other"}])
+    check(Fault({**others, **fail.changes}, fail.quiet, fail.fires, fail.expected), stack)
+
+
+def test_a_model_with_objectives_of_its_own_is_not_measured_against_the_default(
+    check: Check, make_stack: MakeStack
+) -> None:
+    fail = FAULTS["servers fail every tenth request"]
+    others = {key.replace('model="qwen"', 'model="other"'): value for key, value in s.healthy().items()}
+    lenient = {**MODEL, "objectives": {"availability": 95}}
+    check(
+        Fault({**others, **fail.changes}, fail.quiet, fail.fires),
+        make_stack(models=[lenient, {**MODEL, "name": "other"}]),
+    )
 
 
 def test_a_group_of_hosts_that_lacks_a_worker_is_a_lost_replica(check: Check, make_stack: MakeStack) -> None:

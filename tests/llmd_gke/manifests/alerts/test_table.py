@@ -35,6 +35,9 @@ EVERY = {
 }
 
 
+ABSENT = "PickerMetricsAbsent"
+
+
 def names(stack: StackSettings) -> set[str]:
     return {alert.name for alert in alerts(stack)}
 
@@ -54,7 +57,17 @@ def test_keys_and_titles_are_unique_also_with_several_models(make_stack: MakeSta
     result = alerts(make_stack(models=[MODEL, {**MODEL, "name": "other", "namespace": "team"}]))
     assert len({alert.key for alert in result}) == len({alert.title for alert in result}) == len(result)
     assert {alert.model for alert in result} == {None, "qwen", "other"}
-    assert sum(alert.model == "other" for alert in result) == 5
+
+
+def test_only_a_model_with_objectives_of_its_own_has_alerts_on_them_of_its_own(make_stack: MakeStack) -> None:
+    own = {**MODEL, "name": "own", "objectives": {"firstTokenSeconds": 1}}
+    result = alerts(make_stack(models=[MODEL, {**MODEL, "name": "other"}, own]))
+    on_objectives = {"ModelErrorRatioFast", "ModelErrorRatioSlow", "FirstTokenSlow", "TokensSlow"}
+    of = {name: {alert.name for alert in result if alert.model == name} for name in ("qwen", "other", "own")}
+    assert of == {"qwen": {ABSENT}, "other": {ABSENT}, "own": {ABSENT, *on_objectives}}
+    shared = [alert for alert in result if alert.name in on_objectives and alert.model is None]
+    assert {alert.name for alert in shared} == on_objectives
+    assert all('model!="own"' in alert.expression for alert in shared)
 
 
 def test_every_alert_says_what_it_means_and_what_to_do_and_where_that_is_from(stack: StackSettings) -> None:

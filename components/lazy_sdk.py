@@ -1,5 +1,5 @@
 """The SDK as components use it: its packages are imported lean (:mod:`components.lazy_packages`), and it waits for
-outputs at once (:mod:`components.outstanding_outputs`).
+outputs at once (:mod:`components.pending_outputs`).
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.lazy_packages import package
-from components.outstanding_outputs import wait_at_once
+from components.pending_outputs import wait_at_once
 
 if TYPE_CHECKING:
     from pulumi_gcp import compute, container, monitoring

@@ -55,7 +55,7 @@ BURNS = (
 
 
 @dataclass(frozen=True)
-class Group:
+class SameObjectives:
     """Models with the same objectives. ``name``: the only one's, ``None`` for all models with the default objectives;
     ``own``: the names of those that these leave out.
     """
@@ -86,16 +86,16 @@ def alerts(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
     )
 
 
-def _groups(running: Sequence[ModelSettings]) -> list[Group]:
+def _groups(running: Sequence[ModelSettings]) -> list[SameObjectives]:
     default = ObjectivesSettings()
     same = [model for model in running if model.objectives == default]
     own = [model for model in running if model.objectives != default]
-    shared = [Group(same, own=[model.name for model in own])] if same else []
-    return [*shared, *(Group([model], model.name) for model in own)]
+    shared = [SameObjectives(same, own=[model.name for model in own])] if same else []
+    return [*shared, *(SameObjectives([model], model.name) for model in own)]
 
 
 def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
-    ours = Group([model], model.name).select(settings)
+    ours = SameObjectives([model], model.name).select(settings)
     return Alert(
         "PickerMetricsAbsent",
         f"absent({Picker.READY}{ours})",
@@ -116,14 +116,14 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
     )
 
 
-def _failed(settings: StackSettings, group: Group, window: str, function: str = "rate") -> str:
+def _failed(settings: StackSettings, group: SameObjectives, window: str, function: str = "rate") -> str:
     """Requests that failed because of servers or picker, by model: per second, or with ``increase`` their number."""
     failed = group.select(settings, 'status="5xx"')
     of_servers = f"sum by (namespace, model, status) ({function}({Server.HTTP_REQUESTS}{failed}[{window}]))"
     return f"sum {promql.BY_MODEL} ({of_servers} or {_of_picker(settings, group, window, function)})"
 
 
-def _all(settings: StackSettings, group: Group, window: str) -> str:
+def _all(settings: StackSettings, group: SameObjectives, window: str) -> str:
     """Requests per second by model, without those that failed because of the client."""
     counted = group.select(settings, 'status!="4xx"')
     # For a server that does not count requests by status (the simulator): requests that the endpoint picker sent to it.
@@ -134,13 +134,13 @@ def _all(settings: StackSettings, group: Group, window: str) -> str:
     return f"sum {promql.BY_MODEL} ({of_servers} or {_of_picker(settings, group, window, 'rate')})"
 
 
-def _of_picker(settings: StackSettings, group: Group, window: str, function: str) -> str:
+def _of_picker(settings: StackSettings, group: SameObjectives, window: str, function: str) -> str:
     # Its labels differ from those of the servers' series, so that `or` keeps both for the sum around it.
     codes = group.select(settings, promql.one_of("error_code", PICKER_FAULTS))
     return f"sum by (namespace, model, error_code) ({function}({Picker.ERRORS}{codes}[{window}]))"
 
 
-def _burn(settings: StackSettings, group: Group, burn: Burn) -> Alert:
+def _burn(settings: StackSettings, group: SameObjectives, burn: Burn) -> Alert:
     limit = f"{burn.rate * (100 - group.objectives.availability) / 100:.6g}"
     ratios = [
         f"{_failed(settings, group, window)} / {_all(settings, group, window)}" for window in (burn.short, burn.long)
@@ -167,7 +167,7 @@ def _burn(settings: StackSettings, group: Group, burn: Burn) -> Alert:
     )
 
 
-def _latency(settings: StackSettings, group: Group) -> tuple[Alert, ...]:
+def _latency(settings: StackSettings, group: SameObjectives) -> tuple[Alert, ...]:
     objectives, ours = group.objectives, group.select(settings)
 
     def quantile(histogram: str) -> str:

@@ -1,4 +1,4 @@
-"""The wait for outstanding outputs, at the end of a program."""
+"""The wait for pending outputs, at the end of a program."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import pytest
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
-from components import outstanding_outputs
+from components import pending_outputs
 from tests.components.test_lean_types import RECORD, in_new_interpreter
 
 OUTPUTS = 200
 
 
-def outstanding() -> set[asyncio.Future[Any]]:
+def pending() -> set[asyncio.Future[Any]]:
     """The outputs that the SDK will wait for."""
     return cast("set[asyncio.Future[Any]]", SETTINGS.outputs)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.fixture(autouse=True)
-def sdk_way() -> Iterator[pytest.MonkeyPatch]:
+def sdk_way() -> Iterator[None]:
     """The SDK as it is installed; a test that wants ours says so."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(vars(stack), "asyncio", asyncio)
-        patch.delenv(outstanding_outputs.SWITCH, raising=False)
-        outstanding().clear()
-        yield patch
+        pending().clear()
+        yield
 
 
 def callbacks(outputs: int) -> int:
@@ -47,7 +46,7 @@ def callbacks(outputs: int) -> int:
 
     async def program() -> None:
         loop = asyncio.get_running_loop()
-        outstanding().update(Counted(after(turn), loop=loop) for turn in range(outputs))
+        pending().update(Counted(after(turn), loop=loop) for turn in range(outputs))
         await stack.wait_for_rpcs()
 
     asyncio.run(program())
@@ -55,30 +54,32 @@ def callbacks(outputs: int) -> int:
 
 
 def test_the_sdk_begins_its_wait_anew_with_each_output_and_ours_waits_once() -> None:
-    assert callbacks(OUTPUTS) > 10 * OUTPUTS, "the SDK waits well by itself: components/outstanding_outputs.py can go"
-    outstanding_outputs.wait_at_once()
+    assert callbacks(OUTPUTS) > 10 * OUTPUTS, "the SDK waits well by itself: components/pending_outputs.py can go"
+    pending_outputs.wait_at_once()
     assert callbacks(OUTPUTS) <= 2 * OUTPUTS
 
 
-def test_the_switch_leaves_the_sdk_as_it_is(sdk_way: pytest.MonkeyPatch) -> None:
-    sdk_way.setenv(outstanding_outputs.SWITCH, "1")
-    outstanding_outputs.wait_at_once()
-    assert vars(stack)["asyncio"] is asyncio
+def test_pythons_development_mode_leaves_the_sdk_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDEVMODE", "1")
+    code = "import asyncio, components.lazy_sdk; from pulumi.runtime import stack; print(stack.asyncio is asyncio)"
+    assert in_new_interpreter(code) == "True\n"
+    monkeypatch.delenv("PYTHONDEVMODE")
+    assert in_new_interpreter(code) == "False\n"
 
 
 def test_an_output_that_fails_ends_the_wait_though_others_never_get_a_value() -> None:
-    outstanding_outputs.wait_at_once()
+    pending_outputs.wait_at_once()
 
     async def fails() -> None:
         raise LookupError("no such address")
 
     async def program() -> None:
         waits = asyncio.ensure_future(asyncio.Event().wait())
-        outstanding().update([waits, asyncio.ensure_future(fails())])
+        pending().update([waits, asyncio.ensure_future(fails())])
         try:
             await asyncio.wait_for(stack.wait_for_rpcs(), 10)
         finally:
-            outstanding().clear()
+            pending().clear()
             waits.cancel()
 
     with pytest.raises(LookupError, match="no such address"):
@@ -86,7 +87,7 @@ def test_an_output_that_fails_ends_the_wait_though_others_never_get_a_value() ->
 
 
 def test_outputs_of_outputs_are_waited_for() -> None:
-    outstanding_outputs.wait_at_once()
+    pending_outputs.wait_at_once()
     reached: list[str] = []
 
     async def last() -> None:
@@ -94,10 +95,10 @@ def test_outputs_of_outputs_are_waited_for() -> None:
         reached.append("last")
 
     async def first() -> None:
-        outstanding().add(asyncio.ensure_future(last()))
+        pending().add(asyncio.ensure_future(last()))
 
     async def program() -> None:
-        outstanding().add(asyncio.ensure_future(first()))
+        pending().add(asyncio.ensure_future(first()))
         await stack.wait_for_rpcs()
 
     asyncio.run(program())
@@ -108,5 +109,5 @@ def test_the_program_registers_the_same_both_ways(monkeypatch: pytest.MonkeyPatc
     code = RECORD.format(stack="door")
     ours = in_new_interpreter(code)
     assert ours.count("urn:pulumi:") > 100
-    monkeypatch.setenv(outstanding_outputs.SWITCH, "1")
+    monkeypatch.setenv("PYTHONDEVMODE", "1")
     assert in_new_interpreter(code) == ours

@@ -1,21 +1,19 @@
-"""Waits for a program's outstanding outputs all at once.
+"""Waits for a program's pending outputs all at once.
 
 At its end, a program waits until all outputs have a value. The SDK waits for the first of them, puts the others back,
 and begins anew (``wait_for_rpcs`` in ``pulumi/runtime/stack.py``, SDK 3.259). Each time, asyncio adds a callback to
-every output that is still outstanding and removes it again, so that the time grows with the square of their number:
-with 50 models it was half of the program's. ``LLMD_GKE_SDK_WAIT=1`` brings the SDK's way back.
+every output that is still pending and removes it again, so that the time grows with the square of their number: with
+50 models it was half of the program's. ``PYTHONDEVMODE=1``, Python's switch for debugging, brings the SDK's way back.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 
 from pulumi.runtime import stack
-
-SWITCH = "LLMD_GKE_SDK_WAIT"
 
 
 async def wait(
@@ -30,8 +28,8 @@ async def wait(
 
 
 def wait_at_once() -> None:
-    """Lets the SDK wait by :func:`wait`, unless the switch is set or the SDK no longer imports asyncio."""
-    if os.environ.get(SWITCH) == "1" or vars(stack).get("asyncio") is not asyncio:
+    """Lets the SDK wait by :func:`wait`, unless Python is in development mode or the SDK no longer imports asyncio."""
+    if sys.flags.dev_mode or vars(stack).get("asyncio") is not asyncio:
         return
     ours = ModuleType(asyncio.__name__)
     vars(ours).update(vars(asyncio), wait=wait)

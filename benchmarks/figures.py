@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -23,8 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 PAGE = ROOT / "docs" / "figures.md"
+MANY_MODELS = "## Many models"
+"""Heading of the part that ``python benchmarks/many_models.py --write`` writes."""
 LIFE_CYCLES = "## Life cycles under random faults"
-"""Heading of the part that ``python -m tests.life_cycle.figures`` writes, which this command keeps."""
+"""Heading of the part that ``python -m tests.life_cycle.figures`` writes, the last one."""
 HELP = ("cost --help", "status --help")
 CALLS = ("cost --stack eu4a",)
 STEPS = ("up", "up", "preview", "down")
@@ -59,9 +62,21 @@ def page(where: str, day: date, figures: Sequence[Figure]) -> str:
 
 
 def kept(before: str) -> str:
-    """The part of the page that another command wrote."""
-    _, heading, rest = before.partition(LIFE_CYCLES)
-    return f"\n{heading}{rest}" if heading else ""
+    """The parts of the page that other commands wrote: all from the first heading of its level on."""
+    parts = _parts(before)[1:]
+    return f"\n{''.join(parts)}" if parts else ""
+
+
+def with_part(before: str, heading: str, text: str) -> str:
+    """The page with the part of that heading replaced by ``text``, or added after the first one."""
+    first, *others = _parts(before)
+    if not any(part.startswith(f"{heading}\n") for part in others):
+        others = [f"{heading}\n", *others]
+    return "".join([first.rstrip() + "\n\n", *(text if part.startswith(f"{heading}\n") else part for part in others)])
+
+
+def _parts(page: str) -> list[str]:
+    return re.split(r"(?m)^(?=## )", page)
 
 
 def seconds(*command: str) -> float:

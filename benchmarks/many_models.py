@@ -1,8 +1,9 @@
-"""What a stack of many models costs: ``python benchmarks/many_models.py [--models 50]``.
+"""What a stack of many models costs: ``python benchmarks/many_models.py [--models 50 100] [--write]``.
 
 Prints the time of ``make preview``, the first ``make up``, an ``up`` without changes, one that adds a model, and
-``make down``, with the number of resources, for one model and for many, on the real engine and the stand-in clouds
-with policies. Nothing is asserted: the numbers belong to the machine that is printed with them.
+``make down``, with the number of resources and the memory of the largest process, for one model and for many, on the
+real engine and the stand-in clouds with policies. Nothing is asserted: the numbers belong to the machine that is
+printed with them. ``--write`` writes them to ``docs/figures.md``.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import yaml  # noqa: E402
-from rich.console import Console  # noqa: E402
-from rich.table import Table  # noqa: E402
 
+from benchmarks.figures import MANY_MODELS, PAGE, machine, with_part  # noqa: E402
 from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import cloud_files, state  # noqa: E402
@@ -32,6 +34,20 @@ from localcloud.workflow import cloud_files, state  # noqa: E402
 STACK = "local"
 FAULTS = {"enabledApis": ["*"], "timeScale": 0.001, "quota": {"CT6E": 1_000_000}}
 LINKED = ("__main__.py", "components", "llmd_gke", "policies", ".venv")
+
+STEPS = ("preview", "first up", "up, no change", "one model more", "down")
+
+
+class StackCost(NamedTuple):
+    """A stack of so many models: resources in its state, objects in the clouds, megabytes of the largest process, and
+    the seconds of each of :data:`STEPS`.
+    """
+
+    models: int
+    resources: int
+    objects: int
+    largest_mb: float
+    seconds: Sequence[float]
 
 
 def write_stack(workdir: Workdir, models: int) -> None:
@@ -46,8 +62,8 @@ def write_stack(workdir: Workdir, models: int) -> None:
     workdir.stack_file(STACK).write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def make(workdir: Workdir, command: str) -> float:
-    """Seconds that a target of the Makefile takes."""
+def make(workdir: Workdir, command: str) -> tuple[float, float]:
+    """Seconds that a target of the Makefile takes, and megabytes of the largest process it starts."""
     environment = {
         **os.environ,
         "LLMD_GKE_HOME": str(workdir.home),
@@ -55,18 +71,22 @@ def make(workdir: Workdir, command: str) -> float:
         "LLMD_GKE_FAULTS": str(workdir.root / "faults.json"),
         "PYTHONPATH": str(ROOT),
     }
-    began = time.perf_counter()
+    # A process of its own for each command: the kernel counts the largest of all children so far.
     command_line = [sys.executable, "-m", "localcloud", command, "--stack", STACK]
-    done = subprocess.run(
-        command_line, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode:
-        sys.exit(f"{command} failed:\n{done.stdout}")
-    return time.perf_counter() - began
+    began = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as output:
+        child = subprocess.Popen(command_line, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - began
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            output.seek(0)
+            sys.exit(f"{command} failed:\n{output.read()}")
+    return seconds, usage.ru_maxrss / 1024
 
 
-def measure(models: int) -> tuple[int, int, list[float]]:
-    """Resources in the state, objects in the clouds, and the seconds of each step."""
+def measure(models: int) -> StackCost:
+    """Brings a stack of that many models up in the rehearsal, and takes it down."""
     with tempfile.TemporaryDirectory() as folder:
         workdir = Workdir(Path(folder) / "project", Path(folder) / "home")
         workdir.root.mkdir()
@@ -76,38 +96,49 @@ def measure(models: int) -> tuple[int, int, list[float]]:
         (workdir.root / "faults.json").write_text(json.dumps(FAULTS))
         write_stack(workdir, models)
         try:
-            times = [make(workdir, command) for command in ("preview", "up", "up")]
+            taken = [make(workdir, command) for command in ("preview", "up", "up")]
             made = state.read(workdir, STACK)
             resources, objects = len(made.urns) if made else 0, len(cloud_files.objects(workdir))
             write_stack(workdir, models + 1)
-            times.append(make(workdir, "up"))
+            taken.append(make(workdir, "up"))
         finally:
             down = make(workdir, "down")
-        return resources, objects, [*times, down]
+        taken.append(down)
+        largest_mb = max(megabytes for _, megabytes in taken)
+        return StackCost(models, resources, objects, largest_mb, [seconds for seconds, _ in taken])
+
+
+def section(where: str, day: date, measured: Sequence[StackCost]) -> str:
+    """The part of the page about many models."""
+    columns = ("models", "resources", "objects", *STEPS, "largest process, MB")
+    rows = "".join(
+        f"| {one.models} | {one.resources} | {one.objects} | "
+        + " | ".join(f"{seconds:.1f}" for seconds in one.seconds)
+        + f" | {one.largest_mb:.0f} |\n"
+        for one in measured
+    )
+    return (
+        f"{MANY_MODELS}\n\n"
+        "Made by `python benchmarks/many_models.py --models 50 100 --write`: stack `local` with that many models, in\n"
+        "the rehearsal with policies. Seconds of wall time of whole commands.\n\n"
+        f"Measured {day.isoformat()} on {where}.\n\n"
+        f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n{rows}\n"
+    )
 
 
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=50)
-    many = parser.parse_args().models
+    parser.add_argument("--models", type=int, nargs="+", default=[50])
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/figures.md")
+    options = parser.parse_args()
     if resolve.ready(cache_folder()) is None:
         sys.exit("The engine is not set up. Fix: make up")
-    console = Console(highlight=False)
-    table = Table(title=f"Stacks of 1 and {many} models in the rehearsal, seconds of wall time")
-    for heading in ("models", "resources", "objects", "preview", "first up", "up, no change"):
-        table.add_column(heading, justify="right", min_width=min(9, len(heading)))
-    for heading in ("one model more", "down"):
-        table.add_column(heading, justify="right", min_width=min(9, len(heading)))
-    for models in (1, many):
-        resources, objects, times = measure(models)
-        table.add_row(str(models), str(resources), str(objects), *(f"{seconds:.1f}" for seconds in times))
-    console.print(table)
-    load = os.getloadavg()[0]
-    console.print(
-        f"{platform.machine()}, {os.cpu_count()} CPUs, load now {load:.1f}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.release()}"
-    )
+    where = machine()
+    text = section(where, date.today(), [measure(models) for models in (1, *options.models)])
+    print(text)
+    if options.write:
+        PAGE.write_text(with_part(PAGE.read_text(encoding="utf-8"), MANY_MODELS, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from benchmarks import figures
+from benchmarks import figures, many_models
 
 
 def test_the_page_names_machine_day_and_command_of_each_figure() -> None:
@@ -31,3 +31,23 @@ def test_what_the_life_cycles_came_to_is_kept() -> None:
     written = f"{figures.LIFE_CYCLES}\n\n| seeds | 5 |\n"
     assert figures.kept(f"# Figures\n\nseconds\n\n{written}") == f"\n{written}"
     assert figures.kept("# Figures\n") == ""
+
+
+def test_a_part_takes_the_place_of_its_former_self_and_the_others_stay() -> None:
+    before = f"# Figures\n\nseconds\n\n{figures.MANY_MODELS}\n\nold\n\n{figures.LIFE_CYCLES}\n\nseeds\n"
+    new = f"{figures.MANY_MODELS}\n\nnew\n\n"
+    assert figures.with_part(before, figures.MANY_MODELS, new) == before.replace("old", "new")
+
+
+def test_a_part_that_is_new_comes_before_the_life_cycles() -> None:
+    before = f"# Figures\n\nseconds\n\n{figures.LIFE_CYCLES}\n\nseeds\n"
+    new = f"{figures.MANY_MODELS}\n\nnew\n\n"
+    expected = f"# Figures\n\nseconds\n\n{new}{figures.LIFE_CYCLES}\n\nseeds\n"
+    assert figures.with_part(before, figures.MANY_MODELS, new) == expected
+
+
+def test_many_models_are_a_row_each_with_the_seconds_of_every_step() -> None:
+    measured = many_models.StackCost(100, 1330, 1200, 236.4, [12.3, 140, 13, 30, 20])
+    text = many_models.section("2 cores", date(2026, 1, 31), [measured])
+    assert "Measured 2026-01-31 on 2 cores." in text
+    assert "| 100 | 1330 | 1200 | 12.3 | 140.0 | 13.0 | 30.0 | 20.0 | 236 |" in text

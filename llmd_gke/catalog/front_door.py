@@ -113,7 +113,7 @@ PICKER_MESSAGE_BYTES = 32 * 1024 * 1024
 """AI Gateway sends a body to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""
 PICKER_READINESS: Mapping[str, int] = {"initialDelaySeconds": 1, "periodSeconds": 2}
 """When a started picker is asked whether it is ready, in seconds. KServe's preset waits 30 first (kserve v0.20.0
-``config/llmisvcconfig/config-llm-scheduler.yaml``), and the door answers 500 for the model until then. The picker is
+``config/llmisvcconfig/config-llm-scheduler.yaml``), and the door answers 503 for the model until then. The picker is
 ready once it has read its pool. Not 0: KServe's merge takes that for an absent value."""
 PICKER_MESSAGE_FLAG = "--grpc-max-recv-msg-size"
 

@@ -31,6 +31,8 @@ LOAD, COUNTED, BULK, FIRST = (stand_in_key(name) for name in ("load", "counted",
 STREAMS = 197
 WANTED = ({"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3})
 NAMESPACES = ("models", "others")
+PICKER_OF_SMALL = "small-kserve-router-scheduler"
+"""How the name of its endpoint picker's pod begins."""
 LIMIT = 5
 NEW_KEY = "another-key-of-team-a-0123456789abcdef"
 
@@ -114,7 +116,7 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
             until(lambda d=deployment, n=namespace: ready(stack, n, d), deployment, 120)
         assert broken(running.ended()) == []
 
-        kill(stack, "others", "small-kserve-router-scheduler", 1)  # the endpoint picker of the other model
+        kill(stack, "others", PICKER_OF_SMALL, 1)
         running.await_more(20)
         assert broken(running.ended()) == []
         until(lambda: status(stack, LOAD, "small") == 200, "the other model without its old picker", 120)
@@ -125,6 +127,26 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
     lost = broken(running.ended())
     assert len(lost) < STREAMS, "streams of the Envoy that was killed, and of no other"
     assert all(one["status"] == 200 for one in lost), "none was rejected"
+
+
+def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack: Laptop) -> None:
+    set_times(stack, "0ms", "0ms", *NAMESPACES)
+    request = keyed(chat("hello", model="small", max_tokens=1), LOAD)
+    seen: list[dict[str, Any]] = []
+
+    def answered(expected: int) -> bool:
+        seen.extend(ask(stack, address(stack), request))
+        return seen[-1]["status"] == expected
+
+    until(lambda: answered(200), "the model", 60)
+    seen.clear()
+    kill(stack, "others", PICKER_OF_SMALL, 1)
+    until(lambda: answered(503), "the answer without a picker", 60)
+    assert status(stack, LOAD) == 200, "the other model has its picker"
+    until(lambda: answered(200), "the model with its new picker", 120)
+    lost = [one for one in seen if one["status"] != 200]
+    assert {(one["status"], one["headers"].get("retry-after")) for one in lost} == {(503, "10")}, lost
+    assert {json.loads(one["text"])["error"]["code"] for one in lost} == {"service_unavailable"}
 
 
 def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) -> None:

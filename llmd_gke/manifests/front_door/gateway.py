@@ -63,12 +63,16 @@ ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
         "One of your limits is reached, or the model is saturated.",
         60,
     ),
-    500: ("server_error", "internal_error", "The request could not be passed on to a replica of the model.", None),
+    500: ("server_error", "service_unavailable", "The request could not be passed on to a replica of the model.", 10),
     502: ("server_error", "bad_gateway", "The model broke off the answer.", 5),
     503: ("server_error", "service_unavailable", "The model is not available.", 10),
     504: ("server_error", "timeout", "The model did not answer in time.", None),
 }
 """By status: type, code and message of an error in OpenAI's form, and seconds for ``Retry-After``."""
+INSTEAD: Mapping[int, int] = {500: 503}
+"""Statuses that clients get as another one. Envoy answers 500 while an external processor is away: a model's endpoint
+picker, AI Gateway's sidecar, the limiter if ``whenLimiterIsAway`` is ``refuse``. Its ``status_on_error`` cannot be set:
+AI Gateway adds the pickers' filters after EnvoyPatchPolicy was applied (envoyproxy/ai-gateway#2502)."""
 OWN_ERRORS = frozenset({400, 500})
 """Statuses that are replaced only where the proxies or AI Gateway made them: a model's own say what is wrong with a
 request. AI Gateway's 400 quotes the parser's message without escaping it (``formatUserFacingErrorJSON``)."""
@@ -250,7 +254,7 @@ def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObje
 
 def traffic(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
     """Limits by caller, over all models and Envoys; errors in OpenAI's form."""
-    errors: list[Json] = [_error(status, *error) for status, error in ERRORS.items()]
+    errors: list[Json] = [_error(status, *error, instead=INSTEAD.get(status)) for status, error in ERRORS.items()]
     if stopped.some(models):
         errors.append(_error(stopped.STATUS, *stopped.ERROR, instead=503))
     spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": errors}

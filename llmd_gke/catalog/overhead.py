@@ -47,8 +47,12 @@ NAT_USD_PER_VM_HOUR, NAT_MOST_USD_PER_HOUR, NAT_ADDRESS_USD_PER_HOUR = 0.0014, 0
 """https://cloud.google.com/nat/pricing: per VM up to 32 VMs, for more, and for the gateway's address."""
 
 CLOUD_ARMOR_USD_PER_MONTH, CLOUD_ARMOR_USD_PER_RULE_AND_MONTH = 5.0, 1.0
-"""https://cloud.google.com/armor/pricing, Standard: a policy, and each of its rules. Requests are billed beside it, at
-less than 1 USD per million. The page's table was not read when this was written: check it."""
+"""Standard tier, a policy and each of its rules: https://cloud.google.com/armor/pricing, SKUs 4B13-E64F-4A2B and
+A321-89BD-F5BC of the Cloud Billing Catalog. The rule for everyone else is counted, too."""
+CLOUD_ARMOR_USD_PER_MILLION_REQUESTS = 0.60
+"""Standard tier, requests that a regional policy evaluates: SKU 928E-CF60-E186, converted from 0.527 EUR at the rate of
+the global SKU 1A87-DEB9-C4BE, 0.659 EUR or 0.75 USD (2026-11; the page's table was not read: check it). It is in no
+sum, because the settings do not have the number of requests."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.cost.actual import PoolHours, fee, total
-from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, CloudArmorPrice, StackPrice, State
 from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
 Data = dict[str, object]
@@ -46,6 +46,7 @@ def price(stack_price: StackPrice) -> Data:
             "systemNodesPriced": stack_price.besides.most.system_nodes is not None,
             "budgetUsdPerHour": stack_price.besides.limit_usd_per_hour,
         },
+        "cloudArmor": None if stack_price.armor is None else _armor(stack_price.armor),
         "monitoring": _monitoring(stack_price.monitoring),
         "notIncluded": list(NOT_INCLUDED),
     }
@@ -73,6 +74,14 @@ def _states(amounts: dict[State, Amount]) -> Data:
             "usdPerMonth": None if amount.usd_per_month is None else round(amount.usd_per_month, 2),
         }
         for state, amount in amounts.items()
+    }
+
+
+def _armor(price: CloudArmorPrice) -> Data:
+    return {
+        "rules": price.rules,
+        "usdPerMonth": price.usd_per_month,
+        "usdPerMillionRequests": price.usd_per_million_requests,
     }
 
 

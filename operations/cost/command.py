@@ -72,6 +72,8 @@ def command(
     lines += autoscaled(target.settings)
     lines += by_preference(target.settings)
     lines.append(str(price.besides))
+    if price.armor is not None:
+        lines.append(str(price.armor))
     if price.besides.limit is not None:
         lines.append(price.besides.limit)
     lines.append(str(price.monitoring))

@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llmd_gke.catalog import models as catalogue
-from llmd_gke.catalog.overhead import Overhead
+from llmd_gke.catalog.overhead import (
+    CLOUD_ARMOR_USD_PER_MILLION_REQUESTS,
+    Overhead,
+    cloud_armor,
+)
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.rules import schedule
 from llmd_gke.rules.budget import cents
 from llmd_gke.settings.sections import AcceleratorPool, ModelSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
+from llmd_gke.wording import counted
 from operations.cost import monitoring
 from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
@@ -118,6 +123,22 @@ class Besides:
 
 
 @dataclass(frozen=True)
+class CloudArmorPrice:
+    """The security policy in front of the front door: its rules, and USD per month for it and them."""
+
+    rules: int
+    usd_per_month: float
+    usd_per_million_requests: float = CLOUD_ARMOR_USD_PER_MILLION_REQUESTS
+
+    def __str__(self) -> str:
+        """The price in a sentence."""
+        return (
+            f"Cloud Armor: {self.usd_per_month:,.2f} USD a month for a policy with {counted(self.rules, 'rule')}, "
+            f"included above; beside it {self.usd_per_million_requests:.2f} USD per million requests."
+        )
+
+
+@dataclass(frozen=True)
 class StackPrice:
     """A stack: its pools, and all of them with GKE's fee."""
 
@@ -127,6 +148,7 @@ class StackPrice:
     totals: dict[State, Amount]
     monitoring: MonitoringPrice
     besides: Besides
+    armor: CloudArmorPrice | None = None
     models: tuple[ModelFit, ...] = ()
     fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
 
@@ -140,7 +162,13 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     system = settings.cluster.system_pool
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
     fits = tuple(_fit(settings, model) for model in settings.models)
-    return StackPrice(stack, pools, ordinary, totals, monitoring.estimate(settings), _besides(settings), fits)
+    monitored = monitoring.estimate(settings)
+    return StackPrice(stack, pools, ordinary, totals, monitored, _besides(settings), _armor(settings), fits)
+
+
+def _armor(settings: StackSettings) -> CloudArmorPrice | None:
+    rules = settings.access.cloud_armor_rules
+    return CloudArmorPrice(rules, round(cloud_armor(rules) * HOURS_PER_MONTH, 2)) if rules else None
 
 
 def _besides(settings: StackSettings) -> Besides:

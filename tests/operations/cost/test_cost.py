@@ -57,6 +57,40 @@ def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_
 
 
 @pytest.mark.parametrize(
+    ("access", "rules", "usd_per_month"),
+    [
+        ("{ranges: [192.0.2.0/24]}", 2, 7),
+        ("{requestsPerMinutePerAddress: 600}", 2, 7),
+        ("{ranges: [192.0.2.0/24], requestsPerMinutePerAddress: 600}", 2, 7),
+        (f"{{ranges: [{', '.join(f'192.0.2.{number}/32' for number in range(11))}]}}", 3, 8),
+    ],
+)
+def test_cloud_armor_costs_five_dollars_a_month_one_for_each_rule_and_its_requests(
+    clone: Clone, access: str, rules: int, usd_per_month: float
+) -> None:
+    before = priced_with_door(clone, "{callers: [{name: team-a}]}")
+    assert before["cloudArmor"] is None
+    after = priced_with_door(clone, f"{{callers: [{{name: team-a}}], access: {access}}}")
+    # https://cloud.google.com/armor/pricing, Standard tier, regional
+    assert after["cloudArmor"] == {"rules": rules, "usdPerMonth": usd_per_month, "usdPerMillionRequests": 0.60}
+    for state in ("leastUsdPerHour", "mostUsdPerHour"):
+        more = after["besides"][state] - before["besides"][state]
+        assert more * 730 == pytest.approx(usd_per_month, abs=0.05), "rounded to a hundredth of a cent"
+    shown = " ".join(run("cost", "--stack", "one", root=clone.root).stdout.split())
+    assert f"Cloud Armor: {usd_per_month}.00 USD a month for a policy with {rules} rules" in shown
+    assert "0.60 USD per million requests" in shown
+
+
+def priced_with_door(clone: Clone, door: str) -> dict[str, Any]:
+    """The price of a stack at an external gateway with this front door."""
+    clone.write()
+    file = clone.root / "Pulumi.one.yaml"
+    gateway = "{exposure: external, allowPlainHttp: true}"
+    file.write_text(f"{file.read_text()}  llmd-gke:gateway: {gateway}\n  llmd-gke:frontDoor: {door}\n")
+    return cost(clone)
+
+
+@pytest.mark.parametrize(
     ("zone", "more"),
     [
         pytest.param("us-east5-b", ", capacity: flex-start", id="flex-start"),

@@ -59,7 +59,6 @@ class Hub(http.server.BaseHTTPRequestHandler):
         if len(content) > STOP and not self.stopped.is_set():
             self.stopped.set()
             self._send(200, content, headers, written=STOP)
-            print("stopped", flush=True)
             self.never.wait()
         self._send(206 if asked else 200, content[begin:], headers)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from llmd_gke.catalog import compute_class
 from localcloud.google_api.core.cloud import API_FILE
-from localcloud.google_api.core.faults import out_of_stock
+from localcloud.google_api.core.faults import out_of_stock, reclaimed
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, NotFound, Unreachable
 from localcloud.kubernetes.fields import Object, each, part, text
@@ -27,7 +27,7 @@ from localcloud.nodes.heartbeats import Heartbeats
 from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of
 from localcloud.nodes.timings import Timings
 from localcloud.providers.google.pools_view import RunningPool, pools
-from localcloud.providers.protocol.values import objects
+from localcloud.providers.protocol.values import JsonObject, objects
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,12 @@ class NodePools:
             pool = wanted.get(_pool_of(one))
             if pool is None or pool.fingerprint != text(one, "metadata", "annotations", nodes.FINGERPRINT_ANNOTATION):
                 self._leave(one, "its node pool was deleted or replaced")
+        faults = self._faults()
         for pool in wanted.values():
+            if reclaimed(faults, pool.id):
+                for one in self._of(pool):
+                    self._leave(one, "its host was reclaimed", reclaimed=True)
+                continue
             await self._size(pool)
         await self._autoscale([pool for pool in wanted.values() if pool.autoscaled])
 
@@ -100,12 +105,18 @@ class NodePools:
             return []
         return pools(json.loads(content))
 
+    def _faults(self) -> list[JsonObject]:
+        """The emulator's faults in force."""
+        try:
+            return objects(json.loads(self._file.with_name(API_FILE).read_text()), "faults")
+        except FileNotFoundError:
+            return []
+
     def _zones_with_stock(self, pool: RunningPool) -> tuple[str, ...]:
         """The pool's zones in which Google has hosts, according to the emulator's faults."""
-        try:
-            faults = objects(json.loads(self._file.with_name(API_FILE).read_text()), "faults")
-        except FileNotFoundError:
-            return pool.zones
+        faults = self._faults()
+        if reclaimed(faults, pool.id):
+            return ()
         return tuple(zone for zone in pool.zones if not out_of_stock(faults, zone, pool.capacity))
 
     def _of(self, pool: RunningPool) -> list[Object]:
@@ -161,18 +172,18 @@ class NodePools:
     # -- scale down
     # --------------------------------------------------------------------------------------------------------
 
-    def _leave(self, one: Object, why: str) -> None:
+    def _leave(self, one: Object, why: str, *, reclaimed: bool = False) -> None:
         name = str(one["metadata"]["name"])
         if name not in self._leaving:
             log.info("removing node %s: %s", name, why)
             self._recorder.record_event(one, "RemovingNode", f"Removing node {name}: {why}")
-            task = asyncio.create_task(self._drain(one))
+            task = asyncio.create_task(self._drain(one, reclaimed=reclaimed))
             self._leaving[name] = task
 
-    async def _drain(self, one: Object) -> None:
+    async def _drain(self, one: Object, *, reclaimed: bool) -> None:
         """Drains and removes a node."""
         name = str(one["metadata"]["name"])
-        await drain(self._kube, one, self._pods)
+        await drain(self._kube, one, self._pods, reclaimed=reclaimed)
         await asyncio.to_thread(sandbox.remove_local, nodes.address_of(nodes.index_of(one)))
         self._nodes.objects.pop(("", name), None)
         self._leaving.pop(name, None)

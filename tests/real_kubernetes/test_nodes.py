@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -62,6 +63,13 @@ def wants(name: str, pool_name: str, topology: str) -> dict[str, Any]:
 
 
 CLASS = "v6e-capacity"
+BUDGET: dict[str, Any] = {
+    "apiVersion": "policy/v1",
+    "kind": "PodDisruptionBudget",
+    "metadata": {"name": "moves", "namespace": "default"},
+    "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "moves"}}},
+}
+"""Forbids every eviction of the pod that moves."""
 
 
 def class_pool(name: str, *, spot: bool = False) -> dict[str, Any]:
@@ -121,43 +129,69 @@ def test_a_pod_beyond_the_pools_maximum_stays_pending_and_is_told(laptop: Laptop
 
 
 def test_a_pod_in_a_zone_without_stock_stays_pending_until_there_is_some(laptop: Laptop) -> None:
-    faults = laptop.workdir.cloud / API_FILE
-    faults.write_text(json.dumps({"faults": [{"fault": "stockout", "zone": ZONE}]}))
-    try:
+    with faulty(laptop, fault="stockout", zone=ZONE):
         set_pools(laptop, SYSTEM, V6E)
         laptop.apply(wants("one", "v6e", "2x2"))
         (event, *_) = until(lambda: events(laptop, "one", "FailedScaleUp"), "a failed scale-up", 60)
         assert event.startswith(f"Node scale up in zones {ZONE} associated with this pod failed: GCE out of resources.")
         until(lambda: events(laptop, "one", "NotTriggerScaleUp"), "the pool's backoff", 60)
         assert ready_nodes(laptop, "v6e") == []
-    finally:
-        faults.unlink()
     until(lambda: running(laptop, "one"), "the pod runs", 90)
 
 
-def test_pods_go_down_the_list_of_a_compute_class_and_back(laptop: Laptop) -> None:
+@contextlib.contextmanager
+def faulty(laptop: Laptop, **fault: object) -> Generator[None]:
+    """Google's emulator has a fault meanwhile."""
+    file = laptop.workdir.cloud / API_FILE
+    file.write_text(json.dumps({"faults": [fault]}))
+    try:
+        yield
+    finally:
+        file.unlink()
+
+
+def prefer(laptop: Laptop, *pools: str) -> None:
+    """Makes the ComputeClass, with these node pools in order, and a return to the earlier one."""
     laptop.apply(class_definition.definition())
     definition = f"crd/{compute_class.PLURAL}.{compute_class.GROUP}"
     laptop.kubectl("wait", "--for=condition=Established", definition, "--timeout=60s")
     spec = {
-        "priorities": [{"nodepools": ["regular"]}, {"nodepools": ["backup"]}],
+        "priorities": [{"nodepools": [name]} for name in pools],
         "activeMigration": {"optimizeRulePriority": True},
     }
     laptop.apply(
         {"apiVersion": compute_class.VERSION, "kind": compute_class.KIND, "metadata": {"name": CLASS}, "spec": spec}
     )
-    faults = laptop.workdir.cloud / API_FILE
-    faults.write_text(json.dumps({"faults": [{"fault": "stockout", "capacity": "on-demand"}]}))
-    try:
+
+
+def test_pods_go_down_the_list_of_a_compute_class_and_back(laptop: Laptop) -> None:
+    prefer(laptop, "regular", "backup")
+    with faulty(laptop, fault="stockout", capacity="on-demand"):
         set_pools(laptop, SYSTEM, class_pool("regular"), class_pool("backup", spot=True))
         laptop.apply(_moving(selecting_class()))
         until(lambda: _runs_on(laptop, "backup"), "the pod runs on the second priority", 90)
         assert ready_nodes(laptop, "regular") == []
-    finally:
-        faults.unlink()
     until(lambda: _runs_on(laptop, "regular"), "the pod runs on the first priority", 90)
     until(lambda: not listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=backup"), "the other node goes", 60)
     assert len(ready_nodes(laptop, "regular")) == 1
+
+
+def test_a_pod_whose_spot_host_is_reclaimed_moves_to_the_next_of_its_compute_class_and_back(laptop: Laptop) -> None:
+    prefer(laptop, "cheap", "regular")
+    set_pools(laptop, SYSTEM, class_pool("cheap", spot=True), class_pool("regular"))
+    laptop.apply(_moving(selecting_class()))
+    until(lambda: _runs_on(laptop, "cheap"), "the pod runs on the first priority", 90)
+    (host,) = ready_nodes(laptop, "cheap")
+    laptop.apply(BUDGET)
+    until(lambda: laptop.get("pdb", "moves")["status"].get("currentHealthy") == 1, "the budget counts the pod", 30)
+    with faulty(laptop, fault="reclaimed", resource="*/nodePools/cheap"):
+        until(lambda: _runs_on(laptop, "regular"), "the pod runs on the second priority", 90)
+        assert laptop.get("node", host) is None
+        # The migration back is a drain, which the budget would forbid; Google's taking of the host was none.
+        laptop.kubectl("delete", "pdb", "moves")
+        assert ready_nodes(laptop, "cheap") == []
+    until(lambda: _runs_on(laptop, "cheap"), "the pod runs on the first priority again", 90)
+    until(lambda: not listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=regular"), "the other node goes", 60)
 
 
 def test_a_multi_host_slice_comes_and_goes_as_a_whole(laptop: Laptop) -> None:

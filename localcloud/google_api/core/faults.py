@@ -92,6 +92,16 @@ def out_of_stock(faults: Sequence[JsonObject], zone: str, capacity: str) -> bool
     return False
 
 
+def reclaimed(faults: Sequence[JsonObject], pool: str) -> bool:
+    """Whether Google has taken away the hosts of a node pool (its id), by the faults in force, without counting."""
+    return any(
+        text(one, "fault") == "reclaimed"
+        and fnmatchcase(pool, text(one, "resource") or "*")
+        and number(one, "times") != 0
+        for one in faults
+    )
+
+
 _TEXT = ("a text", _is_text)
 _COUNT = ("a whole number, 0 or more", _is_count)
 _SECONDS_RULE = ("a number of seconds, 0 or more", _is_amount)

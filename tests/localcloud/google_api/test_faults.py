@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcloud.google_api.core import cloud
-from localcloud.google_api.core.faults import out_of_stock
+from localcloud.google_api.core.faults import out_of_stock, reclaimed
 from localcloud.google_api.server import Dropped
 from localcloud.google_api.services import pool_capacity
 from localcloud.providers.google.references import ROUTER, ROUTER_NAT
@@ -228,3 +228,17 @@ def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], t
 )
 def test_a_zone_is_out_of_stock_for_a_capacity_by_the_faults_in_force(fault: JsonObject, expected: bool) -> None:
     assert out_of_stock([fault], "us-east5-b", "spot") is expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ({"fault": "reclaimed"}, True),
+        ({"fault": "reclaimed", "resource": "*/nodePools/tpu"}, True),
+        ({"fault": "reclaimed", "resource": "*/nodePools/other"}, False),
+        ({"fault": "reclaimed", "resource": "*/nodePools/tpu", "times": 0}, False),
+        ({"fault": "stockout", "resource": "*/nodePools/tpu"}, False),
+    ],
+)
+def test_a_pool_has_lost_its_hosts_by_the_faults_in_force(fault: JsonObject, expected: bool) -> None:
+    assert reclaimed([fault], "projects/p/locations/us-east5/clusters/gke/nodePools/tpu") is expected

@@ -18,6 +18,8 @@ CLIENT = Path(__file__).with_name("streams_client.py")
 SCALED_OBJECT, HPA, NAME = "scaledobjects.keda.sh", "horizontalpodautoscalers", "qwen-replicas"
 DEPLOYMENT = "qwen-kserve"
 FEWEST, MOST = 1, 3
+STREAMS = 200
+"""More streams at once than three replicas take."""
 AT_ONCE = 64
 """Requests that a server takes at once."""
 SIMULATOR = "--time-to-first-token 2s --inter-token-latency 800ms"
@@ -156,3 +158,13 @@ def nothing_collected(laptop: Laptop) -> Generator[None]:
         yield
     finally:
         laptop.apply(*monitoring)
+
+
+@contextmanager
+def back_to_one(laptop: Laptop) -> Generator[None]:
+    """Afterwards there is one replica again, sooner than the settings would allow."""
+    try:
+        yield
+    finally:
+        with patched(laptop, advanced=quick_down(laptop)):
+            await_replicas(laptop, FEWEST)

@@ -6,8 +6,6 @@ The tests follow each other: the first ones find one replica, and leave one.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.real_kubernetes import objects
@@ -18,8 +16,10 @@ from tests.real_kubernetes.autoscaling import (
     NAME,
     SCALE_SECONDS,
     SCALED_OBJECT,
+    STREAMS,
     autoscaler,
     await_replicas,
+    back_to_one,
     deployment,
     labels,
     nodes,
@@ -32,23 +32,11 @@ from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.models import servers, service
 from tests.real_kubernetes.small_cluster import ZONE
 
-STREAMS = 200
-"""More streams at once than three replicas take."""
 ROUNDS = 10
 """Of the streams, for a long run: one takes at least nine seconds."""
 COMPONENT = "kserve.io/component"
 """A label that KServe gives to Deployments, and not one by which it selects what it sees."""
 UNCHANGED = re.compile(r"^Resources:\n +\d+ unchanged$", re.MULTILINE)
-
-
-@contextmanager
-def back_to_one(laptop: Laptop) -> Generator[None]:
-    """Afterwards there is one replica again, sooner than the settings would allow."""
-    try:
-        yield
-    finally:
-        with patched(laptop, advanced=quick_down(laptop)):
-            await_replicas(laptop, FEWEST)
 
 
 def test_the_conditions_that_up_waits_for_are_true_after_the_first_up(scaled: Laptop) -> None:

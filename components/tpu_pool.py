@@ -75,7 +75,7 @@ class TpuPool(pulumi.ComponentResource):
             location=args.location,
             node_locations=[settings.zone_in(args.zone)],
             node_count=settings.max_nodes if fixed else None,
-            initial_node_count=None if fixed else settings.min_nodes,
+            initial_node_count=None if fixed else settings.first_nodes,
             autoscaling=None
             if fixed
             else container.NodePoolAutoscalingArgs(

@@ -75,6 +75,7 @@ _DEPENDS_ON: Mapping[str, str] = {
     "tpu-gke-version": _POOL.format("machineType"),
     "tpu-reservation": _POOL.format(r"capacity|reservation(\..*)?"),
     "tpu-flex-start": _POOL.format("capacity|maxRunHours|machineType|topology"),
+    "tpu-early-hosts": _POOL.format(r"capacity(\..*)?|machineType|topology|maxNodes|earlyHosts"),
     "tpu-node-count": _POOL.format("machineType|topology|minNodes|maxNodes"),
     "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType|zone"),
     "tpu-pool-size": _ANY_POOL_OR_MODEL,

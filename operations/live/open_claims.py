@@ -275,6 +275,7 @@ BY_HAND: Mapping[int, str] = {
     76: "needs the identity of the workflow `deploy`, and frontDoor.access: `pulumi up` by it alone",
     77: "needs parallelDownload: annotations gke-gcsfuse/* of the model's pod, its start with and without",
     79: "needs weightsCache: the log of the Job's second pod, after the first was deleted half-way",
+    80: "needs earlyHosts: kubectl get events -A has no ScaleDown before the model's pod is scheduled",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

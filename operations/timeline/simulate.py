@@ -16,6 +16,7 @@ from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool
 
+NODE_POOL = "gcp:container/nodePool:NodePool"
 COPY = "kubernetes:batch/v1:Job"
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
@@ -58,9 +59,16 @@ def weights(model: ModelSettings, source: str) -> Duration:
 
 def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
     """The steps from a pod without a host until the server answers, one after the other."""
-    source = durations.DOWNLOAD_SOURCE if model.weights_bucket is None else durations.BUCKET_SOURCE
     return (
         ("host", host(settings.pool(model.pool))),
+        *start_on_host(model),
+    )
+
+
+def start_on_host(model: ModelSettings) -> tuple[tuple[str, Duration], ...]:
+    """The steps from a pod on a host that is ready until the server answers, one after the other."""
+    source = durations.DOWNLOAD_SOURCE if model.weights_bucket is None else durations.BUCKET_SOURCE
+    return (
         ("image", durations.IMAGE),
         ("weights", weights(model, source)),
         ("initialise", durations.INITIALISE),
@@ -68,6 +76,12 @@ def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple
         ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
         ("policy", durations.POLICY_IN_FORCE),
     )
+
+
+def has_early_host(model: ModelSettings, settings: StackSettings) -> bool:
+    """Whether a host that starts with the pool is left for the model, even if all others on the pool come first."""
+    others = [other for other in settings.models if other.pool == model.pool and other.name != model.name]
+    return settings.pool(model.pool).early_hosts > sum(other.running_replicas for other in others)
 
 
 def host(pool: AcceleratorPool) -> Duration:
@@ -161,10 +175,14 @@ def _steps(
     if node.type == COPY and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
         return [(node.name, weights(copied, durations.DOWNLOAD_SOURCE))]
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
+    early = {f"{pool.name}-nodes": pool for pool in settings.pools if pool.early_hosts}
+    if node.type == NODE_POOL and node.name in early:
+        return [(node.name, own), (f"{node.name}/host", host(early[node.name]))]
     model = models.get(node.name.removesuffix("-service")) if node.type == SERVICE else None
     if model is None or model.stopped:
         return [(node.name, own)]
-    return [(node.name, own), *((f"{node.name}/{name}", step) for name, step in start_of_model(model, settings))]
+    start = start_on_host(model) if has_early_host(model, settings) else start_of_model(model, settings)
+    return [(node.name, own), *((f"{node.name}/{name}", step) for name, step in start)]
 
 
 def _end(chain: tuple[TimelineStep, ...]) -> float:

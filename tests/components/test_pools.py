@@ -88,6 +88,17 @@ def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(record: Re
     assert of(POLICY)(graph) == []
 
 
+def test_early_hosts_start_with_the_pool_and_the_autoscaler_may_remove_them(record: Record) -> None:
+    _, pool = one(record, earlyHosts=1)
+    assert pool.inputs["initialNodeCount"] == 1
+    assert pool.inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+
+
+def test_a_pool_starts_with_the_hosts_that_always_run_if_they_are_more(record: Record) -> None:
+    _, pool = one(record, earlyHosts=1, minNodes=2)
+    assert pool.inputs["initialNodeCount"] == 2
+
+
 def test_a_slice_that_always_exists_has_a_fixed_number_of_nodes(record: Record) -> None:
     _, pool = one(record, topology="4x4", minNodes=4)
     assert pool.inputs["nodeCount"] == 4

@@ -30,6 +30,9 @@ class TpuPoolSettings(Section):
     """Minimum number of hosts (default: 0, which costs nothing while no model runs)."""
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
     """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
+    early_hosts: Nodes = 0
+    """Hosts that start together with a new node pool, while the platform is installed, in place of waiting for the
+    first pod (default: 0). An existing node pool does not change."""
     capacity: CapacityForm = "on-demand"
     """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``
     consumes ``reservation``, ``flex-start`` is queued and limited in time. Or a list of them in order of preference:
@@ -77,6 +80,11 @@ class TpuPoolSettings(Section):
     def quota(self) -> str:
         """The Compute Engine quota its hosts draw on."""
         return quota_name(self.family, preemptible=is_reclaimable(self.provisioning))
+
+    @property
+    def first_nodes(self) -> int:
+        """Number of nodes that a new node pool starts with."""
+        return max(self.min_nodes, self.early_hosts)
 
     @property
     def entries(self) -> tuple[CapacitySettings, ...]:

@@ -25,6 +25,25 @@ def with_pool(config: Config, **over: object) -> Config:
     return config
 
 
+@pytest.mark.parametrize(
+    ("over", "texts"),
+    [
+        ({"earlyHosts": 5}, ["earlyHosts = 5", "at most 4", "earlyHosts: 4"]),
+        ({"earlyHosts": 1, "topology": "4x4"}, ["slice of 4 hosts", "minNodes: 4"]),
+        (
+            {"earlyHosts": 1, "capacity": [{"kind": "on-demand"}, {"kind": "spot"}]},
+            ["would fail where it should wait", "remove earlyHosts"],
+        ),
+        ({"earlyHosts": 1, "capacity": "flex-start"}, ["capacity flex-start", "remove earlyHosts"]),
+    ],
+)
+def test_early_hosts_that_cannot_start_with_the_pool_are_refused(
+    config: Config, refused: Refuse, over: dict[str, object], texts: list[str]
+) -> None:
+    message = refused(with_pool(config, **over))
+    assert [text for text in texts if text not in message] == []
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: Accept, family: Family) -> None:
     machine = family.machines[-1]

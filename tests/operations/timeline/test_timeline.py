@@ -87,6 +87,29 @@ def test_weights_are_copied_while_the_platform_is_installed(monkeypatch: pytest.
     assert "estimate" in steps["qwen-service/weights"].source, "nobody measured how fast a bucket is read"
 
 
+def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    config = read_config(ROOT, "eu4a")
+    pools = config["llmd-gke:tpuPools"]
+    assert isinstance(pools, list)
+    seen: dict[int, Timeline] = {}
+    for count in (0, 1):
+        changes = {"llmd-gke:tpuPools": [{**pool, "earlyHosts": count} for pool in pools]}
+        settings = parse({**config, **changes}, "eu4a").settings
+        seen[count] = simulate(load(ROOT, "eu4a", changes=changes), settings)
+    late, early = seen[0], seen[1]
+    steps = {step.name: step for step in early.steps}
+    host = steps["v6e4-nodes/host"]
+    assert host.seconds == durations.HOST_FROM_ZERO.seconds, "it starts earlier, not faster"
+    assert host.start < steps["platform-kserve-llmisvc-resources"].end
+    assert steps["qwen-service"].start >= host.end
+    assert "qwen-service/host" not in steps
+    waited = next(step for step in late.steps if step.name == "qwen-service/host")
+    saved = late.first_token["qwen"] - early.first_token["qwen"]
+    assert saved == pytest.approx(waited.end - (steps["qwen-service"].end))
+    assert saved > 60
+
+
 def test_any_kind_of_resource_can_have_another_duration() -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", "Subnetwork=77", "--output", "json")
     assert done.returncode == 0, done.stderr

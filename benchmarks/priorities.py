@@ -27,7 +27,7 @@ ROWS = (
 MOST = 2
 """The median of priority 10 among the streams may be that many times the one alone."""
 
-WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 800, 250, 30, 72, 52, 46
+WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 800, 250, 30, 72, 52, 60
 BAR, LONGER = 22, 10
 """Heights of the bar up to the median, and of the one up to 90 %, px."""
 
@@ -115,8 +115,10 @@ def picture(measured: Priorities) -> str:
     limit = x(MOST * measured.callers["idle"].median)
     lines.append(f'<path d="M{limit:.1f} {TOP - 10}V{bottom}" stroke="#cf222e" stroke-dasharray="5 3"/>')
     lines.append(_text(limit + 4, TOP - 4, "twice the time alone", 11, colour="#cf222e"))
-    source = f"Bars: median, 90 %; line: most. Measured {measured.date} on {measured.machine}."
-    lines.append(_text(16, bottom + 36, source, 9, colour="#57606a"))
+    for line, text in enumerate(
+        ("Bars: median, 90 %; line: most.", f"Measured {measured.date} on {measured.machine}.")
+    ):
+        lines.append(_text(16, bottom + 36 + 14 * line, text, 9, colour="#57606a"))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '

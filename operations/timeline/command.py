@@ -89,8 +89,19 @@ def command(
         return
 
     picture = simulate.gantt(timeline, f"Stack {stack}") if format_ is TimelineFormat.GANTT else _chain(timeline)
-    first = [f"{model}: first token after {_minutes(seconds)}" for model, seconds in timeline.first_token.items()]
-    data = _data(stack, timeline) | ({"firstTokenSecondsByNodePool": choices} if choices else {})
+    another = {
+        model.name: simulate.seconds_of_another_replica(model, changed)
+        for model in target.settings.models
+        if model.name in timeline.first_token
+    }
+    first = [
+        f"{model}: first token after {_minutes(seconds)}; of another replica, on a host that has the image, after "
+        f"{_minutes(another[model])}"
+        for model, seconds in timeline.first_token.items()
+    ]
+    data = _data(stack, timeline) | {"anotherReplicaSeconds": another}
+    if choices:
+        data |= {"firstTokenSecondsByNodePool": choices}
     tables = [_capacities(model, by_pool) for model, by_pool in choices.items()]
     show(output, data, picture, *((*first, *tables) if format_ is TimelineFormat.CHAIN else ()))
 

@@ -78,6 +78,16 @@ def start_on_host(model: ModelSettings) -> tuple[tuple[str, Duration], ...]:
     )
 
 
+def seconds_of_another_replica(model: ModelSettings, what_if: Mapping[str, float] | None = None) -> float:
+    """Seconds until the first token of one more replica, on a host that is ready and has the image.
+
+    ``what_if`` as in :func:`simulate`.
+    """
+    other = what_if or {}
+    steps = (one for one in start_on_host(model) if one[0] not in ("image", "policy"))
+    return sum(other.get(f"{model.name}-service/{name}", other.get(name, step.seconds)) for name, step in steps)
+
+
 def has_early_host(model: ModelSettings, settings: StackSettings) -> bool:
     """Whether a host that starts with the pool is left for the model, even if all others on the pool come first."""
     others = [other for other in settings.models if other.pool == model.pool and other.name != model.name]

@@ -17,7 +17,13 @@ from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from operations.timeline.simulate import Timeline, first_token_by_capacity, gantt, simulate
+from operations.timeline.simulate import (
+    Timeline,
+    first_token_by_capacity,
+    gantt,
+    seconds_of_another_replica,
+    simulate,
+)
 from tests.components.conftest import ROOT
 from tests.operations.support import run
 
@@ -55,6 +61,18 @@ def test_a_change_on_the_chain_moves_the_first_token_by_as_much(eu4a: dict[str, 
     before = eu4a["plain"].first_token["qwen"]
     assert eu4a["cached"].first_token["qwen"] == pytest.approx(before - durations.COMPILE_COLD.seconds + 20)
     assert eu4a["slow cluster"].first_token["qwen"] == pytest.approx(before + 600)
+
+
+def test_another_replica_needs_neither_host_nor_image_and_a_filled_cache_shortens_its_compilation() -> None:
+    model = load_stack(ROOT, "eu4a").settings.models[0]
+    cold = seconds_of_another_replica(model)
+    gigabytes = 66
+    download = gigabytes / durations.DOWNLOAD_GB_PER_SECOND
+    rest = durations.INITIALISE.seconds + durations.COMPILE_COLD.seconds + durations.WARM_UP.seconds
+    assert cold == pytest.approx(download + rest, rel=0.01)
+    cached = seconds_of_another_replica(model.model_copy(update={"compile_cache": "gs://my-project-cache/qwen"}))
+    assert cold - cached == pytest.approx(durations.COMPILE_COLD.seconds - durations.COMPILE_CACHED.seconds)
+    assert seconds_of_another_replica(model, {"weights": 0, "qwen-service/compile": 20}) == pytest.approx(60)
 
 
 def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str, Timeline]) -> None:

@@ -30,7 +30,8 @@ def test_every_program_of_an_image_exists(tmp_path: Path, image: images.ImageEnt
             file.touch()
     mounts, _ = table(tmp_path).sees(image)
     mounted = {mount.target: Path(mount.source) for mount in mounts}
-    assert set(image.programs) <= set(mounted)
+    # A file of this machine may be missing.
+    assert {target for target, name in image.programs.items() if "file:" not in name} <= set(mounted)
     for target, name in image.programs.items():
         assert mounted[target].exists() or not name.startswith("stand-in:")
 

@@ -57,22 +57,25 @@ def weights(model: ModelSettings, source: str) -> Duration:
     return Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, source)
 
 
-def start_of_model(model: ModelSettings, settings: StackSettings) -> tuple[tuple[str, Duration], ...]:
-    """The steps from a pod without a host until the server answers, one after the other."""
-    return (
-        ("host", host(settings.pool(model.pool))),
-        *start_on_host(model),
-    )
+def start_of_model(
+    model: ModelSettings, settings: StackSettings, *, again: bool = False
+) -> tuple[tuple[str, Duration], ...]:
+    """The steps from a pod without a host until the server answers, one after the other. ``again`` as below."""
+    return (("host", host(settings.pool(model.pool))), *start_on_host(model, again=again))
 
 
-def start_on_host(model: ModelSettings) -> tuple[tuple[str, Duration], ...]:
-    """The steps from a pod on a host that is ready until the server answers, one after the other."""
+def start_on_host(model: ModelSettings, *, again: bool = False) -> tuple[tuple[str, Duration], ...]:
+    """The steps from a pod on a host that is ready until the server answers, one after the other.
+
+    ``again``: an earlier replica has filled the model's compile cache, which the first one finds empty.
+    """
+    filled = again and model.compile_cache is not None
     source = durations.DOWNLOAD_SOURCE if model.weights_bucket is None else durations.BUCKET_SOURCE
     return (
         ("image", durations.IMAGE),
         ("weights", weights(model, source)),
         ("initialise", durations.INITIALISE),
-        ("compile", durations.COMPILE_COLD if model.compile_cache is None else durations.COMPILE_CACHED),
+        ("compile", durations.COMPILE_CACHED if filled else durations.COMPILE_COLD),
         ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
         ("policy", durations.POLICY_IN_FORCE),
     )
@@ -84,7 +87,7 @@ def seconds_of_another_replica(model: ModelSettings, what_if: Mapping[str, float
     ``what_if`` as in :func:`simulate`.
     """
     other = what_if or {}
-    steps = (one for one in start_on_host(model) if one[0] not in ("image", "policy"))
+    steps = (one for one in start_on_host(model, again=True) if one[0] not in ("image", "policy"))
     return sum(other.get(f"{model.name}-service/{name}", other.get(name, step.seconds)) for name, step in steps)
 
 
@@ -109,7 +112,7 @@ def clock(seconds: float) -> str:
 
 def seconds_to_wake(model: ModelSettings, settings: StackSettings) -> float:
     """Seconds from the start of a stopped model, in a cluster that is up, until the first token."""
-    steps = [duration.seconds for _, duration in start_of_model(model, settings)]
+    steps = [duration.seconds for _, duration in start_of_model(model, settings, again=True)]
     return max(sum(steps[:-1]), steps[-1])  # the policies come into force while the pods start
 
 
@@ -142,6 +145,13 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
             first[node.name.removesuffix("-service")] = _end(chain)
     longest = max(done.values(), key=_end, default=())
     return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
+
+
+def seconds_without_platform(graph: Graph, settings: StackSettings, model: ModelSettings) -> float:
+    """Seconds until the first token if the model waited for its node pool only: no order of the graph is faster."""
+    pool = settings.pool(model.pool).node_pools[0].name
+    made = next(step.end for step in simulate(graph, settings).steps if step.name == f"{pool}-nodes")
+    return made + sum(step.seconds for name, step in start_of_model(model, settings) if name != "policy")
 
 
 def first_token_by_capacity(

@@ -182,6 +182,21 @@ def test_weights_in_a_bucket_bring_a_job_and_another_revision_another_one(runnin
     assert first != second
 
 
+def test_early_hosts_change_nothing_in_a_pool_that_exists_and_come_with_a_new_one(running: Rehearsal) -> None:
+    running.edit("local", lambda config: pool(config).update(earlyHosts=1))
+    assert changes(running.steps(*UP)) == {}
+
+    def with_pool(config: dict[str, Any]) -> None:
+        config["llmd-gke:tpuPools"].append({**pool(config), "name": "more"})
+
+    running.edit("local", with_pool)
+    assert changes(running.steps(*UP)) == {"more": "create", "more-nodes": "create"}
+    assert changes(running.steps(*UP)) == {}
+    cloud = cast("dict[str, dict[str, Any]]", running.cloud())
+    (made,) = [entry["inputs"] for entry in cloud.values() if entry["inputs"].get("name") == "more"]
+    assert (made["initialNodeCount"], made["autoscaling"]["minNodeCount"]) == (1, 0)
+
+
 def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
     running.edit("local", lambda config: pool(config).update(maxNodes=8))
     assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}

@@ -39,15 +39,15 @@ STEPS = ("preview", "first up", "up, no change", "one model more", "down")
 
 
 class StackCost(NamedTuple):
-    """A stack of so many models: resources in its state, objects in the clouds, megabytes of the largest process, and
-    the seconds of each of :data:`STEPS`.
+    """A stack of so many models: resources in its state, objects in the clouds, and of each of :data:`STEPS` the
+    seconds, and the megabytes of the largest process.
     """
 
     models: int
     resources: int
     objects: int
-    largest_mb: float
     seconds: Sequence[float]
+    megabytes: Sequence[float]
 
 
 def write_stack(workdir: Workdir, models: int) -> None:
@@ -104,26 +104,37 @@ def measure(models: int) -> StackCost:
         finally:
             down = make(workdir, "down")
         taken.append(down)
-        largest_mb = max(megabytes for _, megabytes in taken)
-        return StackCost(models, resources, objects, largest_mb, [seconds for seconds, _ in taken])
+        seconds, megabytes = zip(*taken, strict=True)
+        return StackCost(models, resources, objects, seconds, megabytes)
 
 
 def section(where: str, day: date, measured: Sequence[StackCost]) -> str:
     """The part of the page about many models."""
-    columns = ("models", "resources", "objects", *STEPS, "largest process, MB")
-    rows = "".join(
-        f"| {one.models} | {one.resources} | {one.objects} | "
-        + " | ".join(f"{seconds:.1f}" for seconds in one.seconds)
-        + f" | {one.largest_mb:.0f} |\n"
-        for one in measured
-    )
     return (
         f"{MANY_MODELS}\n\n"
         "Made by `python benchmarks/many_models.py --models 50 100 --write`: stack `local` with that many models, in\n"
-        "the rehearsal with policies. Seconds of wall time of whole commands.\n\n"
+        "the rehearsal with policies.\n\n"
         f"Measured {day.isoformat()} on {where}.\n\n"
-        f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n{rows}\n"
+        "Seconds of wall time of whole commands:\n\n"
+        + table(
+            ("models", "resources", "objects", *STEPS),
+            [
+                (str(one.models), str(one.resources), str(one.objects), *(f"{taken:.1f}" for taken in one.seconds))
+                for one in measured
+            ],
+        )
+        + "\nMegabytes of the largest process, which is the engine where there are many resources:\n\n"
+        + table(
+            ("models", *STEPS),
+            [(str(one.models), *(f"{most:.0f}" for most in one.megabytes)) for one in measured],
+        )
+        + "\n"
     )
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in (columns, ["---"] * len(columns), *rows))
 
 
 def main() -> None:

@@ -46,8 +46,9 @@ def test_a_part_that_is_new_comes_before_the_life_cycles() -> None:
     assert figures.with_part(before, figures.MANY_MODELS, new) == expected
 
 
-def test_many_models_are_a_row_each_with_the_seconds_of_every_step() -> None:
-    measured = many_models.StackCost(100, 1330, 1200, 236.4, [12.3, 140, 13, 30, 20])
+def test_many_models_are_a_row_of_the_seconds_and_one_of_the_megabytes_of_every_step() -> None:
+    measured = many_models.StackCost(100, 1330, 1200, [12.3, 140, 13, 30, 20], [236.4, 676, 250, 700, 650])
     text = many_models.section("2 cores", date(2026, 1, 31), [measured])
     assert "Measured 2026-01-31 on 2 cores." in text
-    assert "| 100 | 1330 | 1200 | 12.3 | 140.0 | 13.0 | 30.0 | 20.0 | 236 |" in text
+    assert "| 100 | 1330 | 1200 | 12.3 | 140.0 | 13.0 | 30.0 | 20.0 |\n" in text
+    assert "| 100 | 236 | 676 | 250 | 700 | 650 |\n" in text

@@ -133,3 +133,25 @@ def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
     seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 20))
     assert [one["status"] for one in seen].count(200) >= 19, seen
     until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
+
+
+def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_counted(stack: Laptop) -> None:
+    """The last test here: it changes the stack."""
+
+    def refuse(config: dict[str, Any]) -> None:
+        config["llmd-gke:frontDoor"]["whenLimiterIsAway"] = "refuse"
+
+    def answer(key: str = TEAM_A) -> dict[str, Any]:
+        return answers(stack, (chat("hello", model="qwen"), key))[0]
+
+    stack.edit(STACK, refuse)
+    stack.up(STACK)
+    until(lambda: answer()["status"] == 200, "the model with its limiter", 60)
+    stack.kubectl("scale", "deployment", "front-door-redis", "-n", "envoy-gateway-system", "--replicas=0")
+    until(lambda: answer()["status"] != 200, "the end of Redis", 90)
+    seen = [answer() for _ in range(5)]
+    assert {(one["status"], one["headers"].get("retry-after")) for one in seen} == {(503, "10")}, seen
+    assert {json.loads(one["text"])["error"]["code"] for one in seen} == {"service_unavailable"}
+    assert answer("no-such-key-0123456789abcdef012345")["status"] == 401
+    stack.kubectl("scale", "deployment", "front-door-redis", "-n", "envoy-gateway-system", "--replicas=1")
+    until(lambda: answer()["status"] == 200, "the model with its limiter again", 90)

@@ -20,6 +20,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
         "operations",
         "prefixes",
         "two_models",
+        "capacities",
         "weights_copied",
         "program",
         "traces",

@@ -12,9 +12,8 @@ import pytest
 from llmd_gke.rules import schedule
 from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.autoscaling import (
-    NAME,
+    DEPLOYMENT,
     SCALE_SECONDS,
-    SCALED_OBJECT,
     deployment,
     nodes,
     patched,
@@ -23,12 +22,11 @@ from tests.real_kubernetes.harness import Laptop, until
 
 FIRST = timedelta(minutes=3)
 """Until the end of the first hours: `make up` brings the schedule meanwhile."""
-NIGHT = timedelta(minutes=3)
+NIGHT = timedelta(minutes=5)
+"""Longer than it takes until the host has gone too."""
 DAY = timedelta(minutes=30)
 COOLDOWN_SECONDS = 5
 """Without requests, before the last server goes; the program's is 300."""
-
-FORCE = "autoscaling.keda.sh/force-activation"
 
 _ASK = """
 import sys, httpx
@@ -74,20 +72,14 @@ def scheduled(laptop: Laptop, zone: str, working: list[str]) -> Generator[None]:
     def change(config: dict[str, Any]) -> None:
         models.first(config)["schedule"] = {"timeZone": zone, "hours": working}
 
-    def annotate(annotation: str) -> None:
-        laptop.kubectl("annotate", SCALED_OBJECT, NAME, "-n", objects.MODELS, "--overwrite", annotation)
-
-    try:
-        with models.changed(laptop):
-            try:
-                laptop.edit("local", change)
-                laptop.up()
-                yield
-            finally:
-                annotate(f"{FORCE}=true")
-    finally:
-        models.ready_servers(laptop, 1)
-        annotate(f"{FORCE}-")
+    with models.changed(laptop):
+        try:
+            laptop.edit("local", change)
+            laptop.up()
+            yield
+        finally:
+            laptop.kubectl("scale", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--replicas=1")
+            models.ready_servers(laptop, 1)
 
 
 def test_a_model_goes_to_zero_at_the_end_of_its_hours_and_comes_back_at_their_beginning(scaled: Laptop) -> None:
@@ -101,7 +93,7 @@ def test_a_model_goes_to_zero_at_the_end_of_its_hours_and_comes_back_at_their_be
         assert not schedule.is_open(zone, working, datetime.now(UTC)), "it stays until then, though nobody asks"
         assert deployment(scaled)["spec"]["replicas"] == 0
         until(lambda: status(scaled) == 503, "the picker's answer without servers", 60)
-        until(lambda: not nodes(scaled), "no TPU node", 90)
+        until(lambda: not nodes(scaled), "no TPU node", NIGHT.seconds)
 
         (later,) = models.ready_servers(scaled, 1)
         assert schedule.is_open(zone, working, datetime.now(UTC)), "not before the hours begin"

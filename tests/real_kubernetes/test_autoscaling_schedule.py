@@ -95,6 +95,8 @@ def test_a_model_goes_to_zero_at_the_end_of_its_hours_and_comes_back_at_their_be
         until(lambda: status(scaled) == 503, "the picker's answer without servers", 60)
         until(lambda: not nodes(scaled), "no TPU node", NIGHT.seconds)
 
+        morning = NIGHT.seconds + SCALE_SECONDS
+        until(lambda: models.servers(scaled), "a server at the beginning of the hours", morning)
         (later,) = models.ready_servers(scaled, 1)
         assert schedule.is_open(zone, working, datetime.now(UTC)), "not before the hours begin"
         assert objects.name(later) != objects.name(server)

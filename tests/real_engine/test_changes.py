@@ -31,13 +31,9 @@ OF_A_MODEL = {
     "{}-tpu",
     "{}-service",
     "cloud-monitoring-{}-uptime",
-    "cloud-monitoring-first-token-slow-{}",
-    "cloud-monitoring-tokens-slow-{}",
-    "cloud-monitoring-model-error-ratio-fast-{}",
-    "cloud-monitoring-model-error-ratio-slow-{}",
     "cloud-monitoring-picker-metrics-absent-{}",
 }
-"""Every resource of a model, by its name in the state."""
+"""Every resource of a model, by its name in the state. Alerts on objectives belong to all models with the same ones."""
 
 OF_ALL_MODELS = {
     "cloud-monitoring-dashboard",

@@ -102,10 +102,11 @@ def test_the_name_in_the_body_counts_whatever_the_client_says_in_headers(stack: 
 def test_when_every_model_is_stopped_all_get_the_answer_and_the_start_of_one_ends_it(stack: Laptop) -> None:
     stack.edit(STACK, stopping("small", "qwen"))
     stack.up(STACK)
-    # AI Gateway's routes are removed while `up` ends: for some seconds Envoy answered 500 without a body.
-    until(lambda: status(stack, "qwen") == 503, "the answer of a stopped model", 60)
-    for model, key in (("qwen", TEAM_A), ("small", TEAM_A), ("qwen", BATCH)):
-        (answer,) = answers(stack, (chat("hello", model=model), key))
+    asked = (("qwen", TEAM_A), ("small", TEAM_A), ("qwen", BATCH))
+    requests = [(chat("hello", model=model), key) for model, key in asked]
+    # AI Gateway's routes are removed while `up` ends: for some seconds Envoy finds no replica of the model.
+    until(lambda: all(map(is_the_answer_of_a_stopped_model, answers(stack, *requests))), "a stopped model's answer", 60)
+    for answer in answers(stack, *requests):
         assert is_the_answer_of_a_stopped_model(answer), answer
     assert status(stack, "qwen", NOBODY) == 401
     (listed,) = answers(stack, ({"path": "/v1/models"}, TEAM_A))

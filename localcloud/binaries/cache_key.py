@@ -14,7 +14,7 @@ COMMAND = ".venv/bin/python -m localcloud programs"
 def key(program: BuiltProgram) -> str:
     """The name of one build: version, machine, and a hash of all inputs that a program's behaviour depends on."""
     target, wrapper = program.target, program.wrapper
-    more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
+    more = [*wrapper.without]
     if wrapper.changes:
         more.append(wrapper.changes.what)
     parts = (

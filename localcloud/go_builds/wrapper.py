@@ -35,9 +35,8 @@ class Wrapper:
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
     ``disk_mb``: size of Go's build cache and of linking; ``modules_mb``: size of its modules; ``memory_mb``: memory of
     a build with one compiler; all measured. ``files``: given the folder of the wrapped module, files (name to text)
-    that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly runs but takes much of
-    the build time to optimize. ``without``: optional files of the wrapped module that are omitted. ``changes``:
-    other differences from the wrapped module.
+    that the wrapper's own code embeds. ``without``: optional files of the wrapped module that are omitted.
+    ``changes``: other differences from the wrapped module.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Wrapper:
     memory_mb: int
     tags: str = ""
     files: Callable[[Path], Mapping[str, str]] | None = None
-    unoptimized: str = ""
     without: tuple[str, ...] = ()
     changes: ModuleChanges | None = None
     folder: Path = field(default=GOMOD)
@@ -56,9 +54,7 @@ class Wrapper:
     def flags(self) -> list[str]:
         """Flags of every ``go build`` and ``go list`` in it."""
         tags = ["-tags", self.tags] if self.tags else []
-        # Of several patterns that match a package, only the last one counts (`go help build`).
-        own = [f"-gcflags={self.unoptimized}=-N -l {NO_DEBUGGER}"] if self.unoptimized else []
-        return [*tags, f"-gcflags=all={NO_DEBUGGER}", *own]
+        return [*tags, f"-gcflags=all={NO_DEBUGGER}"]
 
     @property
     def source(self) -> Path:

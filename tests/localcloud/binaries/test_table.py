@@ -63,10 +63,9 @@ def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
             assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", go_mod, re.M)
 
 
-def test_programs_of_one_wrapper_follow_each_other_and_the_heaviest_is_last() -> None:
+def test_programs_of_one_wrapper_follow_each_other() -> None:
     order = [program.wrapper.name for program in PROGRAMS]
     assert [name for at, name in enumerate(order) if at == 0 or order[at - 1] != name] == list(WRAPPERS)
-    assert max(PROGRAMS, key=lambda program: program.wrapper.memory_mb) is PROGRAMS[-1]
 
 
 def test_kubernetes_says_its_version_in_both_packages_that_clients_read() -> None:

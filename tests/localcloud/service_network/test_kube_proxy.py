@@ -1,0 +1,218 @@
+"""Connections to a ClusterIP reach its endpoints in turn, and end as direct ones do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+import pytest
+
+from localcloud.service_network.kube_proxy import Proxy
+from localcloud.service_network.routing_table import Address
+
+Reader = asyncio.StreamReader
+Writer = asyncio.StreamWriter
+Talk = Callable[[Reader, Writer], Awaitable[None]]
+
+BIG = 64 << 20
+"""Bytes: more than both kernels' buffers and asyncio's limits together."""
+
+
+def free() -> Address:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[:2]
+
+
+@contextlib.asynccontextmanager
+async def endpoint(talk: Talk) -> AsyncGenerator[Address]:
+    """A server on a port of its own."""
+
+    async def answer(reader: Reader, writer: Writer) -> None:
+        with contextlib.suppress(ConnectionError):
+            await talk(reader, writer)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()
+    finally:
+        server.close()
+
+
+@contextlib.asynccontextmanager
+async def service(*endpoints: Address) -> AsyncGenerator[Address]:
+    """A Service's address before these endpoints."""
+    proxy, address = Proxy(), free()
+    await proxy.show({address: endpoints})
+    try:
+        yield address
+    finally:
+        proxy.close()
+
+
+def naming(name: bytes) -> Talk:
+    """Speaks first, before it has read anything."""
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(name)
+        await writer.drain()
+        await reader.read()
+
+    return talk
+
+
+async def echo(reader: Reader, writer: Writer) -> None:
+    while data := await reader.read(1 << 16):
+        writer.write(data)
+        await writer.drain()
+
+
+async def first_bytes(address: Address) -> bytes:
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        return await reader.read(100)
+    finally:
+        writer.close()
+
+
+def test_connections_go_to_the_endpoints_in_turn_and_a_server_may_speak_first() -> None:
+    async def run() -> list[bytes]:
+        async with endpoint(naming(b"one")) as one, endpoint(naming(b"two")) as two, service(one, two) as address:
+            return [await first_bytes(address) for _ in range(4)]
+
+    answers = asyncio.run(run())
+    assert sorted(answers[:2]) == [b"one", b"two"]
+    assert answers[2:] == answers[:2]
+
+
+def test_an_endpoint_that_refuses_is_passed_over() -> None:
+    async def run() -> list[bytes]:
+        async with endpoint(naming(b"one")) as one, service(free(), one) as address:
+            return [await first_bytes(address) for _ in range(3)]
+
+    assert asyncio.run(run()) == [b"one"] * 3
+
+
+def test_a_client_whose_service_has_no_endpoint_that_answers_is_cut_off_at_once() -> None:
+    async def run() -> bytes:
+        async with service(free(), free()) as address, asyncio.timeout(2):
+            return await first_bytes(address)
+
+    with contextlib.suppress(ConnectionResetError):
+        assert asyncio.run(run()) == b""
+
+
+def test_everything_arrives_in_both_directions_and_the_end_of_one_leaves_the_other_open() -> None:
+    sent = bytes(range(256)) * 40_000  # 10 MB
+
+    async def whole(reader: Reader, writer: Writer) -> None:
+        data = await reader.read()  # until the client ends its direction
+        writer.write(data[::-1])
+        await writer.drain()
+
+    async def run() -> bytes:
+        async with endpoint(whole) as one, service(one) as address, asyncio.timeout(30):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(sent)
+            writer.write_eof()
+            received = await reader.read()
+            writer.close()
+            return received
+
+    assert asyncio.run(run()) == sent[::-1]
+
+
+def test_a_slow_reader_stops_the_sender_instead_of_filling_memory() -> None:
+    taken = 0
+
+    async def run() -> None:
+        nonlocal taken
+        go_on = asyncio.Event()
+
+        async def slow(reader: Reader, writer: Writer) -> None:
+            await go_on.wait()
+            received = 0
+            while data := await reader.read(1 << 20):
+                received += len(data)
+            writer.write(str(received).encode())
+            await writer.drain()
+
+        async with endpoint(slow) as one, service(one) as address, asyncio.timeout(60):
+            reader, writer = await asyncio.open_connection(*address)
+            for _ in range(BIG >> 20):
+                writer.write(bytes(1 << 20))
+                taken += 1 << 20
+                try:
+                    async with asyncio.timeout(0.5):
+                        await writer.drain()
+                except TimeoutError:
+                    break
+            stopped_at = taken
+            go_on.set()
+            await writer.drain()
+            writer.write_eof()
+            answer = await reader.read()
+            writer.close()
+            assert int(answer) == stopped_at
+
+    asyncio.run(run())
+    assert taken < BIG, "everything was taken although nobody read it"
+
+
+@pytest.mark.parametrize("side", ["client", "endpoint"])
+def test_when_one_side_is_reset_the_other_ends_too(side: str) -> None:
+    async def run() -> None:
+        ended = asyncio.Event()
+
+        async def until_the_end(reader: Reader) -> None:
+            with contextlib.suppress(ConnectionResetError):
+                await reader.read()
+            ended.set()
+
+        def reset(writer: Writer) -> None:
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+
+        async def talk(reader: Reader, writer: Writer) -> None:
+            writer.write(await reader.readexactly(5))
+            await writer.drain()
+            if side == "endpoint":
+                reset(writer)
+            else:
+                await until_the_end(reader)
+
+        async with endpoint(talk) as one, service(one) as address, asyncio.timeout(10):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(b"hello")
+            if side == "endpoint":
+                await until_the_end(reader)
+            else:
+                assert await reader.readexactly(5) == b"hello"
+                reset(writer)
+            await ended.wait()
+
+    asyncio.run(run())
+
+
+def test_open_connections_stay_when_the_endpoints_change_and_when_the_service_goes() -> None:
+    async def run() -> list[bytes]:
+        async with endpoint(echo) as one, endpoint(naming(b"two")) as two, asyncio.timeout(10):
+            proxy, address = Proxy(), free()
+            await proxy.show({address: (one,)})
+            reader, writer = await asyncio.open_connection(*address)
+            answers: list[bytes] = []
+            for table in ({address: (two,)}, {}):
+                await proxy.show(table)
+                writer.write(b"still here")
+                answers.append(await reader.readexactly(10))
+                if table:
+                    answers.append(await first_bytes(address))
+            writer.close()
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection(*address)
+            return answers
+
+    assert asyncio.run(run()) == [b"still here", b"two", b"still here"]

@@ -199,7 +199,7 @@ class LaptopCloud:
             say(
                 console,
                 "Destroying failed, see above. The laptop cloud is still removed with everything in it; on Google "
-                "Cloud some resources would remain. Logs are kept in {kept}.",
+                f"Cloud some resources would remain. Logs are kept in {kept}.",
             )
         destroyed = had_stacks and not self.nothing_to_destroy()
         lifecycle.remove_cluster(self.workdir)

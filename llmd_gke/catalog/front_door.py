@@ -53,6 +53,10 @@ CONTAINER_PORT = 10080
 """Envoy Gateway adds 10000 to ports below 1024 (``wellKnownPortShift``)."""
 READY_PORT = 19003
 READY_PATH = "/ready"
+LIMITER_TIMEOUT = "250ms"
+"""Time limit of an Envoy's question to the limiter. Envoy Gateway's default of 20 ms (``RateLimit.timeout``) is shorter
+than a pause of a busy node: then requests are served without being counted, or refused if ``whenLimiterIsAway`` says
+so. A model needs longer than 250 ms for its first token anyway."""
 METRICS_PORT = 19001
 AI_METRICS_PORT = 1064
 """Port of the metrics of AI Gateway's sidecar: token usage by caller and model."""

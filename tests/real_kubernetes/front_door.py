@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import versions
-from llmd_gke.catalog.front_door import SIDECAR
+from llmd_gke.catalog.front_door import LIMITER_TIMEOUT, SIDECAR
 from localcloud.binaries import resolve as programs
 from localcloud.cluster import front_door as needs
 from localcloud.common.workdir import cache_folder
@@ -91,7 +91,10 @@ def releases(folder: Path) -> list[dict[str, Any]]:
     gateway = {
         "extensionApis": {"enableBackend": True},
         "extensionManager": extension,
-        "rateLimit": {"backend": {"type": "Redis", "redis": {"url": f"{REDIS}.{SYSTEM}.svc.cluster.local:6379"}}},
+        "rateLimit": {
+            "timeout": LIMITER_TIMEOUT,
+            "backend": {"type": "Redis", "redis": {"url": f"{REDIS}.{SYSTEM}.svc.cluster.local:6379"}},
+        },
     }
     names = f"{CALLER}:caller"
     controller = {

@@ -20,6 +20,12 @@ def _pool(model: ModelSettings) -> JsonObject:
     return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
+DELETED_ALONE: JsonObject = {"pulumi.com/deletionPropagationPolicy": "background"}
+"""Makes the provider delete a route first and what it owns afterwards. By default the garbage collector edits the route
+while AI Gateway removes its own finalizer; AI Gateway does not try again after a conflict, and the route stays in
+deletion for good: 6 of 116 routes on the laptop cloud, and none of 116 with this (envoyproxy/ai-gateway#2565)."""
+
+
 def any_name_of(model: ModelSettings) -> JsonObject:
     """A match of the header with the name in the body, by every name of the model: a regular expression (RE2) that has
     to match the whole value.
@@ -54,7 +60,11 @@ def route(model: ModelSettings) -> JsonObject:
     return {
         "apiVersion": front_door.AI_VERSION,
         "kind": "AIGatewayRoute",
-        "metadata": {"name": naming.door_route(model.name), "namespace": model.namespace},
+        "metadata": {
+            "name": naming.door_route(model.name),
+            "namespace": model.namespace,
+            "annotations": DELETED_ALONE,
+        },
         "spec": {
             "parentRefs": [parent],
             "llmRequestCosts": [{"metadataKey": front_door.USAGE_KEY, "type": "TotalToken"}],

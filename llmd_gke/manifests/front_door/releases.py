@@ -92,6 +92,7 @@ def _configuration(door: FrontDoorSettings, redis: str) -> JsonObject:
     if door.has_limits:
         configuration["rateLimit"] = {
             "failClosed": door.when_limiter_is_away == "refuse",
+            "timeout": front_door.LIMITER_TIMEOUT,
             "backend": {"type": "Redis", "redis": {"url": redis}},
         }
     return configuration

@@ -100,6 +100,7 @@ def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
     values = str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
     assert "'url': '10.1.2.3:6379'" in values
     assert "'failClosed': True" in values
+    assert "'timeout': '250ms'" in values, "by default Envoy serves uncounted after 20 ms"
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
 
 

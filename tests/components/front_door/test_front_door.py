@@ -273,3 +273,12 @@ def test_the_list_of_models_has_a_route_without_a_backend_that_refuses_what_the_
     assert metadata(route, "namespace") == metadata(refusal, "namespace") == front_door.NAMESPACE
     (listener,) = cast("list[dict[str, Any]]", spec(the(graph, kinds.GATEWAY, front_door.NAME))["listeners"])
     assert f"'{front_door.NAMESPACE}'" in str(listener["allowedRoutes"])
+
+
+def test_a_route_is_deleted_before_what_it_owns(door: Callable[..., Graph]) -> None:
+    """Otherwise the garbage collector edits it while AI Gateway does, which gives up: envoyproxy/ai-gateway#2565."""
+    graph = door()
+    routes = of(ROUTE)(graph)
+    assert routes
+    for one in routes:
+        assert metadata(one, "annotations") == {"pulumi.com/deletionPropagationPolicy": "background"}

@@ -26,14 +26,15 @@ def test_a_second_up_changes_nothing_and_an_edited_setting_is_applied(small: Reh
 
 
 def saved(small: Rehearsal) -> list[dict[str, Any]]:
-    """The resources in the state with their dependencies; without times, and without texts that differ each time they
-    are encrypted.
+    """The resources in the state with their dependencies, by URN: the engine writes them in the order in which they
+    came. Without times, and without texts that differ each time they are encrypted.
     """
     text = (state.folder(small.workdir) / "local.json").read_text()
     resources = json.loads(re.sub(r'"ciphertext":"[^"]*"', '"ciphertext":""', text))["checkpoint"]["latest"][
         "resources"
     ]
-    return [{key: value for key, value in one.items() if key != "modified"} for one in resources]
+    resources = [{key: value for key, value in one.items() if key != "modified"} for one in resources]
+    return sorted(resources, key=lambda one: str(one["urn"]))
 
 
 def test_a_second_up_ends_with_its_preview_and_a_full_update_would_save_the_same(small: Rehearsal) -> None:

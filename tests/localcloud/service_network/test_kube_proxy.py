@@ -22,8 +22,8 @@ BIG = 64 << 20
 
 
 def free() -> Address:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[:2]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[:2]
 
 
 @contextlib.asynccontextmanager

@@ -167,6 +167,8 @@ def _behind_door(
         for caller, objective in behind_door.objectives(model, door).items()
     ]
     first.append(custom_resource(f"{name}-callers", behind_door.access(model, door), child))
+    if (unknown := behind_door.unknown(model, door)) is not None:
+        first.append(custom_resource(f"{name}-callers-unknown", unknown, child))
     after = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=first))
     return [*first, custom_resource(f"{name}-door", behind_door.route(model), after)]
 

@@ -146,14 +146,20 @@ def route(model: str) -> list[Object]:
         )
     ]
     if model == CLOSED:
-        allowed = {"action": "Allow", "principal": {"headers": [{"name": CALLER, "values": ["team-b"]}]}}
-        policy = {
-            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}],
-            "mergeType": "StrategicMerge",
-            "authorization": {"defaultAction": "Deny", "rules": [allowed]},
-        }
-        made.append(_own("SecurityPolicy", name, policy, namespace=model))
+        made.append(_admitting(name, model, ["team-b"]))
+        # AI Gateway's last rule answers 404 for unknown models, too.
+        made.append(_admitting(name, model, list(KEYS), sectionName="route-not-found"))
     return made
+
+
+def _admitting(route: str, namespace: str, callers: list[str], **section: str) -> Object:
+    allowed = {"action": "Allow", "principal": {"headers": [{"name": CALLER, "values": callers}]}}
+    policy = {
+        "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route, **section}],
+        "mergeType": "StrategicMerge",
+        "authorization": {"defaultAction": "Deny", "rules": [allowed]},
+    }
+    return _own("SecurityPolicy", f"{route}-unknown" if section else route, policy, namespace=namespace)
 
 
 def load_balancer() -> list[Object]:

@@ -10,12 +10,12 @@ from tests.real_kubernetes import objects
 from tests.real_kubernetes.harness import Laptop
 
 
-def of_the_program(laptop: Laptop) -> dict[tuple[str, str], str]:
+def of_the_program(laptop: Laptop, stack: str = "local") -> dict[tuple[str, str], str]:
     """The objects that the program makes one by one, by kind and identity; and the kind as kubectl takes it.
 
     Without the charts and the policies of their namespaces: they are forgotten with the cluster (``deletedWith``).
     """
-    exported = json.loads(laptop.runner().ask("stack", "export", "--stack", "local"))
+    exported = json.loads(laptop.runner().ask("stack", "export", "--stack", stack))
     result: dict[tuple[str, str], str] = {}
     for resource in exported["deployment"]["resources"]:
         type_ = str(resource["type"])

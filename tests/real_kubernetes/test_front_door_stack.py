@@ -23,6 +23,7 @@ from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
 from tests.real_kubernetes.front_door_objects import SYSTEM
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat
+from tests.real_kubernetes.test_destroy import in_the_cluster, of_the_program
 
 STACK = "door"
 TEAM_A, BATCH = stand_in_key("team-a"), stand_in_key("batch")
@@ -75,7 +76,9 @@ def test_every_client_gets_its_status_and_an_error_it_can_read(stack: Laptop) ->
         (chat("hello", model="small"), BATCH, 403),
         (chat("hello", model="qwen"), "nobody-has-this-key-0123456789abcdef", 401),
         (chat("hello", model="no-such-model"), TEAM_A, 404),
+        (chat("hello", model="no-such-model"), BATCH, 404),
         ({"path": "/v1/metrics"}, TEAM_A, 404),
+        ({"path": "/v1/metrics"}, BATCH, 404),
         ({"path": "/v1/chat/completions", "method": "POST", "raw": "{"}, TEAM_A, 400),
         (too_large, TEAM_A, 413),
     ]
@@ -136,7 +139,7 @@ def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
 
 
 def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_counted(stack: Laptop) -> None:
-    """The last test here: it changes the stack."""
+    """It changes the stack: only its end comes after this."""
 
     def refuse(config: dict[str, Any]) -> None:
         config["llmd-gke:frontDoor"]["whenLimiterIsAway"] = "refuse"
@@ -157,3 +160,13 @@ def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_cou
     assert answer("no-such-key-0123456789abcdef012345")["status"] == 401
     stack.kubectl("scale", "deployment", "front-door-redis", "-n", "envoy-gateway-system", "--replicas=1")
     until(lambda: answer()["status"] == 200, "the model with its limiter again", 90)
+
+
+def test_destroy_leaves_no_route_of_ai_gateway_waiting_for_its_finalizer(stack: Laptop) -> None:
+    """The last test here. Deleted in the foreground, one route in twenty stayed (envoyproxy/ai-gateway#2565)."""
+    ours = of_the_program(stack, STACK)
+    assert {"AIGatewayRoute", "SecurityPolicy", "LLMInferenceService"} <= {kind for kind, _ in ours}
+    assert set(stack.steps("destroy", "--yes", "--skip-preview", stack=STACK).values()) == {"delete"}
+    left = in_the_cluster(stack, ours.values())
+    assert left, "the API server shows others of these kinds, so it was asked rightly"
+    assert ours.keys() & left.keys() == set()

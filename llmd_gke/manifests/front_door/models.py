@@ -6,6 +6,7 @@ Fields: envoyproxy/ai-gateway v1.0.0 ``api/v1beta1``; llm-d/llm-d-router v0.9.0 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from llmd_gke import gateways
 from llmd_gke.catalog import front_door, kserve
@@ -14,6 +15,7 @@ from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
+from llmd_gke.settings.sections import CallerSettings
 
 
 def _pool(model: ModelSettings) -> JsonObject:
@@ -80,9 +82,36 @@ def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject:
     Without ``mergeType`` it would replace that policy, including the check of keys. A new caller may use a model only
     once the model's own policy lists it: its key is valid earlier, and an update may fail in between.
     """
-    names: list[Json] = [caller.name for caller in door.callers_of(model.name)]
-    name = naming.door_route(model.name)
-    target: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}
+    return _policy(model, naming.door_route(model.name), door.callers_of(model.name))
+
+
+UNKNOWN = "route-not-found"
+"""Name of the rule that AI Gateway adds to the end of each route; the first of them answers for every model that no
+route has (envoyproxy/ai-gateway v1.0.0 ``newHTTPRoute``)."""
+
+
+def unknown(model: ModelSettings, door: FrontDoorSettings) -> JsonObject | None:
+    """The SecurityPolicy that lets every caller reach the answer 404 of :data:`UNKNOWN`; ``None`` if every caller may
+    use the model.
+
+    Which model's route comes first depends on when AI Gateway created it. Under the policy of :func:`access`, unknown
+    models were 404 for some callers and 403 for others.
+    """
+    if len(door.callers_of(model.name)) == len(door.callers):
+        return None
+    return _policy(model, f"{naming.door_route(model.name)}-unknown", door.callers, {"sectionName": UNKNOWN})
+
+
+def _policy(
+    model: ModelSettings, name: str, callers: Iterable[CallerSettings], section: JsonObject | None = None
+) -> JsonObject:
+    names: list[Json] = [caller.name for caller in callers]
+    target: JsonObject = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "HTTPRoute",
+        "name": naming.door_route(model.name),
+        **(section or {}),
+    }
     return {
         "apiVersion": front_door.GATEWAY_VERSION,
         "kind": "SecurityPolicy",

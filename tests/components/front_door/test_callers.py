@@ -11,7 +11,7 @@ import pytest
 
 from components import configuration
 from llmd_gke.catalog import front_door
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests import egress
 from llmd_gke.pulumi_signatures import is_secret
 from tests.components import kinds
@@ -21,10 +21,14 @@ from tests.components.front_door.support import OBJECTIVE, ROUTE, SECURITY, TRAF
 from tests.components.kinds import metadata, of, spec
 
 
+def of_models(graph: Graph) -> dict[str, ResourceNode]:
+    """The models' own policies for callers, by name."""
+    policies = {str(metadata(node, "name")): node for node in of(SECURITY)(graph)}
+    return {name: node for name, node in policies.items() if name != "callers"}
+
+
 def test_each_model_has_a_policy_that_names_its_callers_and_is_merged(graph: Graph) -> None:
-    policies = {
-        str(metadata(node, "name")): node for node in of(SECURITY)(graph) if metadata(node, "name") != "callers"
-    }
+    policies = {name: node for name, node in of_models(graph).items() if not name.endswith("-unknown")}
     assert {name: metadata(node, "namespace") for name, node in policies.items()} == {
         "qwen-door": "models",
         "small-door": "others",
@@ -34,6 +38,23 @@ def test_each_model_has_a_policy_that_names_its_callers_and_is_merged(graph: Gra
     assert "'values': ['team-a']" in str(spec(policies["small-door"])["authorization"])
     for name, policy in policies.items():
         assert graph.comes_before(policy, the(graph, ROUTE, name)), "open to everyone for a moment, otherwise"
+
+
+def test_every_caller_may_reach_the_404_at_the_end_of_a_models_route(graph: Graph) -> None:
+    """Of the models' routes the one that AI Gateway made first answers for unknown models."""
+    policies = {name: spec(node) for name, node in of_models(graph).items() if name.endswith("-unknown")}
+    assert policies.keys() == {"small-door-unknown"}, "every caller may use qwen"
+    policy = policies["small-door-unknown"]
+    assert policy["targetRefs"] == [
+        {
+            "group": "gateway.networking.k8s.io",
+            "kind": "HTTPRoute",
+            "name": "small-door",
+            "sectionName": "route-not-found",
+        }
+    ]
+    assert policy["mergeType"] == "StrategicMerge", "keys would not be checked, otherwise"
+    assert "'values': ['team-a', 'batch']" in str(policy["authorization"])
 
 
 def test_priorities_reach_the_picker(graph: Graph) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import pulumi
-from pulumi_gcp import organizations, projects
+from pulumi_gcp import organizations
 
 from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
-from components.lazy_sdk import core, helm
+from components.lazy_sdk import core, helm, projects
 from llmd_gke.catalog import scaling
 from llmd_gke.manifests import identity, keda, pod_security
 from llmd_gke.manifests import scaling as objects

@@ -2,8 +2,9 @@
 
 ``import pulumi_gcp.compute`` runs all of its six hundred modules, which takes a second of each preview, for five
 resources. Here a package is put into ``sys.modules`` without running its ``__init__``, and a class is imported from
-the module that is named after it; of the packages with thousands of argument classes, only those that are needed are
-created (:mod:`components.lean_types`). Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
+the module that is named after it, without evaluating annotations (:mod:`components.postponed_annotations`); of the
+packages with thousands of argument classes, only those that are needed are created (:mod:`components.lean_types`).
+Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
 To switch this off for a package, import it in full before the components: ``import pulumi_gcp.compute``.
 """
 
@@ -16,9 +17,9 @@ import re
 import sys
 from types import ModuleType
 
-from components import lean_types
+from components import lean_types, postponed_annotations
 
-_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class LeanPackage(ModuleType):
@@ -31,21 +32,27 @@ class LeanPackage(ModuleType):
         snake = _WORD_STARTS.sub("_", name).lower()
         for module in (snake, name, snake.removesuffix("_args"), name.removesuffix("Args"), "_inputs"):
             if importlib.util.find_spec(f"{self.__name__}.{module}") is not None:
-                member = getattr(_imported(f"{self.__name__}.{module}"), name, None)
+                member = getattr(_imported(self.__name__, module), name, None)
                 if member is not None:
                     setattr(self, name, member)
                     return member
         raise AttributeError(f"{self.__name__} has no {name} that can be found by its name; import the package itself")
 
 
-def _imported(name: str) -> ModuleType:
-    """Imports a module while the garbage collector is paused, and excludes its classes from later collections."""
-    if name in sys.modules:
-        return sys.modules[name]
+def _imported(package: str, name: str) -> ModuleType:
+    """Imports a package's module while the garbage collector is paused, and excludes its classes from later
+    collections.
+    """
+    full = f"{package}.{name}"
+    if full in sys.modules:
+        return sys.modules[full]
     gc.disable()
-    lean_types.prepare(name.rpartition(".")[0], name)
+    lean_types.prepare(package, full)
     try:
-        return importlib.import_module(name)
+        for types in lean_types.MODULES:  # what the module itself would import, with evaluated annotations
+            if importlib.util.find_spec(f"{package}.{types}") is not None:
+                postponed_annotations.imported(f"{package}.{types}")
+        return postponed_annotations.imported(full)
     finally:
         gc.freeze()
         gc.enable()

@@ -10,7 +10,7 @@ from components.lazy_packages import package
 from components.pending_outputs import wait_at_once
 
 if TYPE_CHECKING:
-    from pulumi_gcp import compute, container, monitoring
+    from pulumi_gcp import compute, container, monitoring, projects, serviceaccount
     from pulumi_kubernetes.apps import v1 as apps
     from pulumi_kubernetes.batch import v1 as batch
     from pulumi_kubernetes.core import v1 as core
@@ -27,8 +27,22 @@ else:
     helm = package("pulumi_kubernetes.helm.v3")
     monitoring = package("pulumi_gcp.monitoring", many_types=True)
     networking = package("pulumi_kubernetes.networking.v1")
+    projects = package("pulumi_gcp.projects")
     rbac = package("pulumi_kubernetes.rbac.v1")
+    serviceaccount = package("pulumi_gcp.serviceaccount")
 
 wait_at_once()
 
-__all__ = ["apps", "batch", "compute", "container", "core", "helm", "monitoring", "networking", "rbac"]
+__all__ = [
+    "apps",
+    "batch",
+    "compute",
+    "container",
+    "core",
+    "helm",
+    "monitoring",
+    "networking",
+    "projects",
+    "rbac",
+    "serviceaccount",
+]

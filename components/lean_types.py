@@ -23,7 +23,10 @@ _LIST_OF_NAMES = re.compile(rb"^__all__ = \[.*?^\]", re.MULTILINE | re.DOTALL)
 
 
 class LeanTypes(ModuleType):
-    """A module with the classes of ``spec``'s source file, each of them created on first use."""
+    """A module with the classes of ``spec``'s source file, each of them created on first use.
+
+    Attribute ``head``: what stands above the first class.
+    """
 
     def __init__(self, spec: ModuleSpec, source: bytes) -> None:
         super().__init__(spec.name)
@@ -31,17 +34,18 @@ class LeanTypes(ModuleType):
         self._source = source
         self.__all__: list[str]
         self._lock = threading.RLock()
-        self._head = min(at for start in _STARTS if (at := source.find(start)) >= 0)
+        self.head = source[: min(at for start in _STARTS if (at := source.find(start)) >= 0)]
 
     def begin(self) -> None:
         """Runs the imports above the first class. The module must be in ``sys.modules``: it may import itself."""
-        self._run(_LIST_OF_NAMES.sub(b"", self._source[: self._head]))
+        self._run(_LIST_OF_NAMES.sub(b"", self.head))
 
     def __getattr__(self, name: str) -> object:
         """The class of that name. ``__all__`` is the list of all names, so that ``import *`` creates all classes."""
         if name == "__all__":
             return [one.decode() for one in _NAMES.findall(self._source)]
-        if name.startswith("__") or not self.create([name]):
+        # Each `from . import outputs` asks for that name here, and a search that finds nothing reads megabytes.
+        if not name[:1].isupper() or not self.create([name]):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return self.__dict__[name]
 
@@ -75,9 +79,13 @@ class LeanTypes(ModuleType):
 
     def _text(self, name: str) -> tuple[int, bytes]:
         """Where a class begins, with its decorator, and its source; empty if the file has no such class."""
-        at = max(self._source.find(f"\nclass {name}{follows}".encode()) for follows in ":(")
-        if at < 0:
-            return at, b""
+        # Classes of arguments have no base, those of results have one.
+        for follows in ":(" if name.endswith("Args") else "(:":
+            at = self._source.find(f"\nclass {name}{follows}".encode())
+            if at >= 0:
+                break
+        else:
+            return -1, b""
         line = self._source.rfind(b"\n", 0, at) + 1
         begin = line if self._source.startswith(b"@", line) else at + 1
         ends = [end for start in _STARTS if (end := self._source.find(start, at + 1)) >= 0]
@@ -93,8 +101,9 @@ def install(package: str) -> None:
             continue
         source = Path(spec.origin).read_bytes()
         # What a file says about its own compilation would not hold for its parts.
-        if b"\nfrom __future__" not in source:
-            module = sys.modules[full] = LeanTypes(spec, source)
+        module = LeanTypes(spec, source)
+        if b"\nfrom __future__" not in module.head:
+            sys.modules[full] = module
             module.begin()
 
 

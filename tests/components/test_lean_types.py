@@ -28,10 +28,12 @@ def in_new_interpreter(code: str) -> str:
 
 
 IN_FULL = """
-import pulumi_gcp.compute, pulumi_gcp.monitoring, pulumi_kubernetes.core.v1
-pulumi_gcp.compute.Network, pulumi_gcp.monitoring.AlertPolicy, pulumi_kubernetes.core.v1.Pod
+import pulumi_gcp.compute, pulumi_gcp.container, pulumi_gcp.monitoring, pulumi_gcp.projects, pulumi_kubernetes.core.v1
+pulumi_gcp.compute.Network, pulumi_gcp.container.Cluster, pulumi_gcp.monitoring.AlertPolicy, pulumi_gcp.projects.Service
+pulumi_kubernetes.core.v1.Pod
 from components.lazy_packages import LeanPackage
-assert not any(isinstance(one, LeanPackage) for one in (pulumi_gcp.compute, pulumi_gcp.monitoring))
+packages = pulumi_gcp.compute, pulumi_gcp.container, pulumi_gcp.monitoring, pulumi_gcp.projects
+assert not any(isinstance(one, LeanPackage) for one in packages)
 """
 RECORD = """
 from pathlib import Path

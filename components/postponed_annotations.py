@@ -32,7 +32,7 @@ class PostponedLoader(SourceFileLoader):
         return super().get_data(_own(path))
 
     def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] # the base class has _mode, too
-        """Stores bytecode."""
+        """Stores bytecode in place of Python's own file at ``path``."""
         super().set_data(_own(path), data, _mode=_mode)
 
 

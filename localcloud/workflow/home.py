@@ -14,7 +14,7 @@ import yaml
 from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
-from localcloud.common.environment import quote, script
+from localcloud.common.environment import STARTED_PROVIDERS, quote, script
 from localcloud.common.files import write
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir, check_owner
@@ -59,11 +59,8 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
     contents: dict[Path, str] = {}
     real = real_providers(workdir)
     python = f'PYTHONPATH={quote(str(CLONE))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
-    for provider, (package, module) in STAND_INS.items():
-        file = (
-            workdir.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}/pulumi-resource-{provider}"
-        )
-        program = real.get(provider)
+    for provider, (_, module) in STAND_INS.items():
+        file, program = _launcher(workdir, provider), real.get(provider)
         if program in EMULATED:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
             contents[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
@@ -72,8 +69,32 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
             contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
             comment = f"Stand-in for the {provider} provider: it stores its cloud in a file and makes no network calls."
-            contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
+            contents[file] = (
+                f'#!/bin/sh\n# {comment}\n{_use_started(provider)}{python} localcloud.providers.{module} "$@"\n'
+            )
     return contents
+
+
+def _use_started(provider: str) -> str:
+    """Lines of a start script that use the provider which was started with the command, unless another one does."""
+    return (
+        f'port="${{{STARTED_PROVIDERS}:-}}/{provider}"\n'
+        'if mv "$port" "$port.$$" 2> /dev/null && read -r port < "$port.$$" && [ -n "$port" ]; then\n'
+        '  echo "$port"\n'
+        "  exec cat # until the engine ends it\n"
+        "fi\n"
+    )
+
+
+def stand_ins(workdir: Workdir) -> dict[str, Path]:
+    """Provider name to start script of those that are stand-ins."""
+    real = real_providers(workdir)
+    return {provider: _launcher(workdir, provider) for provider in STAND_INS if provider not in real}
+
+
+def _launcher(workdir: Workdir, provider: str) -> Path:
+    version = importlib.metadata.version(STAND_INS[provider][0])
+    return workdir.plugins / f"resource-{provider}-v{version}/pulumi-resource-{provider}"
 
 
 def prepare(workdir: Workdir, engine: Engine) -> None:

@@ -19,7 +19,7 @@ from localcloud.common import child_process
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir
 from localcloud.pulumi_cli.discover import Engine
-from localcloud.workflow import backend
+from localcloud.workflow import backend, early_providers
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -73,7 +73,8 @@ class Runner:
     def ask(self, *arguments: str, folder: str | None = None) -> str:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's message if it fails."""
         command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
-        done = child_process.run(command, environment=self.environment)
+        with early_providers.started(self.workdir, arguments[0], self.environment) as environment:
+            done = child_process.run(command, environment=environment)
         if done.returncode:
             raise Problem(
                 f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"
@@ -92,7 +93,9 @@ class Runner:
         if events:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # otherwise the option does not exist
-        status = supervise(self._command("-C", str(self.workdir.root), *arguments), environment, watch)
+        command = self._command("-C", str(self.workdir.root), *arguments)
+        with early_providers.started(self.workdir, arguments[0], environment) as environment:
+            status = supervise(command, environment, watch)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 

@@ -49,7 +49,7 @@ def _imported(package: str, name: str) -> ModuleType:
     gc.disable()
     lean_types.prepare(package, full)
     try:
-        for types in lean_types.MODULES:  # what the module itself would import, with evaluated annotations
+        for types in lean_types.MODULES:  # most modules import them, and would evaluate their annotations
             if importlib.util.find_spec(f"{package}.{types}") is not None:
                 postponed_annotations.imported(f"{package}.{types}")
         return postponed_annotations.imported(full)

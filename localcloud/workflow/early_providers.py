@@ -1,9 +1,9 @@
 """Starts the stand-in providers together with the engine, which starts each when it first needs it.
 
 A preview would wait for two starts of 0.2 s. The engine still runs the launchers in its plugin folder
-(:func:`localcloud.workflow.home.launchers`): the first one prints the port of the provider that was started here, and
-every later one starts a provider. ``LLMD_GKE_EARLY_PROVIDERS=0`` switches this off. In the namespaces of a laptop cloud
-nothing is started early: its providers are others.
+(:func:`localcloud.workflow.home.launchers`): the first launcher of a provider hands over the one that was started here,
+and later ones start their own, as for the update after a preview. ``LLMD_GKE_EARLY_PROVIDERS=0`` switches this off.
+With a laptop cloud nothing is started early: its engine runs in other namespaces.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from localcloud.common.environment import STARTED_PROVIDERS
+from localcloud.common.files import write
 from localcloud.common.workdir import Workdir
-from localcloud.workflow.home import stand_ins
+from localcloud.workflow.home import INPUT, OUTPUT, stand_ins
 
 SWITCH = "LLMD_GKE_EARLY_PROVIDERS"
 
@@ -26,54 +26,73 @@ NEED_PROVIDERS = frozenset({"preview", "up", "refresh", "destroy"})
 """Subcommands for which the engine starts providers."""
 
 END_SECONDS = 5
-"""Seconds that a provider has to end by itself, as long as the engine gives its own."""
+"""Seconds that a provider has to end by itself. The engine gives its own providers five seconds, too."""
 
 
 @contextmanager
 def started(workdir: Workdir, subcommand: str, environment: Mapping[str, str]) -> Generator[dict[str, str]]:
-    """The engine's environment, with the folder of the ports while stand-ins run that it may use."""
+    """The environment of an engine that may use the stand-ins which run as long as this context."""
     if subcommand not in NEED_PROVIDERS or workdir.namespaced or os.environ.get(SWITCH) == "0":
         yield dict(environment)
         return
-    with tempfile.TemporaryDirectory(prefix="providers-", dir=workdir.home) as folder, ExitStack() as running:
-        for provider, launcher in stand_ins(workdir).items():
-            running.enter_context(_running(launcher, Path(folder, provider), environment))
-        yield {**environment, STARTED_PROVIDERS: folder}
+    with ExitStack() as running:
+        given = dict(environment)
+        try:
+            folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="providers-", dir=workdir.home)))
+            for provider, launcher in stand_ins(workdir).items():
+                running.enter_context(_running(workdir, launcher, folder / provider, environment))
+            given[STARTED_PROVIDERS] = str(folder)
+        except OSError:  # such as a full disk: the engine starts its providers, or says what is wrong
+            running.close()
+        yield given
 
 
 @contextmanager
-def _running(launcher: Path, fifo: Path, environment: Mapping[str, str]) -> Generator[None]:
-    """A provider that writes its port to ``fifo``, for as long as the context, or this process, lasts."""
+def _running(workdir: Workdir, launcher: Path, offer: Path, environment: Mapping[str, str]) -> Generator[None]:
+    """A provider that serves as long as this context, and longer if a launcher has taken it. ``offer`` contains its
+    process ID.
+
+    It ends with its input, of which this process and that launcher hold the other end: after a kill of this process
+    the engine still has its providers.
+    """
+    fifo = offer.with_suffix(INPUT)
     os.mkfifo(fifo)
-    # Opened for reading, too: neither side then waits for the other to open it, and the port stays until it is read.
-    port = os.open(fifo, os.O_RDWR)
+    # Opening one end of a FIFO waits for the other, unless told not to.
+    given, held = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK), os.open(fifo, os.O_WRONLY)
     try:
-        # Ctrl-C of the terminal stops the engine, which still needs its providers for the step that it finishes.
-        process = subprocess.Popen(
-            [launcher], env=environment, stdin=subprocess.PIPE, stdout=port, start_new_session=True
-        )
-        ended = threading.Thread(target=_report_end, args=(process, port))
-        ended.start()
-        try:
-            yield
-        finally:
-            _end(process)
-            ended.join()
+        os.set_blocking(given, True)
+        log = workdir.home / f"{launcher.name}.log"
+        with offer.with_suffix(OUTPUT).open("wb") as output, log.open("wb") as errors:
+            # The engine runs providers in the project's folder. Ctrl-C of the terminal must not reach them: the engine
+            # needs them for the step that it finishes.
+            process = subprocess.Popen(
+                [launcher],
+                cwd=workdir.root,
+                env=environment,
+                stdin=given,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+    except BaseException:
+        os.close(held)
+        raise
     finally:
-        os.close(port)
+        os.close(given)
+    try:
+        write(offer, f"{process.pid}\n", 0o644)
+        yield
+    finally:
+        os.close(held)
+        _await_end(process)
 
 
-def _report_end(process: subprocess.Popen[bytes], port: int) -> None:
-    """An empty line in place of a port: a launcher that waits for one starts a provider."""
-    process.wait()
-    os.write(port, b"\n")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a provider: it serves until the end of its input (:mod:`localcloud.providers.protocol.serve`)."""
-    if process.stdin is not None:
-        process.stdin.close()
+def _await_end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
+        pass
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()

@@ -31,6 +31,10 @@ the kind of cloud determines it."""
 ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
 """Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
 
+INPUT, OUTPUT = ".stdin", ".stdout"
+"""Suffixes of the files through which a provider that was started with the command is handed over
+(:mod:`localcloud.workflow.early_providers`)."""
+
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator: name of the program, and the module that runs both."""
 
@@ -76,12 +80,23 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
 
 
 def _use_started(provider: str) -> str:
-    """Lines of a start script that use the provider which was started with the command, unless another one does."""
+    """Lines of a start script that hand over the provider which was started with the command; the first script to take
+    it does so.
+
+    A process that has ended, and that nobody has waited for yet, has no ``exe``.
+    """
     return (
-        f'port="${{{STARTED_PROVIDERS}:-}}/{provider}"\n'
-        'if mv "$port" "$port.$$" 2> /dev/null && read -r port < "$port.$$" && [ -n "$port" ]; then\n'
-        '  echo "$port"\n'
-        "  exec cat # until the engine ends it\n"
+        f'offer="${{{STARTED_PROVIDERS}:-}}/{provider}"\n'
+        f'if [ -n "${{{STARTED_PROVIDERS}:-}}" ] && mv "$offer" "$offer.$$" 2> /dev/null; then\n'
+        '  read -r process < "$offer.$$"\n'
+        '  while [ -e "/proc/$process/exe" ]; do\n'
+        f'    if read -r port < "$offer{OUTPUT}"; then\n'
+        f'      exec 3> "$offer{INPUT}" # the provider serves as long as this is open\n'
+        '      echo "$port"\n'
+        "      exec cat # until the engine ends it\n"
+        "    fi\n"
+        "    sleep 0.02\n"
+        "  done\n"
         "fi\n"
     )
 

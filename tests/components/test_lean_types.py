@@ -18,7 +18,7 @@ def in_new_interpreter(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "LLMD_GKE_CLOUD": "rehearsal"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "LLMD_GKE_CLOUD": "rehearsal"},
         capture_output=True,
         text=True,
         check=False,

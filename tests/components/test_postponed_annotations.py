@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from components.postponed_annotations import LAZY
 from tests.components.test_lean_types import in_new_interpreter
+
+pytestmark = pytest.mark.skipif(sys.version_info >= LAZY, reason="this Python evaluates no annotations at import")
 
 COMPARE = """
 import importlib, inspect
@@ -51,6 +55,8 @@ from pulumi_gcp.container import Cluster
 loader = type(sys.modules["pulumi_gcp.container.cluster"].__spec__.loader).__name__
 assert (loader == "PostponedLoader") is {postponed}, loader
 print(sorted(_types.resource_types(Cluster).items()))
+import pulumi_gcp.container.cluster
+assert pulumi_gcp.container.cluster.Cluster is Cluster
 """
     postponed = in_new_interpreter(code.format(postponed=True))
     assert "ClusterNodeConfig" in postponed
@@ -77,7 +83,6 @@ def made(tmp_path: Path) -> Path:
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "types.py").write_text("def f(x: int) -> None: ...\n")
-    (package / "__pycache__").mkdir()
     return tmp_path
 
 
@@ -94,3 +99,6 @@ def test_without_a_way_to_store_bytecode_a_module_is_imported_in_the_ordinary_wa
     assert importing(made, PYTHONDONTWRITEBYTECODE="1") == "SourceFileLoader {'x': <class 'int'>, 'return': None}"
     importing(made)
     assert importing(made, PYTHONDONTWRITEBYTECODE="1").startswith("PostponedLoader"), "it was stored before"
+    newer = time.time() + 60
+    os.utime(made / "made/types.py", (newer, newer))
+    assert importing(made, PYTHONDONTWRITEBYTECODE="1").startswith("SourceFileLoader"), "it is older than its source"

@@ -98,6 +98,55 @@ def test_the_first_launcher_uses_the_provider_that_runs_and_the_second_one_start
     assert [entry for entry in workdir.home.iterdir() if entry.name.startswith("providers-")] == []
 
 
+def test_an_early_provider_runs_in_the_projects_folder_as_the_engines_own_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workdir = laid_out(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with early_providers.started(workdir, "up", clean(os.environ, workdir)):
+        folders = {(Path("/proc") / str(one) / "cwd").resolve() for one in running(workdir, os.getpid())}
+    assert folders == {workdir.root}
+
+
+def command(workdir: Workdir) -> subprocess.Popen[str]:
+    """A command that has started providers early, and has printed their folder."""
+    code = (
+        "import os, sys, pathlib; from localcloud.common.workdir import Workdir; "
+        "from localcloud.common.environment import STARTED_PROVIDERS, clean; "
+        "from localcloud.workflow import early_providers; "
+        "root = pathlib.Path(sys.argv[1]); workdir = Workdir(root, root / 'home', 'rehearsal')\n"
+        "with early_providers.started(workdir, 'up', clean(os.environ, workdir)) as environment:\n"
+        "    print(environment[STARTED_PROVIDERS], flush=True); input()"
+    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", code, str(workdir.root)], stdin=pipe, stdout=pipe, text=True)
+
+
+def ended(workdir: Workdir, processes: list[int]) -> bool:
+    """Whether none of the processes runs."""
+    return not any(has_home(Path("/proc", str(one)), workdir) for one in processes)
+
+
+def test_a_killed_command_leaves_only_the_provider_that_its_engine_has_taken(tmp_path: Path) -> None:
+    workdir = laid_out(tmp_path)
+    with command(workdir) as killed:
+        assert killed.stdout is not None
+        environment = {**clean(os.environ, workdir), STARTED_PROVIDERS: killed.stdout.readline().strip()}
+        early = running(workdir, killed.pid)
+        assert len(early) == 2
+        taken = Launched(home.stand_ins(workdir)["gcp"], environment)
+        killed.kill()
+    eventually(lambda: len([one for one in early if not ended(workdir, [one])]) == 1)
+    assert taken.version(), "the engine goes on"
+    later = Launched(home.stand_ins(workdir)["kubernetes"], environment)
+    assert later.version()
+    for one in (taken, later):
+        one.end()
+    eventually(lambda: ended(workdir, early))
+
+
 def test_a_launcher_starts_a_provider_where_the_early_one_has_ended(tmp_path: Path) -> None:
     workdir = laid_out(tmp_path)
     launcher = home.stand_ins(workdir)["gcp"]
@@ -110,30 +159,6 @@ def test_a_launcher_starts_a_provider_where_the_early_one_has_ended(tmp_path: Pa
         launched = Launched(launcher, {**given, "LLMD_GKE_STANDIN_PYTHON": sys.executable})
         assert launched.version()
         launched.end()
-
-
-def test_a_killed_command_leaves_no_provider(tmp_path: Path) -> None:
-    workdir = laid_out(tmp_path)
-    code = (
-        "import os, sys, pathlib; from localcloud.common.workdir import Workdir; "
-        "from localcloud.common.environment import clean; from localcloud.workflow import early_providers; "
-        "root = pathlib.Path(sys.argv[1]); workdir = Workdir(root, root / 'home', 'rehearsal')\n"
-        "with early_providers.started(workdir, 'up', clean(os.environ, workdir)): print('up', flush=True); input()"
-    )
-    command = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert command.stdout is not None
-    assert command.stdout.readline() == b"up\n"
-
-    early = running(workdir, command.pid)
-    assert len(early) == 2
-    command.kill()
-    command.wait()
-    eventually(lambda: not any(has_home(Path("/proc", str(pid)), workdir) for pid in early))
-    command.stdout.close()
-    assert command.stdin is not None
-    command.stdin.close()
 
 
 @pytest.mark.parametrize(("subcommand", "switch"), [("stack", ""), ("config", ""), ("preview", "0")])
@@ -154,6 +179,34 @@ def test_no_provider_is_started_outside_of_a_laptop_clouds_namespaces(
         assert environment == {}
 
 
+def test_without_a_folder_a_launcher_takes_nothing(tmp_path: Path) -> None:
+    workdir = laid_out(tmp_path)
+    moved = tmp_path / "moved"
+    (tmp_path / "bin").mkdir()
+    mv = tmp_path / "bin/mv"
+    mv.write_text(f"#!/bin/sh\ntouch {moved}\nexit 1\n")
+    mv.chmod(0o755)
+    environment = clean(os.environ, workdir)
+    launched = Launched(
+        home.stand_ins(workdir)["gcp"], {**environment, "PATH": f"{mv.parent}{os.pathsep}{environment['PATH']}"}
+    )
+    launched.end()
+    assert not moved.exists()
+
+
+def test_a_folder_that_cannot_be_made_leaves_the_start_to_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "mkfifo", full)
+    workdir = laid_out(tmp_path)
+    with early_providers.started(workdir, "up", {"PATH": "/bin"}) as environment:
+        assert environment == {"PATH": "/bin"}
+    assert [entry for entry in workdir.home.iterdir() if entry.name.startswith("providers-")] == []
+
+
 def test_a_variable_of_the_user_leads_to_no_other_provider(tmp_path: Path) -> None:
     assert STARTED_PROVIDERS not in clean({STARTED_PROVIDERS: str(tmp_path)}, Workdir(tmp_path, tmp_path / "home"))
 
@@ -164,6 +217,6 @@ def test_the_engine_gets_the_providers_that_were_started_with_it(tmp_path: Path)
     program.write_text(f'#!/bin/sh\nls "${STARTED_PROVIDERS}"\n')
     program.chmod(0o755)
     runner = Runner(workdir, Engine(program, "3.259.0", "made for a test"))
-    assert runner.ask("preview").split() == ["gcp", "kubernetes"]
+    assert {"gcp", "kubernetes"} <= set(runner.ask("preview").split())
     assert runner.stream("up") == 0, "the folder was there"
     assert runner.stream("stack", "ls") != 0, "no folder"

@@ -52,7 +52,8 @@ WARM_UP = Duration(10)
 DOWNLOAD_GB_PER_SECOND = 6 / 35
 DOWNLOAD_SOURCE = "6 GB in 35 s from Hugging Face: " + BY_HAND
 BUCKET_SOURCE = "estimate: as fast as from Hugging Face"
-"""Of weights that are read from a bucket: nobody has published a figure for a TPU host."""
+"""Of weights that are read from a bucket. Figures for TPU hosts differ too much to choose one: 53 MiB/s by Run:ai Model
+Streamer (marin-community/marin#3768), which Google recommends for its speed; docs/decisions.md."""
 
 UNKNOWN_GB = 30.0
 """Size that is assumed for weights of unknown size."""

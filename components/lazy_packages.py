@@ -5,7 +5,8 @@ resources. Here a package is put into ``sys.modules`` without running its ``__in
 the module that is named after it, without evaluating annotations (:mod:`components.postponed_annotations`); of the
 packages with thousands of argument classes, only those that are needed are created (:mod:`components.lean_types`).
 Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
-To switch this off for a package, import it in full before the components: ``import pulumi_gcp.compute``.
+To switch this off for a package, import one of its classes before the components: ``from pulumi_gcp.compute import
+Network``. The SDK imports a package itself lazily, too, so its name alone does not.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ cluster = Cluster(
         cloud_trace=settings.monitoring.cloud_trace,
         scaled=bool(settings.autoscaled),
         managed_metrics=settings.scales_by("gke"),
+        # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
+        mutable_secrets=settings.front_door is not None,
         labels=settings.budget_labels,
     ),
     after(network),

@@ -28,8 +28,9 @@ SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 class ClusterArgs:
     """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` enables FQDNNetworkPolicies,
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
-    ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``labels`` are
-    the cluster's own, beside those of all resources.
+    ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is updated,
+    where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those of all
+    resources.
     """
 
     settings: ClusterSettings
@@ -40,6 +41,7 @@ class ClusterArgs:
     cloud_trace: bool = False
     scaled: bool = False
     managed_metrics: bool = False
+    mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -192,6 +194,7 @@ class Cluster(pulumi.ComponentResource):
             # Without a constant identity, a kubeconfig that is unknown in a preview would replace everything in the
             # cluster.
             cluster_identifier=f"{project}/{settings.location}/{settings.name}",
+            enable_secret_mutable=True if args.mutable_secrets else None,
             opts=pulumi.ResourceOptions(parent=self, depends_on=[system_pool]),
         )
         self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})

@@ -215,7 +215,11 @@ class FrontDoor(pulumi.ComponentResource):
         ]
 
     def _keys(self, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-        """The callers' keys. Envoy Gateway follows the Secret: a new key is valid at once, and nothing restarts."""
+        """The callers' keys. Envoy Gateway follows the Secret: a new key is valid at once, and nothing restarts.
+
+        The cluster's provider updates it (``ClusterArgs.mutable_secrets``). Without the Secret, Envoy Gateway 1.8.3
+        answers 500 on every route (``internal/gatewayapi/securitypolicy.go`` ``buildAPIKeyAuth``).
+        """
         callers = [caller.name for caller in self._args.settings.callers]
         return core.Secret(
             f"{self._name}-keys",

@@ -1,4 +1,4 @@
-"""A new stack file: a copy of the cheapest included one, under another name."""
+"""A new stack file: a copy of the cheapest included one, under another name and with a front door."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from llmd_gke.settings import stack_files
 
 FROM = "dev"
 """The stack file that is copied: one spot chip, internal, so that mistakes cost least."""
+
+CALLER = "trial"
+FRONT_DOOR = f"""\
+  llmd-gke:frontDoor: # one address /v1 for all models, with keys (docs/front-door.md)
+    callers:
+      - name: {CALLER}
+"""
+"""Whoever starts today has one; stacks that exist keep their paths without keys until they ask for it."""
+MODELS = "  llmd-gke:models:\n"
 
 
 def write(root: Path, stack: str) -> str:
@@ -28,14 +37,19 @@ def write(root: Path, stack: str) -> str:
     # The first line is for editors; the other comments above the settings describe the copied stack.
     text = re.sub(r"(?m)\A(# yaml-language-server.*\n)?(?:#.*\n)*", r"\1", text)
     text, changed = re.subn(r"\bllmd-dev\b", cluster, text)
-    if not changed:
-        raise BadInput(f"Pulumi.{FROM}.yaml does not have a cluster named llmd-dev.\nFix: copy a stack file by hand")
+    if not changed or MODELS not in text:
+        raise BadInput(
+            f"Pulumi.{FROM}.yaml does not have a cluster named llmd-dev and models.\nFix: copy a stack file by hand"
+        )
+    if "llmd-gke:frontDoor:" not in text:
+        text = text.replace(MODELS, FRONT_DOOR + MODELS)
     try:
         with file.open("x", encoding="utf-8") as made:
             made.write(text)
     except FileExistsError:
         raise BadInput(f"{file.name} already exists.\nFix: make new STACK=ANOTHER-NAME, or edit it") from None
     return (
-        f"{file.name} is a copy of Pulumi.{FROM}.yaml: one spot chip, internal.\n"
-        f"Next: set gcp:project, zone, pool and model there (docs/settings.md), then make preview STACK={stack}."
+        f"{file.name} is a copy of Pulumi.{FROM}.yaml with a front door: one spot chip, internal, with keys.\n"
+        f"Next: set gcp:project, zone, pool and model there (docs/settings.md), then make preview STACK={stack}.\n"
+        f"Before it goes to Google Cloud, its caller needs a key: .venv/bin/llmd-gke key new {CALLER} --stack {stack}"
     )

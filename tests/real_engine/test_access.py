@@ -1,4 +1,4 @@
-"""Cloud Armor and IAP in front of a front door, on the real engine: created, left alone, changed and removed."""
+"""What guards a front door, on the real engine: keys, Cloud Armor and IAP are created, left alone, changed, removed."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def test_a_front_door_gets_and_loses_cloud_armor_and_iap_in_place(rehearsal: Reh
     assert (steps[ARMOR], steps[BACKEND]) == ("delete", "update")
     rehearsal.down("--stack", "door")
     assert not any(rehearsal.cloud().values())
+
+
+def test_a_new_key_updates_the_secret_with_all_of_them(rehearsal: Rehearsal) -> None:
+    """Replaced, it would be away for a moment, in which Envoy Gateway answers 500 to everyone."""
+
+    def third_caller(config: dict[str, Any]) -> None:
+        config["llmd-gke:frontDoor"]["callers"].append({"name": "late"})
+
+    rehearsal.up("door")
+    rehearsal.edit("door", third_caller)
+    steps = changes(rehearsal.steps(*UP, stack="door"))
+    assert steps["front-door-keys"] == "update"
+    assert set(steps.values()) <= {"create", "update"}, steps

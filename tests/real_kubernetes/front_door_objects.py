@@ -13,7 +13,7 @@ USAGE = "llm_total_token"
 OPEN, CLOSED = "open", "closed"
 """Models: one for every caller, one for ``team-b``. Each is in the namespace of its name."""
 
-REQUESTS, TOKENS = 5, 60
+REQUESTS, TOKENS = 5, 200
 """Limits per hour: of caller ``counted``, and of caller ``frugal``."""
 
 KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in ("team-a", "team-b", "counted", "frugal")}

@@ -63,12 +63,16 @@ class Load:
 
 
 @contextmanager
-def steady(laptop: Laptop, file: Path, url: str, model: str) -> Generator[Load]:
-    """Load for as long as the block lasts; its last requests are answered at the end."""
+def steady(laptop: Laptop, file: Path, url: str, model: str, key: str | None = None) -> Generator[Load]:
+    """Load for as long as the block lasts, with a caller's key if given; its last requests are answered at the end."""
     command = laptop.entered([sys.executable, "-P", str(CLIENT), url, model, str(PAUSE_SECONDS)])
     with file.open("w") as out:
         client = subprocess.Popen(
-            command, env=laptop.inner_environment, cwd=laptop.folder, stdin=subprocess.PIPE, stdout=out
+            command,
+            env={**laptop.inner_environment, **({"LLM_API_KEY": key} if key else {})},
+            cwd=laptop.folder,
+            stdin=subprocess.PIPE,
+            stdout=out,
         )
         try:
             yield Load(file)

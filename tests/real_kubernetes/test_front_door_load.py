@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from llmd_gke.catalog.front_door import PRIVATE_HEADERS
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud import binaries
 from localcloud.workflow import state
@@ -107,9 +108,11 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
         second_key(stack, None)
         until(lambda: status(stack, NEW_KEY) == 401, "the end of the new key", 30)
         request = keyed(chat("hello", model="qwen", max_tokens=1), COUNTED)
-        limited = [answer["status"] for answer in ask(stack, address(stack), *([request] * 2 * LIMIT + [request] * 2))]
-        assert limited[:LIMIT] == [200] * LIMIT
-        assert 429 in limited
+        limited = ask(stack, address(stack), *([request] * 2 * LIMIT + [request] * 2))
+        assert [answer["status"] for answer in limited[:LIMIT]] == [200] * LIMIT
+        rejected = [answer for answer in limited if answer["status"] == 429]
+        assert {answer["headers"].get("retry-after") for answer in rejected} == {"60"}
+        assert {json.loads(answer["text"])["error"]["code"] for answer in rejected} == {"rate_limit_exceeded"}
         for namespace, deployment, count in KILLED:
             kill(stack, namespace, deployment, count)
             running.await_more(20)
@@ -151,7 +154,9 @@ def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack:
 
 def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) -> None:
     requests = [keyed(chat("hello", model="small", max_tokens=1), key) for key in (FIRST, BULK, LOAD)]
-    assert [answer["status"] for answer in ask(stack, address(stack), *requests)] == [200] * 3
+    forged = keyed(chat("hello", model="small", max_tokens=1), BULK)
+    forged["headers"] |= dict.fromkeys(PRIVATE_HEADERS, "team-a")
+    assert [answer["status"] for answer in ask(stack, address(stack), *requests, forged)] == [200] * 4
     queued = [line for line in metrics_of_picker(stack) if "flow_control_request_queue_duration_seconds_count" in line]
     seen = {
         tuple(re.findall(r'(?:fairness_id|priority)="([^"]*)"', line))
@@ -159,6 +164,7 @@ def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) 
         if 'outcome="Dispatched"' in line
     }
     assert {("team-a", "10"), ("bulk", "-10"), ("load", "0")} <= seen
+    assert {("bulk", "10"), ("team-a", "-10")} & seen == set(), "headers of a client count for nothing"
 
 
 def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
@@ -166,7 +172,8 @@ def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
     request = {"path": "/v1/chat/completions", "method": "POST", **chat("x " * 1_750_000, model="qwen")}
     (answer,) = ask(stack, address(stack), keyed(request, LOAD))
     assert answer["status"] == 400, answer
-    assert "error" in json.loads(answer["text"]), answer["text"][:300]
+    error = json.loads(answer["text"])["error"]
+    assert error["code"] != "invalid_request", "the door's own answer"
 
 
 def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Laptop) -> None:

@@ -16,7 +16,7 @@ import pytest
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud import binaries
 from localcloud.workflow import state
-from tests.real_kubernetes import objects
+from tests.real_kubernetes import objects, steady_load
 from tests.real_kubernetes.commands import called
 from tests.real_kubernetes.conftest import need
 from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
@@ -73,10 +73,12 @@ def test_every_client_gets_its_status_and_an_error_it_can_read(stack: Laptop) ->
         (chat("hello", model="qwen"), TEAM_A, 200),
         (chat("hello", model="qwen"), BATCH, 200),
         (chat("hello", model="small"), TEAM_A, 200),
+        (chat("hello", model="publishers/models/models/qwen"), BATCH, 200),
         (chat("hello", model="small"), BATCH, 403),
         (chat("hello", model="qwen"), "nobody-has-this-key-0123456789abcdef", 401),
         (chat("hello", model="no-such-model"), TEAM_A, 404),
         (chat("hello", model="no-such-model"), BATCH, 404),
+        ({"path": "/v1/chat/completions", "body": {"messages": []}}, TEAM_A, 404),
         ({"path": "/v1/metrics"}, TEAM_A, 404),
         ({"path": "/v1/metrics"}, BATCH, 404),
         ({"path": "/v1/chat/completions", "method": "POST", "raw": "{"}, TEAM_A, 400),
@@ -127,6 +129,30 @@ def test_requests_are_served_while_a_part_is_away(stack: Laptop, deployment: str
     finally:
         stack.kubectl(*scale, f"--replicas={before['spec']['replicas']}")
     until(lambda: ready(stack, namespace, deployment), deployment, 90)
+
+
+def test_a_key_is_added_by_an_update_that_no_client_notices(stack: Laptop, tmp_path: Path) -> None:
+    def third_caller(config: dict[str, Any]) -> None:
+        config["llmd-gke:frontDoor"]["callers"].append({"name": "late"})
+
+    def pods() -> set[str]:
+        return {
+            str(pod["metadata"]["uid"]) for pod in [*proxies(stack), *objects.pods_of(stack, "qwen-kserve", "models")]
+        }
+
+    before, late = pods(), stand_in_key("late")
+    assert answers(stack, (chat("hello", model="qwen"), late))[0]["status"] == 401
+    stack.edit(STACK, third_caller)
+    base = str(outputs(stack)["baseUrl"]).removesuffix("/v1")
+    with steady_load.steady(stack, tmp_path / "answers.jsonl", base, "qwen", TEAM_A) as load:
+        load.await_more(10)
+        stack.up(STACK)
+        until(lambda: answers(stack, (chat("hello", model="qwen"), late))[0]["status"] == 200, "the new key", 30)
+        load.await_more(25)
+    seen = steady_load.Figures.of(load.answers())
+    assert seen.requests >= 35
+    assert seen.failed == ()
+    assert pods() == before, "nothing restarted"
 
 
 def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:

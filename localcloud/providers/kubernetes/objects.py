@@ -49,7 +49,7 @@ BUILT_IN_NAMESPACES = frozenset(
 
 _WORKLOAD = ("spec.selector",)
 FORCE_NEW: dict[str, tuple[str, ...]] = {
-    "v1/Secret": ("type", "stringData", "data"),  # unless enableSecretMutable
+    "v1/Secret": ("type", "stringData", "data"),  # unless the provider's enableSecretMutable is true
     "v1/ConfigMap": ("binaryData", "data"),  # unless enableConfigMapMutable
     "v1/PersistentVolumeClaim": ("spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeName"),
     "apps/v1/Deployment": _WORKLOAD,
@@ -123,10 +123,12 @@ def is_named(inputs: JsonObject) -> bool:
     return bool(dig(inputs, "metadata", "name"))
 
 
-def forces(kind: KubernetesType, change: PropertyChange) -> bool:
-    """Whether a change needs a new object (``provider.go`` Diff, ``forceNewProperties``)."""
+def forces(kind: KubernetesType, change: PropertyChange, *, mutable: bool = False) -> bool:
+    """Whether a change needs a new object (``provider.go`` Diff, ``forceNewProperties``). ``mutable``: whether contents
+    of Secrets may change.
+    """
     fields = ("metadata.name", "metadata.namespace")
-    if not kind.patch:
+    if not kind.patch and not (mutable and kind.key == "v1/Secret"):
         fields += FORCE_NEW.get(kind.key, ())
     parts = {".".join(names(part)) for part in change.parts}
     return any(part == field or part.startswith(f"{field}.") for part in parts for field in fields)

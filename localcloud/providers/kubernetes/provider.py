@@ -106,8 +106,11 @@ class Kubernetes(Rules):
             return release.diff(old_inputs, new)
         kind = kind_of(subject.type)
 
+        # As a text from the SDK (``provider.go`` Configure), and never for an immutable Secret (``diff.go``).
+        mutable = str(self._config.get("enableSecretMutable")).lower() == "true" and new.get("immutable") is not True
+
         def replaces(change: PropertyChange) -> bool:
-            return forces(kind, change)
+            return forces(kind, change, mutable=mutable)
 
         difference = compare(old_inputs, new, replaces)
         named = is_named(new) and not is_autonamed(new)

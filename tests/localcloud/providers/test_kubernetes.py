@@ -103,6 +103,19 @@ def test_what_replaces_an_object_and_in_which_order(
     assert (bool(answer.replaces), answer.deleteBeforeReplace) == (replaces, delete_first)
 
 
+@pytest.mark.parametrize(
+    ("token", "immutable", "replaces"), [(SECRET, False, False), (SECRET, True, True), (CONFIG_MAP, False, True)]
+)
+def test_a_provider_may_be_told_to_update_secrets_that_are_not_immutable(
+    kubernetes: Standin, cluster: Result, namespace: Result, token: str, immutable: bool, replaces: bool
+):
+    kubernetes.configure(kubeconfig=kubeconfig_of(cluster), enableSecretMutable="true")
+    made = kubernetes.create(token, manifest(token, data={"a": "Yg=="}, immutable=immutable))
+    answer = kubernetes.diff(token, made, manifest(token, data={"a": "Yw=="}, immutable=immutable))
+    assert list(answer.diffs) == ["data"]
+    assert bool(answer.replaces) is replaces
+
+
 def test_the_generation_counts_changes_of_the_spec(kubernetes: Standin, namespace: Result):
     made = kubernetes.create(ROUTE, manifest(ROUTE, spec={"a": 1}))
     outputs = kubernetes.update(ROUTE, made, manifest(ROUTE, spec={"a": 2}))

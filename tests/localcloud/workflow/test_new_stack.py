@@ -32,6 +32,15 @@ def test_it_is_a_valid_stack_under_its_own_name(root: Path, name: str, cluster: 
     assert f"make preview STACK={name}" in message
 
 
+def test_it_has_a_front_door_and_says_how_its_caller_gets_a_key(root: Path) -> None:
+    message = new_stack.write(root, "demo")
+    door = load_stack(root, "demo").settings.front_door
+    assert door is not None
+    assert [caller.name for caller in door.callers] == ["trial"]
+    assert "llmd-gke key new trial --stack demo" in message
+    assert load_stack(root, "dev").settings.front_door is None, "the stack file that is copied stays as it is"
+
+
 def test_what_exists_is_never_written_over(root: Path) -> None:
     before = (root / "Pulumi.dev.yaml").read_text()
     with pytest.raises(BadInput, match=r"Pulumi\.dev\.yaml already exists"):

@@ -1,0 +1,132 @@
+"""The door's policies as clients meet them: what they may not send, who they are, what they may use, what they get."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from llmd_gke.catalog import front_door
+from llmd_gke.graph.recording import Graph
+from tests.components import kinds
+from tests.components.conftest import Record
+from tests.components.front_door.conftest import KEYS
+from tests.components.front_door.support import ROUTE, SECURITY, TRAFFIC, the
+from tests.components.front_door.test_callers import ISSUER
+from tests.components.kinds import metadata, of, spec
+
+CLIENTS = f"kubernetes:{front_door.GATEWAY_VERSION}:ClientTrafficPolicy"
+SCRIPT = f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy"
+
+
+def test_a_client_can_set_no_header_that_says_who_it_is_or_which_pod_answers(graph: Graph) -> None:
+    headers = cast("dict[str, Any]", spec(the(graph, CLIENTS, "clients"))["headers"])
+    assert headers["earlyRequestHeaders"] == {
+        "remove": [
+            "x-llm-caller",
+            "x-gateway-inference-objective",
+            "x-llm-d-inference-objective",
+            "x-gateway-inference-fairness-id",
+            "x-llm-d-inference-fairness-id",
+            "x-gateway-model-name-rewrite",
+            "x-gateway-destination-endpoint",
+            "x-gateway-destination-endpoint-subset",
+        ]
+    }
+
+
+def test_a_slow_request_ends_after_two_minutes(graph: Graph) -> None:
+    assert spec(the(graph, CLIENTS, "clients"))["timeout"] == {"http": {"requestReceivedTimeout": "120s"}}
+
+
+def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_pass(record: Record) -> None:
+    tokens = {"callers": [{"name": "team-a"}, {"name": "batch"}], "identity": ISSUER}
+    graph = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})
+    policy = spec(the(graph, SECURITY, "callers"))
+    assert policy["jwt"] == {
+        "providers": [
+            {
+                "name": "issuer",
+                "issuer": "https://id.example.com",
+                "audiences": ["llm"],
+                "remoteJWKS": {"uri": "https://id.example.com/k", "cacheDuration": "300s"},
+                "claimToHeaders": [{"claim": "team", "header": "x-llm-caller"}],
+            }
+        ]
+    }
+    assert policy["authorization"] == {
+        "defaultAction": "Deny",
+        "rules": [
+            {
+                "action": "Allow",
+                "principal": {"headers": [{"name": "x-llm-caller", "values": ["team-a", "batch"]}]},
+            }
+        ],
+    }
+    assert "apiKeyAuth" not in policy, "Envoy Gateway would require both"
+    assert not [node for node in of(kinds.SECRET)(graph) if metadata(node, "name") == front_door.KEYS_SECRET]
+
+
+def test_tokens_can_be_limited_per_month(door: Callable[..., Graph]) -> None:
+    graph = door(callers=[{"name": "team-a", "tokensPerMonth": 4_000_000_000}, {"name": "batch"}])
+    limit = cast("dict[str, dict[str, list[dict[str, object]]]]", spec(the(graph, TRAFFIC, "limits"))["rateLimit"])
+    (rule,) = limit["global"]["rules"]
+    assert rule["limit"] == {"requests": 4_000_000_000, "unit": "Month"}
+    assert rule["shared"] is True
+    assert cast("dict[str, dict[str, object]]", rule["cost"])["request"] == {"from": "Number", "number": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "becomes", "code", "retry_after"),
+    [
+        (401, None, "invalid_api_key", None),
+        (403, None, "model_not_allowed", None),
+        (404, None, "model_not_found", None),
+        (429, None, "rate_limit_exceeded", "60"),
+        (500, 503, "service_unavailable", "10"),
+        (503, None, "service_unavailable", "10"),
+    ],
+)
+def test_errors_are_in_openais_form_and_say_when_to_try_again(
+    graph: Graph, status: int, becomes: int | None, code: str, retry_after: str | None
+) -> None:
+    answers = cast("list[dict[str, Any]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
+    (answer,) = [
+        one["response"] for one in answers if one["match"] == {"statusCodes": [{"type": "Value", "value": status}]}
+    ]
+    assert json.loads(answer["body"]["inline"])["error"]["code"] == code
+    assert answer.get("statusCode") == becomes
+    expected = {"set": [{"name": "Retry-After", "value": retry_after}]} if retry_after else None
+    assert answer.get("header") == expected
+
+
+def test_an_adapter_is_a_name_of_its_model_in_the_list_and_at_the_route(record: Record) -> None:
+    model = {
+        "name": "qwen",
+        "uri": "hf://Qwen/Qwen2.5-3B-Instruct",
+        "pool": "v6e4",
+        "maxModelLen": 2048,
+        "extraArgs": ["--enable-lora", "--lora-modules", "sql=/adapters/sql"],
+    }
+    graph = record(
+        {
+            "llmd-gke:gateway": {"exposure": "internal"},
+            "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
+            "llmd-gke:callerKeys": {"team-a": KEYS["team-a"]},
+            "llmd-gke:models": [model],
+        }
+    )
+    rules = str(spec(the(graph, ROUTE, "qwen-door"))["rules"])
+    assert "'value': 'qwen|publishers/models/models/qwen|sql'" in rules
+    script = str(spec(the(graph, SCRIPT, "callers"))["lua"])
+    for name in ("qwen", "publishers/models/models/qwen", "sql"):
+        assert script.count(f'\\\\"id\\\\":\\\\"{name}\\\\"') == 1, script
+
+
+def test_a_changed_key_updates_its_secret(graph: Graph, record: Record) -> None:
+    """A replaced one would be away for a moment, in which Envoy Gateway answers 500 on every route."""
+    assert graph.find(kinds.KUBERNETES_PROVIDER).inputs["enableSecretMutable"] == "true"
+    without = record()
+    assert "enableSecretMutable" not in without.find(kinds.KUBERNETES_PROVIDER).inputs, "nothing changes without a door"

@@ -80,9 +80,13 @@ def is_open(time_zone: str, texts: Sequence[str], now: datetime) -> bool:
     return minute in minutes_of_week(texts)
 
 
+OF_A_MACHINE = frozenset({"Factory", "localtime", "posixrules"})
+"""Files beside the time zones that mean a different zone, or none, on each machine."""
+
+
 def time_zone(name: str) -> Iterator[Finding]:
     """The time zone is one of the IANA database. Where a machine has no such database, every name passes."""
-    names = zoneinfo.available_timezones()
+    names = zoneinfo.available_timezones() - OF_A_MACHINE
     if not names or name in names:
         return
     near = difflib.get_close_matches(name, sorted(names), n=1)

@@ -80,6 +80,8 @@ _DEPENDS_ON: Mapping[str, str] = {
     "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType|zone"),
     "tpu-pool-size": _ANY_POOL_OR_MODEL,
     "tpu-update-room": _ANY_POOL_OR_MODEL,
+    "replica-bounds": _MODEL.format("replicas|minReplicas|maxReplicas"),
+    "budget": r"budget(\..*)?",
     "unique-name": _ANY_POOL_OR_MODEL,
     "model-pool": _POOL.format("name"),
     "model-multi-host": _ANY_POOL_OR_MODEL,

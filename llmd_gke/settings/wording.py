@@ -43,7 +43,7 @@ def explain(detail: ErrorDetails) -> Wording:
     if kind in _BOUNDS:
         name, allowed = _BOUNDS[kind]
         bound = context.get(name)
-        fix = f"for example {bound}" if kind.endswith("equal") else ""
+        fix = f"for example {bound}" if kind.endswith("equal") else f"a number {allowed.format(bound)}"
         if path[-1] == "replicas" and value == 0:
             fix = "to keep the model without a server, set stopped: true"
         if path[-1] == "minReplicas" and value == 0:
@@ -51,7 +51,8 @@ def explain(detail: ErrorDetails) -> Wording:
                 "nothing would wake the model: without pods the endpoint picker's metrics keep their last value, and "
                 "clients give up long before a TPU host has started",
                 "at least 1; 0 outside of the hours of a schedule",
-                "add schedule: {timeZone: ..., hours: [...]}, or use `llmd-gke stop` and `llmd-gke start`",
+                "minReplicas: 1; for hours without servers schedule: {timeZone: ..., hours: [...]}, or `llmd-gke stop` "
+                "and `llmd-gke start`",
             )
         return "this number is out of range", allowed.format(bound), fix
     if kind == "literal_error":

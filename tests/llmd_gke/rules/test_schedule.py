@@ -81,7 +81,9 @@ def test_hours_that_overlap_are_none_or_are_all_are_rejected(texts: list[str], m
     assert all(finding.fix for finding in schedule.overlap(texts))
 
 
-@pytest.mark.parametrize(("name", "near"), [("Europe/Amsterdm", "Europe/Amsterdam"), ("CEST!", ""), ("../../x", "")])
+@pytest.mark.parametrize(
+    ("name", "near"), [("Europe/Amsterdm", "Europe/Amsterdam"), ("CEST!", ""), ("../../x", ""), ("localtime", "")]
+)
 def test_a_zone_that_is_not_in_the_database_is_rejected(name: str, near: str) -> None:
     (finding,) = schedule.time_zone(name)
     assert finding.fix.startswith("timeZone: ")

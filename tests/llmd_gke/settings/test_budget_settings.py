@@ -60,6 +60,14 @@ def test_bad_input_is_refused_with_key_and_fix(
     message = refused(limited(config, **budget))
     assert key in message
     assert problem in message
+    assert "fix:" in message
+
+
+@pytest.mark.parametrize("value", [0, -1, "fifty"])
+def test_a_limit_that_cannot_be_read_is_one_problem(config: Config, refused: Refuse, value: object) -> None:
+    message = refused(limited(config, usdPerHour=value))
+    assert "has 1 problem:" in message
+    assert "the budget has no limit" not in message
 
 
 def test_the_price_besides_chips_has_every_part(config: Config, accepted: Callable[..., Checked]) -> None:

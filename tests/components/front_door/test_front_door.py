@@ -218,11 +218,31 @@ def test_network_policies_arrive_as_written_and_models_admit_the_envoys_only(gra
     )
     arrived = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
     assert [key for key, policy in written.items() if policy["spec"] not in arrived] == []
+    envoys = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "envoy-gateway-system"}},
+        "podSelector": {
+            "matchLabels": {
+                "app.kubernetes.io/component": "proxy",
+                "app.kubernetes.io/managed-by": "envoy-gateway",
+                "gateway.envoyproxy.io/owning-gateway-name": "front-door",
+                "gateway.envoyproxy.io/owning-gateway-namespace": "front-door",
+            }
+        },
+    }
     for name in ("qwen", "small"):
-        for guard in ("workload", "picker"):
+        picker = {
+            "podSelector": {
+                "matchLabels": {
+                    "app.kubernetes.io/component": "llminferenceservice-router-scheduler",
+                    "app.kubernetes.io/name": name,
+                    "app.kubernetes.io/part-of": "llminferenceservice",
+                }
+            }
+        }
+        for guard, ports, peers in (("workload", [8000], [envoys, picker]), ("picker", [9002, 9003], [envoys])):
             policy = spec(the(graph, kinds.NETWORK_POLICY, f"{name}-{guard}"))
-            assert "ipBlock" not in str(policy["ingress"]), "the load balancer would reach the model without a key"
-            assert front_door.PROXIES_NAMESPACE in str(policy["ingress"])
+            admitted = [{"ports": [{"protocol": "TCP", "port": port} for port in ports], "from": peers}]
+            assert policy["ingress"] == admitted, "anyone else would reach the model without a key"
 
 
 def test_old_paths_stay_where_they_are_kept(door: Callable[..., Graph]) -> None:

@@ -68,6 +68,24 @@ def limits() -> Object:
     )
 
 
+def identified_by_keys() -> Object:
+    """Each caller has a key."""
+    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
+    key_auth = {
+        "credentialRefs": [{"name": "caller-keys"}],
+        "extractFrom": [{"headers": ["Authorization"]}],
+        "forwardClientIDHeader": CALLER,
+        "sanitize": True,
+    }
+    return _own("SecurityPolicy", "callers", {**target, "apiKeyAuth": key_auth})
+
+
+def script() -> Object:
+    """Passes the caller of a key on to the endpoint picker."""
+    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
+    return _own("EnvoyExtensionPolicy", "callers", {**target, "lua": [{"type": "Inline", "inline": LUA}]})
+
+
 def redis() -> list[Object]:
     """Where limits are counted."""
     labels = {"app": REDIS}
@@ -101,12 +119,6 @@ def door() -> list[Object]:
     reference = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", "name": DOOR, "namespace": DOOR}
     gateway_class = {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller", "parametersRef": reference}
     listener = {"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}}
-    key_auth = {
-        "credentialRefs": [{"name": "caller-keys"}],
-        "extractFrom": [{"headers": ["Authorization"]}],
-        "forwardClientIDHeader": CALLER,
-        "sanitize": True,
-    }
     early = {"earlyRequestHeaders": {"remove": list(FORGED)}}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DOOR}},
@@ -114,10 +126,10 @@ def door() -> list[Object]:
         {"apiVersion": api, "kind": "GatewayClass", "metadata": {"name": DOOR}, "spec": gateway_class},
         _own("Gateway", DOOR, {"gatewayClassName": DOOR, "listeners": [listener]}, group=api),
         keys(KEYS),
-        _own("SecurityPolicy", "callers", {**target, "apiKeyAuth": key_auth}),
+        identified_by_keys(),
         _own("ClientTrafficPolicy", "clients", {**target, "connection": {"bufferLimit": "20Mi"}, "headers": early}),
         limits(),
-        _own("EnvoyExtensionPolicy", "callers", {**target, "lua": [{"type": "Inline", "inline": LUA}]}),
+        script(),
     ]
 
 

@@ -5,12 +5,19 @@ Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/fu
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from llmd_gke.manifests.front_door import gateway
+from llmd_gke.settings import FrontDoorSettings
 from tests.real_kubernetes import front_door, front_door_objects
 from tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
 from tests.real_kubernetes.front_door_objects import CLOSED, KEYS, OPEN, REQUESTS, TOKENS
@@ -156,14 +163,14 @@ def restarts(pod: dict[str, Any]) -> int:
     return sum(one["restartCount"] for one in every)
 
 
-def test_the_caller_is_known_to_the_picker_and_to_the_metrics(door: Laptop) -> None:
-    says(door, chat("hello", model=OPEN), TEAM_A, x_gateway_inference_fairness_id="somebody-else")
-    texts = []
-    for pod in front_door.proxies(door):
-        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
-        assert answer["status"] == 200, answer
-        texts.append(answer["text"])
-    usage = [line for text in texts for line in text.splitlines() if line.startswith("gen_ai_client_token_usage_")]
+def test_the_caller_of_a_key_is_in_the_metrics_whatever_a_client_says_about_itself(door: Laptop) -> None:
+    says(door, chat("hello", model=OPEN), TEAM_A, x_llm_caller="somebody-else")
+    usage = [
+        line
+        for text in metrics_of_proxies(door)
+        for line in text.splitlines()
+        if line.startswith("gen_ai_client_token_usage_")
+    ]
     assert any('caller="team-a"' in line for line in usage)
     assert not any("somebody-else" in line for line in usage)
 
@@ -195,6 +202,26 @@ def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: L
             continue
         used += usage_of(answer["text"])
         until(lambda used=used: used in front_door.counters(door).values(), f"{used} tokens of the caller in Redis", 10)
+    until(lambda: usage_in_metrics(door, "frugal") == used, f"{used} tokens of the caller in the proxies' metrics", 10)
+
+
+def usage_in_metrics(door: Laptop, caller: str) -> int:
+    """Tokens of a caller's prompts and answers over all proxies, as Prometheus collects them."""
+    own = re.compile(
+        rf'gen_ai_client_token_usage_sum{{(?=.*caller="{caller}")(?=.*gen_ai_token_type="(?:input|output)")'
+    )
+    lines = [line for text in metrics_of_proxies(door) for line in text.splitlines() if own.match(line)]
+    return int(sum(float(line.rpartition(" ")[2]) for line in lines))
+
+
+def metrics_of_proxies(door: Laptop) -> list[str]:
+    """What each proxy's sidecar shows at the port that is collected."""
+    texts: list[str] = []
+    for pod in front_door.proxies(door):
+        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
+        assert answer["status"] == 200, answer
+        texts.append(answer["text"])
+    return texts
 
 
 def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: Laptop) -> None:
@@ -212,3 +239,70 @@ def usage_of(text: str) -> int:
     parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
     usages = [json.loads(part).get("usage") for part in parts]
     return next(one["total_tokens"] for one in reversed(usages) if one)
+
+
+def test_with_tokens_a_claim_names_the_caller_and_nothing_else_opens_the_door(door: Laptop) -> None:
+    """The program's own policies, with the issuer's keys in one of them: no issuer can be reached here."""
+    issuer = Issuer("https://id.example.com", "llm")
+    identity = {"issuer": issuer.name, "audiences": [issuer.audience], "callerClaim": "team", "jwksUri": "https://x/k"}
+    callers = [{"name": "team-a"}, {"name": "team-b"}]
+    settings = FrontDoorSettings.model_validate({"callers": callers, "identity": identity})
+    policy = cast("Any", gateway.callers(settings))
+    (provider,) = policy["spec"]["jwt"]["providers"]
+    del provider["remoteJWKS"]
+    provider["localJWKS"] = {"type": "Inline", "inline": issuer.keys()}
+    hello, team_a = chat("hello", model=OPEN), issuer.token(team="team-a")
+    try:
+        door.apply(policy, gateway.script(settings, []))
+        # Both Envoys, each of which takes the listener and the routes one after the other.
+        until(lambda: all(says(door, hello, team_a)["status"] == 200 for _ in range(8)), "a token of team-a", 60)
+        asked: list[tuple[str, str, int]] = [
+            (OPEN, issuer.token(team="team-b"), 200),
+            (CLOSED, issuer.token(team="team-b"), 200),
+            (CLOSED, team_a, 403),
+            (OPEN, issuer.token(team="team-a.next"), 403),
+            (OPEN, issuer.token(team="somebody-else"), 403),
+            (OPEN, issuer.token(), 403),
+            (OPEN, issuer.token(team="team-a", aud="another"), 403),
+            (OPEN, issuer.token(team="team-a", exp=1), 401),
+            (OPEN, Issuer(issuer.name, issuer.audience).token(team="team-a"), 401),
+            (OPEN, team_a[:-8] + "AAAAAAAA", 401),
+            (OPEN, TEAM_A, 401),
+            (OPEN, "", 401),
+        ]
+        seen = [says(door, chat("hello", model=model), token)["status"] for model, token, _ in asked]
+        assert seen == [status for *_, status in asked]
+        forged = says(door, chat("hello", model=CLOSED), team_a, x_llm_caller="team-b")
+        assert forged["status"] == 403
+    finally:
+        door.apply(front_door_objects.identified_by_keys(), front_door_objects.script())
+    until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "keys again", 30)
+
+
+class Issuer:
+    """Signs tokens with a key of its own (RS256)."""
+
+    def __init__(self, name: str, audience: str) -> None:
+        self.name, self.audience = name, audience
+        self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+    def keys(self) -> str:
+        """The public key as a JSON Web Key Set (RFC 7517)."""
+        numbers = self._key.public_key().public_numbers()
+        values = {
+            name: _url_safe(value.to_bytes((value.bit_length() + 7) // 8))
+            for name, value in (("n", numbers.n), ("e", numbers.e))
+        }
+        return json.dumps({"keys": [{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "one", **values}]})
+
+    def token(self, **claims: object) -> str:
+        """A token that is valid for ten minutes, with these claims."""
+        header = {"alg": "RS256", "typ": "JWT", "kid": "one"}
+        content = {"iss": self.name, "aud": self.audience, "sub": "somebody", "exp": int(time.time()) + 600, **claims}
+        text = ".".join(_url_safe(json.dumps(part).encode()) for part in (header, content))
+        signature = self._key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())
+        return f"{text}.{_url_safe(signature)}"
+
+
+def _url_safe(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()

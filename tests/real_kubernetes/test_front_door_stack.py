@@ -16,7 +16,7 @@ import pytest
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud import binaries
 from localcloud.workflow import state
-from tests.real_kubernetes import objects, steady_load
+from tests.real_kubernetes import faults, objects, steady_load
 from tests.real_kubernetes.commands import called
 from tests.real_kubernetes.conftest import need
 from tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
@@ -162,6 +162,30 @@ def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
     seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 20))
     assert [one["status"] for one in seen].count(200) >= 19, seen
     until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
+
+
+def test_while_ai_gateways_sidecar_is_away_requests_get_503_with_retry_after(stack: Laptop) -> None:
+    victim = objects.name(proxies(stack)[0])
+
+    def restarts() -> int:
+        (pod,) = [one for one in proxies(stack) if objects.name(one) == victim]
+        status = pod["status"]
+        return sum(
+            one["restartCount"] for one in [*status["containerStatuses"], *status.get("initContainerStatuses", [])]
+        )
+
+    before = restarts()
+    faults.kill(stack, "app", victim)
+    seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 40))
+    lost = [one for one in seen if one["status"] != 200]
+    assert {(one["status"], one["headers"].get("retry-after")) for one in lost} <= {(503, "10")}, lost
+    assert len(lost) <= 30, "the other proxy has its own"
+    until(lambda: restarts() > before, "the sidecar again", 60)
+    until(
+        lambda: all(one["status"] == 200 for one in answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 10))),
+        "every answer",
+        60,
+    )
 
 
 def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_counted(stack: Laptop) -> None:

@@ -2,7 +2,8 @@
 
 KServe's and LeaderWorkerSet's CRDs are large. On a busy machine the API server takes longer for one than Helm's time
 limit, and the chart's installation fails. And while a controller is restarting, its webhooks do not answer, and the API
-server rejects the objects that they validate.
+server rejects the objects that they validate; so it does until cert-manager has written its CA into a new webhook, which
+no chart waits for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ CAUSES = {
     ),
     "A controller was briefly unavailable, so its webhook did not answer": re.compile(
         r"failed calling webhook.*(connection refused|connection reset|no endpoints available|EOF)", re.DOTALL
+    ),
+    "cert-manager had not given a new webhook its CA yet": re.compile(
+        r"failed calling webhook.*certificate signed by unknown authority", re.DOTALL
     ),
 }
 """Patterns of the messages of Helm and of the API server, by their cause."""

@@ -165,27 +165,22 @@ def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
 
 
 def test_while_ai_gateways_sidecar_is_away_requests_get_503_with_retry_after(stack: Laptop) -> None:
-    victim = objects.name(proxies(stack)[0])
-
-    def restarts() -> int:
-        (pod,) = [one for one in proxies(stack) if objects.name(one) == victim]
-        status = pod["status"]
-        return sum(
-            one["restartCount"] for one in [*status["containerStatuses"], *status.get("initContainerStatuses", [])]
-        )
-
-    before = restarts()
-    faults.kill(stack, "app", victim)
+    victim = proxies(stack)[0]
+    before, name = restarts(victim), objects.name(victim)
+    faults.kill(stack, "app", name)
     seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 40))
     lost = [one for one in seen if one["status"] != 200]
     assert {(one["status"], one["headers"].get("retry-after")) for one in lost} <= {(503, "10")}, lost
     assert len(lost) <= 30, "the other proxy has its own"
-    until(lambda: restarts() > before, "the sidecar again", 60)
-    until(
-        lambda: all(one["status"] == 200 for one in answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 10))),
-        "every answer",
-        60,
-    )
+    until(lambda: any(restarts(one) > before for one in proxies(stack) if objects.name(one) == name), "the sidecar", 60)
+    again = [(chat("hello", model="qwen"), TEAM_A)] * 10
+    until(lambda: all(one["status"] == 200 for one in answers(stack, *again)), "every answer", 60)
+
+
+def restarts(pod: objects.Object) -> int:
+    """How often containers of a pod were started again, sidecars included."""
+    status = pod["status"]
+    return sum(one["restartCount"] for one in [*status["containerStatuses"], *status.get("initContainerStatuses", [])])
 
 
 def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_counted(stack: Laptop) -> None:

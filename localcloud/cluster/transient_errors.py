@@ -2,8 +2,8 @@
 
 KServe's and LeaderWorkerSet's CRDs are large. On a busy machine the API server takes longer for one than Helm's time
 limit, and the chart's installation fails. And while a controller is restarting, its webhooks do not answer, and the API
-server rejects the objects that they validate; so it does until cert-manager has written its CA into a new webhook, which
-no chart waits for.
+server rejects the objects that they validate. It also does so until cert-manager has written its CA into a new webhook,
+which no chart waits for.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ DOOR, SYSTEM, AI_SYSTEM = "front-door", "envoy-gateway-system", "envoy-ai-gatewa
 CALLER = "x-llm-caller"
 USAGE = "llm_total_token"
 OPEN, CLOSED = "open", "closed"
-"""Models: one for every caller, one for ``team-b``. Each is in the namespace of its name."""
+"""Models: one for every caller, one not for ``team-a``. Each is in the namespace of its name."""
 
 REQUESTS, TOKENS = 5, 200
 """Limits per hour: of caller ``counted``, and of caller ``frugal``."""
@@ -158,7 +158,7 @@ def route(model: str) -> list[Object]:
         )
     ]
     if model == CLOSED:
-        made.append(_admitting(name, model, ["team-b"]))
+        made.append(_admitting(name, model, [caller for caller in KEYS if caller != "team-a"]))
         # AI Gateway's last rule answers 404 for unknown models, too.
         made.append(_admitting(name, model, list(KEYS), sectionName="route-not-found"))
     return made

@@ -62,7 +62,7 @@ def _files(folder: Path) -> Iterator[Path]:
     Links to folders are followed at the top only, where they cannot lead back.
     """
     for top in sorted(folder.iterdir()):
-        if top.name.startswith((".", "Pulumi.")) and top.name != "Pulumi.yaml":
+        if top.name == "__pycache__" or (top.name.startswith((".", "Pulumi.")) and top.name != "Pulumi.yaml"):
             continue
         if not top.is_dir():
             yield from [top] if top.is_file() else []

@@ -276,6 +276,7 @@ BY_HAND: Mapping[int, str] = {
     77: "needs parallelDownload: annotations gke-gcsfuse/* of the model's pod, its start with and without",
     79: "needs weightsCache: the log of the Job's second pod, after the first was deleted half-way",
     80: "needs earlyHosts: kubectl get events -A has no ScaleDown before the model's pod is scheduled",
+    81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

@@ -62,6 +62,14 @@ def test_a_setting_of_the_environment_asks_for_an_update(
     assert not is_complete(workdir)
 
 
+def test_the_compiled_main_program_is_not_read(workdir: Workdir) -> None:
+    """The language host writes it in the first update."""
+    unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
+    (workdir.root / "__pycache__").mkdir()
+    (workdir.root / "__pycache__" / "__main__.cpython-311.pyc").write_bytes(b"1")
+    assert is_complete(workdir)
+
+
 def test_other_stacks_and_compiled_files_are_not_read(workdir: Workdir) -> None:
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
     (workdir.root / "Pulumi.other.yaml").write_text("config: {}\n")

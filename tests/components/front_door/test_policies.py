@@ -41,6 +41,34 @@ def test_a_slow_request_ends_after_two_minutes(graph: Graph) -> None:
     assert spec(the(graph, CLIENTS, "clients"))["timeout"] == {"http": {"requestReceivedTimeout": "120s"}}
 
 
+def test_models_and_pickers_admit_the_doors_envoys_only(graph: Graph) -> None:
+    envoys = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "envoy-gateway-system"}},
+        "podSelector": {
+            "matchLabels": {
+                "app.kubernetes.io/component": "proxy",
+                "app.kubernetes.io/managed-by": "envoy-gateway",
+                "gateway.envoyproxy.io/owning-gateway-name": "front-door",
+                "gateway.envoyproxy.io/owning-gateway-namespace": "front-door",
+            }
+        },
+    }
+    for name in ("qwen", "small"):
+        picker = {
+            "podSelector": {
+                "matchLabels": {
+                    "app.kubernetes.io/component": "llminferenceservice-router-scheduler",
+                    "app.kubernetes.io/name": name,
+                    "app.kubernetes.io/part-of": "llminferenceservice",
+                }
+            }
+        }
+        for guard, ports, peers in (("workload", [8000], [envoys, picker]), ("picker", [9002, 9003], [envoys])):
+            policy = spec(the(graph, kinds.NETWORK_POLICY, f"{name}-{guard}"))
+            admitted = [{"ports": [{"protocol": "TCP", "port": port} for port in ports], "from": peers}]
+            assert policy["ingress"] == admitted, "anyone else would reach the model without a key"
+
+
 def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_pass(record: Record) -> None:
     tokens = {"callers": [{"name": "team-a"}, {"name": "batch"}], "identity": ISSUER}
     graph = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})

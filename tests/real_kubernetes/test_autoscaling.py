@@ -6,9 +6,12 @@ The tests follow each other: the first ones find one replica, and leave one.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.real_kubernetes import objects
+from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.autoscaling import (
     DEPLOYMENT,
     FEWEST,
@@ -17,6 +20,7 @@ from tests.real_kubernetes.autoscaling import (
     SCALE_SECONDS,
     SCALED_OBJECT,
     STREAMS,
+    Streams,
     autoscaler,
     await_replicas,
     back_to_one,
@@ -89,24 +93,71 @@ def test_a_restart_of_kserve_leaves_the_number_alone(scaled: Laptop, tmp_path: P
         assert load.broken() == []
 
 
+@contextmanager
+def without_a_host(laptop: Laptop, file: Path) -> Generator[Streams]:
+    """The first replica serves the streams meanwhile, and there is no host for another one."""
+    with back_to_one(laptop):
+        until(lambda: len(nodes(laptop)) == FEWEST, "one node is left", SCALE_SECONDS)
+        laptop.emulator_faults({"fault": "stockout", "zone": ZONE})
+        try:
+            with streams(laptop, file, STREAMS) as load:
+                until(lambda: len(servers(laptop)) > FEWEST, "a replica without a host", SCALE_SECONDS)
+                yield load
+        finally:
+            laptop.emulator_faults()
+
+
+def waits_for_a_host(laptop: Laptop) -> bool:
+    """Whether pods are pending and only the first one serves, so that the service is not Ready."""
+    pods = servers(laptop)
+    phases = [pod["status"]["phase"] for pod in pods if not objects.is_ready(pod)]
+    return (
+        set(phases) == {"Pending"}
+        and len(pods) - len(phases) == FEWEST
+        and objects.condition(service(laptop), "Ready") == "False"
+    )
+
+
 def test_while_a_zone_has_no_hosts_the_others_serve_and_the_rest_comes_with_them(
     scaled: Laptop, tmp_path: Path
 ) -> None:
-    with back_to_one(scaled):
-        until(lambda: len(nodes(scaled)) == FEWEST, "one node is left", SCALE_SECONDS)
-        scaled.emulator_faults({"fault": "stockout", "zone": ZONE})
-        try:
-            with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-                until(lambda: len(servers(scaled)) > FEWEST, "a replica without a host", SCALE_SECONDS)
-                before = len(load.ended())
-                until(lambda: len(load.ended()) >= before + STREAMS, "answers meanwhile", SCALE_SECONDS)
-                assert objects.condition(autoscaler(scaled), "ScalingActive") == "True"
-                assert sum(objects.is_ready(pod) for pod in servers(scaled)) == FEWEST
-                scaled.emulator_faults()
-                await_replicas(scaled, MOST)
-            assert load.broken() == []
-        finally:
-            scaled.emulator_faults()
+    with without_a_host(scaled, tmp_path / "streams.jsonl") as load:
+        before = len(load.ended())
+        until(lambda: len(load.ended()) >= before + STREAMS, "answers meanwhile", SCALE_SECONDS)
+        assert objects.condition(autoscaler(scaled), "ScalingActive") == "True"
+        assert sum(objects.is_ready(pod) for pod in servers(scaled)) == FEWEST
+        scaled.emulator_faults()
+        await_replicas(scaled, MOST)
+    assert load.broken() == []
+
+
+def test_preview_up_and_refresh_change_nothing_and_end_while_a_replica_waits_for_a_host(
+    scaled: Laptop, tmp_path: Path
+) -> None:
+    with without_a_host(scaled, tmp_path / "streams.jsonl") as load:
+        until(lambda: waits_for_a_host(scaled), "the service is not Ready", SCALE_SECONDS)
+        previewed = scaled.preview().stdout
+        assert UNCHANGED.search(previewed), previewed
+        scaled.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
+        again = scaled.up().stdout
+        assert UNCHANGED.search(again), again
+        refreshed = scaled.pulumi("preview", "--refresh", "--expect-no-changes", "--stack", "local").stdout
+        assert UNCHANGED.search(refreshed), refreshed
+        assert waits_for_a_host(scaled), objects.why(service(scaled))
+    assert load.broken() == []
+
+
+def test_an_update_of_the_service_ends_while_a_replica_waits_for_a_host(scaled: Laptop, tmp_path: Path) -> None:
+    def change(config: dict[str, Any]) -> None:
+        models.first(config)["scheduler"] = {"profile": "queue-and-prefix"}
+
+    with without_a_host(scaled, tmp_path / "streams.jsonl"), models.changed(scaled):
+        until(lambda: waits_for_a_host(scaled), "the service is not Ready", SCALE_SECONDS)
+        before = service(scaled)["metadata"]["generation"]
+        scaled.edit("local", change)
+        scaled.up()
+        assert service(scaled)["metadata"]["generation"] > before
+        assert waits_for_a_host(scaled), objects.why(service(scaled))
 
 
 def test_a_constant_load_does_not_make_the_number_swing(scaled: Laptop, tmp_path: Path) -> None:

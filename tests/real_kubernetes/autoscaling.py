@@ -17,6 +17,8 @@ from tests.real_kubernetes.harness import Laptop, until
 CLIENT = Path(__file__).with_name("streams_client.py")
 SCALED_OBJECT, HPA, NAME = "scaledobjects.keda.sh", "horizontalpodautoscalers", "qwen-replicas"
 DEPLOYMENT = "qwen-kserve"
+MANAGER = "tests-patch"
+"""The owner of fields that tests change past the program."""
 FEWEST, MOST = 1, 3
 STREAMS = 200
 """More streams at once than three replicas take."""
@@ -123,18 +125,25 @@ def rescales(laptop: Laptop) -> int:
 
 @contextmanager
 def patched(laptop: Laptop, **spec: Any) -> Generator[None]:
-    """The ScaledObject has other fields below ``spec`` meanwhile, past the program."""
-    kept = laptop.get(SCALED_OBJECT, NAME, "-n", objects.MODELS)["spec"]
+    """The ScaledObject has other fields below ``spec`` meanwhile, past the program, which may change them later."""
 
-    def patch(values: dict[str, Any]) -> None:
-        content = json.dumps({"spec": values})
-        laptop.kubectl("patch", SCALED_OBJECT, NAME, "-n", objects.MODELS, "--type=merge", "-p", content)
+    def read() -> objects.Object:
+        return laptop.get(SCALED_OBJECT, NAME, "-n", objects.MODELS, "--show-managed-fields")
 
-    patch(spec)
+    def patch(**values: Any) -> None:
+        manager = f"--field-manager={MANAGER}"
+        content = json.dumps(values)
+        laptop.kubectl("patch", SCALED_OBJECT, NAME, "-n", objects.MODELS, "--type=merge", manager, "-p", content)
+
+    kept = read()["spec"]
+    patch(spec=spec)
     try:
         yield
     finally:
-        patch({key: kept[key] for key in spec})
+        patch(spec={key: kept[key] for key in spec})
+        # The program's next change of these fields would conflict with their owner.
+        owners = [one for one in read()["metadata"]["managedFields"] if one["manager"] != MANAGER]
+        patch(metadata={"managedFields": owners})
 
 
 def quick_down(laptop: Laptop) -> dict[str, Any]:

@@ -33,7 +33,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("providers_agree",),
     ("conformance",),
     ("monitoring", "alerts"),
-    ("autoscaling_blind", "autoscaling_schedule", "autoscaling"),
+    ("autoscaling_blind", "autoscaling_schedule", "autoscaling", "autoscaling_pace"),
     ("front_door",),
     ("front_door_stack",),
     ("front_door_load",),

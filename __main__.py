@@ -158,7 +158,8 @@ pools = {
             disk_key=cluster_settings.encryption.disks,
             provider=cluster.provider,
         ),
-        after(cluster),
+        # Beside the system pool: GKE creates several node pools at once, and TPU hosts are the slowest to come.
+        after(cluster.control_plane),
     )
     for pool in settings.tpu_pools
 }

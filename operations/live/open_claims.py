@@ -277,6 +277,7 @@ BY_HAND: Mapping[int, str] = {
     79: "needs weightsCache: the log of the Job's second pod, after the first was deleted half-way",
     80: "needs earlyHosts: kubectl get events -A has no ScaleDown before the model's pod is scheduled",
     81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",
+    82: "gcloud container operations list --sort-by=startTime: the operations CREATE_NODE_POOL overlap",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

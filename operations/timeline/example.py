@@ -18,11 +18,19 @@ KINDS: dict[str, dict[str, object]] = {
     "on-demand": {},
     "spot": {"capacity": "spot"},
     "reservation": {"capacity": "reservation", "reservation": {"name": "mine"}},
-    "flex-start": {"capacity": "flex-start"},
+    "flex-start": {"capacity": "flex-start", "earlyHosts": 0},
 }
 QUEUED = "flex-start"
 """The kind whose pools cannot start with hosts: its hosts wait in a queue."""
-COLUMNS = ("Capacity", "First token", "`earlyHosts: 1`", "Longest chain", "Another replica", "`compileCache`")
+COLUMNS = (
+    "Capacity",
+    "First token",
+    "`earlyHosts: 1`",
+    "Longest chain",
+    "Ratio",
+    "Another replica",
+    "`compileCache`",
+)
 CACHE = "gs://some-project-cache/qwen"
 
 
@@ -61,11 +69,19 @@ def table() -> str:
 
     lines = [f"| {' | '.join(COLUMNS)} |", f"|---{'|--:' * (len(COLUMNS) - 1)}|"]
     for kind, pool in KINDS.items():
-        plain = times(pool, {})
+        plain = times({**pool, "earlyHosts": 0}, {})
         early = None if kind == QUEUED else times({**pool, "earlyHosts": 1}, {}).first
-        cached = times(pool, {"compileCache": CACHE}).another
-        cells = [plain.first, early, plain.least, plain.another, cached]
-        lines.append(f"| {kind} | {' | '.join('refused' if one is None else clock(one) for one in cells)} |")
+        cached = times({**pool, "earlyHosts": 0}, {"compileCache": CACHE}).another
+        shortest = plain.first if early is None else early
+        cells = [
+            clock(plain.first),
+            "refused" if early is None else clock(early),
+            clock(plain.least),
+            f"{shortest / plain.least:.2f}",
+            clock(plain.another),
+            clock(cached),
+        ]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

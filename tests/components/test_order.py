@@ -71,6 +71,17 @@ def test_the_order_is_not_found_once_the_edges_are_cut(graph: Graph, name: str) 
         assert not cut.before(alone) & {node.urn for node in earlier}
 
 
+def test_tpu_pools_wait_for_the_cluster_but_not_for_its_system_pool(graph: Graph) -> None:
+    """GKE creates several node pools at once.
+
+    Source: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/node-pools ("You can manually create, update, or
+    delete a node pool while another node pool is already being created, updated, or deleted").
+    """
+    (pool,), (system,), (cluster,) = kinds.tpu_pool(graph), kinds.system_pool(graph), of(kinds.CLUSTER)(graph)
+    assert graph.comes_before(cluster, pool)
+    assert not graph.comes_before(system, pool)
+
+
 def test_kserves_crds_do_not_wait_for_cert_manager(graph: Graph) -> None:
     """cert-manager follows their annotation whenever it starts, and the chart takes a minute."""
     (crds,), (cert_manager,) = CRDS(graph), chart("cert-manager")(graph)

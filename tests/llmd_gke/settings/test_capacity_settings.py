@@ -21,7 +21,7 @@ RESERVED: Entry = {"kind": "reservation", "reservation": {"name": "mine"}, "maxN
 def ordered(config: Config, *entries: object, **over: object) -> Config:
     """The stack whose pool has that list of capacities, in a region with two zones of v6e and flex-start."""
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    config["llmd-gke:tpuPools"][0].update(capacity=list(entries), maxNodes=4, **over)
+    config["llmd-gke:tpuPools"][0].update(capacity=list(entries), maxNodes=4, earlyHosts=0, **over)
     return config
 
 

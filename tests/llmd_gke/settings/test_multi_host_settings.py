@@ -15,7 +15,7 @@ HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
 
 def across(config: Config, **model: object) -> Config:
     """The stack with its model on a 4x4 slice of four hosts."""
-    config["llmd-gke:tpuPools"][0].update(topology="4x4", maxNodes=4)
+    config["llmd-gke:tpuPools"][0].update(topology="4x4", maxNodes=4, earlyHosts=0)
     config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True, **model)
     return config
 

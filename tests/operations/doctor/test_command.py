@@ -116,7 +116,8 @@ def test_the_entries_of_a_list_are_tried_in_its_order_and_the_first_with_hosts_i
     capacity = "capacity: [{kind: on-demand}, {kind: on-demand, zone: us-east5-a}, {kind: spot}]"
     text = file.read_text().replace("europe-west4-a", "us-east5-b")
     assert text.count("      topology: 2x2\n") == 1
-    file.write_text(text.replace("      topology: 2x2\n", f"      topology: 2x2\n      {capacity}\n"))
+    listed = text.replace("      topology: 2x2\n", f"      topology: 2x2\n      {capacity}\n")
+    file.write_text(listed.replace("      earlyHosts: 1 ", "      earlyHosts: 0 "))
     google.conditions(stockout=["us-east5-b"])
     done = doctor(stack, "--stack", "eu4a", "--probe", "--yes", "--output", "json")
     tried = [line for line in done.stderr.splitlines() if line.startswith("trying to create")]

@@ -14,12 +14,17 @@ def rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in example.KINDS if kind != example.QUEUED])
+@pytest.mark.parametrize("kind", ["on-demand", "spot"])
 def test_with_early_hosts_the_first_token_comes_within_a_twentieth_of_the_longest_chain(kind: str) -> None:
-    plain = example.times(example.KINDS[kind], {})
+    plain = example.times({**example.KINDS[kind], "earlyHosts": 0}, {})
     early = example.times({**example.KINDS[kind], "earlyHosts": 1}, {})
     assert early.least == plain.least
     assert early.least <= early.first <= 1.05 * early.least < plain.first
+
+
+def test_a_reserved_host_comes_before_the_front_door_and_then_that_is_what_the_model_waits_for() -> None:
+    early = example.times({**example.KINDS["reservation"], "earlyHosts": 1}, {})
+    assert 1.05 * early.least < early.first < 1.15 * early.least
 
 
 def test_the_first_replica_fills_the_compile_cache_and_another_one_reads_it() -> None:

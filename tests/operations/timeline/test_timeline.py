@@ -204,10 +204,8 @@ def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def change(config: dict[str, Any]) -> None:
-        config["llmd-gke:tpuPools"][0]["capacity"] = [
-            {"kind": "reservation", "reservation": {"name": "ours"}},
-            {"kind": "on-demand"},
-        ]
+        entries = [{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand"}]
+        config["llmd-gke:tpuPools"][0].update(capacity=entries, earlyHosts=0)
 
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
     graph, settings = on_a_list(tmp_path, change)

@@ -96,7 +96,6 @@ class LaptopCloud:
         label = self.workdir.label
         return [
             *local_settings.without_billing(config, label),
-            *local_settings.with_keda(config, label),
             *local_settings.unenforced_access(config, label),
         ]
 

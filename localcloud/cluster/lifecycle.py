@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -96,8 +97,13 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
     front_door.wait(workdir, stack, console)
     address = present.outputs.get("gatewayIp")
     models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
+    closed = autoscaling.outside_hours(workdir, stack, datetime.now(UTC))
     failed = False
     for name, endpoint in models.items():
+        if name in closed:
+            text = f"\n{name} is outside of its hours and need not have a server now: it is not asked."
+            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            continue
         if endpoint.get("stopped"):
             text = f"\n{name} is stopped: there is no answer at {endpoint['url']}."
             console.print(text, highlight=False, soft_wrap=True, markup=False)

@@ -21,6 +21,7 @@ from localcloud.linux_namespaces.addresses import (
     CONTROL_PLANE,
     DNS_ENDPOINT,
     GOOGLE_NAMES,
+    METRICS_ADAPTER_NAME,
     POD_RANGE,
     SERVICE_RANGE,
 )
@@ -60,7 +61,9 @@ def prepare(layout: Layout) -> None:
         _service_account_key(layout)
         _tokens(layout)
         complete.touch()
-    _google_apis(layout)
+    # Also for clusters that are older than these two.
+    _server(layout, layout.google_apis, "googleapis.com", tuple(GOOGLE_NAMES))
+    _server(layout, layout.metrics_adapter, METRICS_ADAPTER_NAME, (METRICS_ADAPTER_NAME,))
     authority = layout.authority.read_text()
     for component in USERS:
         target = layout.kubeconfig if component == ADMIN else layout.kubeconfig_of(component)
@@ -109,9 +112,8 @@ def _certificates(layout: Layout) -> None:
     _store(layout.pki / FRONT_PROXY, own, _signed(own, FRONT_PROXY, key, authority))
 
 
-def _google_apis(layout: Layout) -> None:
-    """The certificate of Google's APIs as pods see them, also for clusters that are older than it."""
-    target = layout.google_apis
+def _server(layout: Layout, target: Path, subject: str, names: Sequence[str]) -> None:
+    """A server's certificate for some names, by the cluster's authority, unless it exists."""
     if target.with_suffix(".crt").exists():
         return
     authority = x509.load_pem_x509_certificate(layout.authority.read_bytes())
@@ -119,8 +121,8 @@ def _google_apis(layout: Layout) -> None:
     if not isinstance(signer, ec.EllipticCurvePrivateKey):
         raise TypeError("the authority's key is not one of elliptic curves")
     own = ec.generate_private_key(ec.SECP256R1())
-    names = [x509.DNSName(name) for name in GOOGLE_NAMES]
-    _store(target, own, _signed(own, "googleapis.com", signer, authority, names))
+    listed = [x509.DNSName(name) for name in names]
+    _store(target, own, _signed(own, subject, signer, authority, listed))
 
 
 def _authority(layout: Layout, name: str, subject: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:

@@ -46,6 +46,11 @@ class Layout:
         """Certificate (``.crt``) and key (``.key``) of Google's APIs, as pods see them."""
         return self.pki / "google-apis"
 
+    @property
+    def metrics_adapter(self) -> Path:
+        """Certificate (``.crt``) and key (``.key``) of GKE's managed adapter of metrics."""
+        return self.pki / "metrics-adapter"
+
     def token(self, user: str) -> Path:
         """The bearer token of a user; that of ``user`` is what the stub of Google's auth plugin hands out."""
         return self.pki / f"{user}-token"

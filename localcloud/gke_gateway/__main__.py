@@ -17,6 +17,7 @@ from localcloud.gke_gateway.resources import classes
 from localcloud.gke_gateway.resources.objects import GATEWAY_CLASS, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
 from localcloud.kubernetes import client
+from localcloud.metrics_adapter import serve as metrics_adapter
 
 log = logging.getLogger("localcloud.gke_gateway")
 
@@ -35,11 +36,18 @@ async def serve(layout: Layout) -> None:
         group.create_task(watched.watch_cloud())
         # Not later: the cluster that has the Gateway API on is made by the program, which waits for this.
         daemon.ready(layout, "gateway")
+        group.create_task(_managed_metrics(api, layout, watched))
         await watched.gateway_api()
         await _install(api, layout)
         group.create_task(envoy.run())
         group.create_task(watched.watch_kinds())
         group.create_task(controller.run())
+
+
+async def _managed_metrics(api: client.Kube, layout: Layout, watched: Watched) -> None:
+    """Runs GKE's managed adapter of metrics beside this, in clusters that have it."""
+    await watched.managed_metrics()
+    await metrics_adapter.serve(api, layout)
 
 
 async def _install(api: client.Kube, layout: Layout) -> None:

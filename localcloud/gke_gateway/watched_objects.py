@@ -6,13 +6,15 @@ import asyncio
 import logging
 from pathlib import Path
 
+from llmd_gke.catalog import scaling
+from llmd_gke.rules.scaling import has_managed_adapter
 from localcloud.gke_gateway import addresses
 from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, ClusterSnapshot
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import Kube
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.values import JsonObject, dig, text
+from localcloud.providers.protocol.values import JsonValue, dig, text
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +34,7 @@ class Watched:
         self._kube, self._cloud = kube, cloud
         self._reserved: dict[str, str] = {}
         self._gateway_api = asyncio.Event()
+        self._managed_metrics = asyncio.Event()
 
     def snapshot(self) -> ClusterSnapshot:
         """A snapshot of the current state."""
@@ -48,6 +51,10 @@ class Watched:
         """Waits until a cluster of the Google stand-in has the Gateway API on."""
         await self._gateway_api.wait()
 
+    async def managed_metrics(self) -> None:
+        """Waits until a cluster of the Google stand-in has the HPA performance profile, which the adapter needs."""
+        await self._managed_metrics.wait()
+
     async def watch_cloud(self) -> None:
         """Follows the Google stand-in's file: reserved addresses, and whether the Gateway API is on."""
         seen: tuple[int, int] | None = None
@@ -61,12 +68,16 @@ class Watched:
     def _read_cloud(self) -> None:
         try:
             self._reserved = addresses.reserved(self._cloud)
-            on = _gateway_api_is_on(CloudFile(self._cloud).read())
+            content = CloudFile(self._cloud).read()
         except ValueError as error:
             log.error("%s", error)
             return
-        if on:
-            self._gateway_api.set()
+        clusters = dig(content, "objects", CLUSTER)
+        for cluster in clusters.values() if isinstance(clusters, dict) else ():
+            if _has_gateway_api(cluster):
+                self._gateway_api.set()
+            if _has_managed_metrics(cluster):
+                self._managed_metrics.set()
         self.changed.set()
 
     async def watch_kinds(self) -> None:
@@ -84,13 +95,18 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_ino
 
 
-def _gateway_api_is_on(content: JsonObject) -> bool:
+def _has_gateway_api(cluster: JsonValue) -> bool:
     """Whether a cluster has the Gateway API enabled.
 
     https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways#enable-gateway
     """
-    clusters = dig(content, "objects", CLUSTER)
-    return any(
-        text(record, "inputs", "gatewayApiConfig", "channel") == "CHANNEL_STANDARD"
-        for record in (clusters.values() if isinstance(clusters, dict) else ())
-    )
+    return text(cluster, "inputs", "gatewayApiConfig", "channel") == "CHANNEL_STANDARD"
+
+
+def _has_managed_metrics(cluster: JsonValue) -> bool:
+    """Whether a cluster has the managed adapter of metrics: by its version, and by its profile of autoscaling.
+
+    https://docs.cloud.google.com/kubernetes-engine/docs/how-to/autoscale-using-metrics
+    """
+    profile = text(cluster, "inputs", "podAutoscaling", "hpaProfile")
+    return profile == scaling.HPA_PROFILE and has_managed_adapter(text(cluster, "inputs", "minMasterVersion"))

@@ -21,6 +21,8 @@ METADATA_SERVER = "169.254.169.254"
 GOOGLE_APIS = "199.36.153.8"
 """The first address of private.googleapis.com (https://cloud.google.com/vpc/docs/configure-private-google-access). Of
 all APIs, only the one that queries metrics is served there."""
+METRICS_ADAPTER_NAME = "gke-metrics-adapter.kube-system.svc"
+"""The name by which the API server reaches the stand-in of GKE's managed adapter of metrics."""
 GOOGLE_NAMES = {"metadata.google.internal": METADATA_SERVER, "monitoring.googleapis.com": GOOGLE_APIS}
 """Names outside the cluster that resolve in pods."""
 

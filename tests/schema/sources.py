@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import front_door, versions
-from localcloud.gke_gateway.crds import autoscaling_metric, compute_class, pod_monitoring
+from localcloud.gke_gateway.crds import compute_class, pod_monitoring
+from localcloud.metrics_adapter import crd as autoscaling_metric
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]

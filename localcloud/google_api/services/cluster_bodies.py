@@ -13,7 +13,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, mer
 
 _SAME = (
     "name", "network", "subnetwork", "ipAllocationPolicy", "workloadIdentityConfig", "databaseEncryption",
-    "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization",
+    "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization", "podAutoscaling",
 )  # fmt: skip
 """Properties with the same name in the rules and in the API."""
 MONITORED = (

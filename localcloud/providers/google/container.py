@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llmd_gke.catalog import zones
+from llmd_gke.catalog import versions, zones
 from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
 from localcloud.providers.google.references import (  # fmt: skip
     CLUSTER,
@@ -32,9 +32,10 @@ API = "container.googleapis.com"
 CHANNEL_DEFAULT = "1.35.2-gke.1751000"
 """Version of a cluster that does not ask for a newer one."""
 
-OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
+OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000", versions.gke_autoscaling_metric())
 """Versions that this cloud offers: those of GKE's conformance reports v1.4 to v1.6 (kubernetes-sigs/gateway-api
-``conformance/reports/*/gke-gateway``). What GKE really offers changes by the week."""
+``conformance/reports/*/gke-gateway``), and the first one with the managed adapter of metrics. What GKE really offers
+changes by the week."""
 
 
 def offered(asked: str) -> str | None:

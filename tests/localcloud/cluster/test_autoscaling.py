@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ SCALED = "config:\n  llmd-gke:models:\n    - {name: a, replicas: 1}\n    - {name
 def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     monkeypatch.delenv(options.VARIABLE, raising=False)
     (tmp_path / "Pulumi.scaled.yaml").write_text(SCALED)
+    (tmp_path / "Pulumi.managed.yaml").write_text(f"{SCALED}  llmd-gke:cluster: {{minVersion: '1.37'}}\n")
+    chosen = SCALED.replace("maxReplicas: 3", "maxReplicas: 3, scaling: {source: keda}")
+    (tmp_path / "Pulumi.chosen.yaml").write_text(f"{chosen}  llmd-gke:cluster: {{minVersion: '1.37'}}\n")
     (tmp_path / "Pulumi.fixed.yaml").write_text("config:\n  llmd-gke:models: [{name: a, replicas: 1}]\n")
     (tmp_path / "Pulumi.odd.yaml").write_text("config:\n  llmd-gke:models: [7]\n")
     (tmp_path / "Pulumi.broken.yaml").write_text("config: 7\n")
@@ -33,8 +37,11 @@ def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     return Workdir(tmp_path, tmp_path / "home", "laptop")
 
 
-@pytest.mark.parametrize(("stack", "expected"), [("scaled", True), ("fixed", False), ("odd", False), (None, False)])
-def test_keda_and_prometheus_are_built_for_stacks_with_bounds_only(
+@pytest.mark.parametrize(
+    ("stack", "expected"),
+    [("scaled", True), ("chosen", True), ("managed", False), ("fixed", False), ("odd", False), (None, False)],
+)
+def test_keda_and_prometheus_are_built_only_for_stacks_that_keda_scales(
     workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, expected: bool
 ) -> None:
     built, by = list[str](), list[Path | None]()
@@ -52,8 +59,8 @@ def test_keda_and_prometheus_are_built_for_stacks_with_bounds_only(
     assert set(autoscaling.PROGRAMS) <= set(built) if expected else not set(autoscaling.PROGRAMS) & set(built)
 
 
-@pytest.mark.parametrize(("stack", "expected"), [("scaled", options.PROGRAMS), ("fixed", ()), (None, ())])
-def test_prometheus_runs_for_stacks_with_bounds(
+@pytest.mark.parametrize(("stack", "expected"), [("scaled", options.PROGRAMS), ("managed", ()), (None, ())])
+def test_prometheus_runs_for_stacks_that_keda_scales(
     workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, expected: tuple[str, ...]
 ) -> None:
     started: list[str] = []
@@ -80,7 +87,7 @@ def test_a_cluster_that_collects_nothing_is_refused_with_the_commands_that_start
         return
     with pytest.raises(Stale) as refused:
         autoscaling.check_collected(workdir, "scaled")
-    assert "llmd-gke:models of stack scaled: minReplicas needs the load" in str(refused.value)
+    assert "llmd-gke:models of stack scaled: KEDA needs the load" in str(refused.value)
     assert f"Fix: `{workdir.make('down')}`, then `{workdir.make('up', 'scaled')}`" in str(refused.value)
 
 
@@ -91,3 +98,18 @@ def test_every_program_is_one_that_can_be_asked_for() -> None:
 def test_a_stack_file_that_cannot_be_read_is_rejected(workdir: Workdir) -> None:
     with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
         autoscaling.asked(workdir, "broken")
+
+
+def test_a_model_outside_of_its_hours_is_not_asked_after_an_update(workdir: Workdir) -> None:
+    models = """\
+config:
+  llmd-gke:models:
+    - {name: day, minReplicas: 1, maxReplicas: 2, schedule: {timeZone: UTC, hours: ["Mon-Fri 08:00-18:00"]}}
+    - {name: odd, schedule: {timeZone: Nowhere, hours: 7}}
+    - {name: always, replicas: 1}
+"""
+    (workdir.root / "Pulumi.hours.yaml").write_text(models)
+    wednesday = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    assert autoscaling.outside_hours(workdir, "hours", wednesday) == set()
+    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == {"day"}
+    assert autoscaling.outside_hours(workdir, "fixed", wednesday) == set()

@@ -14,7 +14,6 @@ from localcloud.workflow.config import sync
 SCALED = {"name": "qwen", "minReplicas": 2, "maxReplicas": 4, "scaling": {"waitingPerReplica": 3}}
 NEW = {"minVersion": "1.37"}
 """Of such a cluster Google's own adapter reads the load."""
-FIXED = {"name": "small", "replicas": 3}
 
 
 def test_a_billing_account_is_ignored_and_the_limits_of_the_budget_stay() -> None:
@@ -24,46 +23,6 @@ def test_a_billing_account_is_ignored_and_the_limits_of_the_budget_stay() -> Non
     (note,) = local_settings.without_billing(config, "rehearsal")
     assert config == {"llmd-gke:budget": {"usdPerMonth": 100}}
     assert "llmd-gke:budget.billingAccount is ignored: the rehearsal has no Cloud Billing" in note
-
-
-@pytest.mark.parametrize("chosen", [{}, {"source": "gke"}])
-def test_where_googles_adapter_would_read_the_load_keda_reads_it_and_a_note_says_so(chosen: dict[str, str]) -> None:
-    model = {**SCALED, "scaling": {"waitingPerReplica": 3, **chosen}}
-    config: local_settings.Config = {"llmd-gke:cluster": NEW, "llmd-gke:models": [dict(FIXED), model]}
-    (note,) = local_settings.with_keda(config, "laptop cloud")
-    read_by_keda = {**SCALED, "scaling": {"waitingPerReplica": 3, "source": "keda"}}
-    assert config["llmd-gke:models"] == [FIXED, read_by_keda]
-    assert "llmd-gke:models[1] (qwen) uses scaling.source: keda" in note
-
-
-def test_metrics_are_collected_for_keda_although_googles_adapter_would_not_need_them() -> None:
-    config: local_settings.Config = {
-        "llmd-gke:cluster": NEW,
-        "llmd-gke:models": [dict(SCALED)],
-        "llmd-gke:monitoring": {"scrape": False, "intervalSeconds": 15},
-    }
-    switched, collected = local_settings.with_keda(config, "laptop cloud")
-    assert config["llmd-gke:monitoring"] == {"scrape": True, "intervalSeconds": 15}
-    assert "uses scaling.source: keda" in switched
-    assert "llmd-gke:monitoring.scrape is set to true" in collected
-
-
-def test_without_bounds_monitoring_stays_off() -> None:
-    config: local_settings.Config = {
-        "llmd-gke:cluster": NEW,
-        "llmd-gke:models": [dict(FIXED)],
-        "llmd-gke:monitoring": {"scrape": False},
-    }
-    assert list(local_settings.with_keda(config, "laptop cloud")) == []
-    assert config["llmd-gke:monitoring"] == {"scrape": False}
-
-
-@pytest.mark.parametrize("cluster", [{}, {"minVersion": "1.36"}])
-def test_an_older_cluster_has_no_such_adapter_and_nothing_changes(cluster: dict[str, str]) -> None:
-    model = {**SCALED, "scaling": {"source": "gke"}}  # refused by the check of settings, which names the fix
-    config: local_settings.Config = {"llmd-gke:cluster": cluster, "llmd-gke:models": [dict(model), dict(SCALED)]}
-    assert list(local_settings.with_keda(config, "laptop cloud")) == []
-    assert config["llmd-gke:models"] == [model, SCALED]
 
 
 def test_what_the_load_balancer_requires_stays_and_a_note_says_that_it_is_not_enforced() -> None:
@@ -78,15 +37,15 @@ def test_what_the_load_balancer_requires_stays_and_a_note_says_that_it_is_not_en
 
 @pytest.mark.parametrize("value", [None, "text", 3, {"a": 1}, [None, "x", 1]])
 def test_values_of_another_type_are_left_to_the_check_of_settings(value: object) -> None:
-    config: local_settings.Config = {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
-    notes = [*local_settings.without_billing(config, "l"), *local_settings.with_keda(config, "l")]
+    config: local_settings.Config = {"llmd-gke:frontDoor": value, "llmd-gke:budget": value}
+    notes = [*local_settings.without_billing(config, "l"), *local_settings.unenforced_access(config, "l")]
     assert notes == []
-    assert config == {"llmd-gke:models": value, "llmd-gke:budget": value, "llmd-gke:cluster": NEW}
+    assert config == {"llmd-gke:frontDoor": value, "llmd-gke:budget": value}
 
 
-@pytest.mark.parametrize(("kind", "source"), [("rehearsal", None), ("laptop", "keda")])
+@pytest.mark.parametrize("kind", ["rehearsal", "laptop"])
 def test_the_copy_is_changed_the_committed_file_is_not_and_each_change_is_noted(
-    kind: CloudKind, source: str | None, tmp_path: Path
+    kind: CloudKind, tmp_path: Path
 ) -> None:
     workdir = Workdir(tmp_path, tmp_path / "home", kind=kind)
     content = {
@@ -101,6 +60,6 @@ def test_the_copy_is_changed_the_committed_file_is_not_and_each_change_is_noted(
     sync(workdir, "one", note=notes.append)
     config = yaml.safe_load(workdir.stack_copy("one").read_text())["config"]
     assert config["llmd-gke:budget"] == {}
-    assert config["llmd-gke:models"][0]["scaling"].get("source") == source
-    assert len(notes) == (1 if source is None else 2)
+    assert config["llmd-gke:models"] == [SCALED], "GKE's own adapter of metrics has a stand-in"
+    assert len(notes) == 1
     assert yaml.safe_load(workdir.stack_file("one").read_text()) == content

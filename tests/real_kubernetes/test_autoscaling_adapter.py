@@ -1,0 +1,128 @@
+"""Replicas follow the load by GKE's own way: the real autoscaler, and the stand-in of the managed adapter of metrics.
+
+Neither KEDA nor Prometheus runs. The tests follow each other: the first ones find one replica, and leave one.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import scaling, versions
+from llmd_gke.manifests import naming
+from tests.real_kubernetes import autoscaling, models, objects
+from tests.real_kubernetes.autoscaling import (
+    FEWEST,
+    HPA,
+    MOST,
+    NAME,
+    SCALE_SECONDS,
+    STREAMS,
+    autoscaler,
+    await_replicas,
+    nodes,
+    rescales,
+    streams,
+)
+from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.test_autoscaling import UNCHANGED
+
+METRIC = f"{scaling.METRIC_PLURAL}.{scaling.METRIC_GROUP}"
+LOAD = naming.load("qwen")
+
+
+def settings(config: dict[str, Any]) -> None:
+    """Bounds, and a version of GKE that has the adapter."""
+    autoscaling.settings(config)
+    config["llmd-gke:cluster"]["minVersion"] = versions.gke_autoscaling_metric()
+
+
+@pytest.fixture(scope="module")
+def managed(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[Laptop]:
+    """A laptop cloud with stack ``local`` up, whose model GKE's adapter scales."""
+    made = Laptop(tmp_path_factory.mktemp("managed"))
+    made.environ |= {"LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR, "LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
+    made.copy_project()
+    made.edit("local", settings)
+    try:
+        made.up()
+        yield made
+    finally:
+        made.stop_everything()
+
+
+@contextmanager
+def patched(laptop: Laptop, kind: str, name: str, spec: dict[str, Any]) -> Generator[None]:
+    """An object has other fields below ``spec`` meanwhile, past the program."""
+    kept = laptop.get(kind, name, "-n", objects.MODELS)["spec"]
+
+    def patch(values: dict[str, Any]) -> None:
+        content = json.dumps({"spec": values})
+        laptop.kubectl("patch", kind, name, "-n", objects.MODELS, "--type=merge", "-p", content)
+
+    patch(spec)
+    try:
+        yield
+    finally:
+        patch({key: kept[key] for key in spec})
+
+
+def quick_down(laptop: Laptop) -> dict[str, Any]:
+    """``behavior`` of the autoscaler with a replica less every 15 s instead of every ten minutes."""
+    behaviour = copy.deepcopy(autoscaler(laptop)["spec"]["behavior"])
+    behaviour["scaleDown"] |= {
+        "stabilizationWindowSeconds": 0,
+        "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}],
+    }
+    return behaviour
+
+
+def numbers(laptop: Laptop) -> dict[str, str]:
+    """The mean of each metric that the autoscaler has read last."""
+    read = autoscaler(laptop)["status"].get("currentMetrics") or []
+    return {one["pods"]["metric"]["name"]: one["pods"]["current"]["averageValue"] for one in read if "pods" in one}
+
+
+def test_the_autoscaler_reads_the_servers_without_keda_and_prometheus(managed: Laptop) -> None:
+    names = {f"{scaling.METRIC_GROUP}|{LOAD}|{gauge}" for gauge in ("waiting", "running")}
+    until(lambda: numbers(managed).keys() == names, "numbers of both gauges", 90)
+    assert objects.condition(autoscaler(managed), "ScalingActive") == "True"
+    assert managed.get("namespace", scaling.KEDA_NAMESPACE) is None
+    assert "monitoring" not in {process.name for process in managed.status().processes}
+
+
+def test_replicas_and_nodes_follow_a_queue_and_an_update_leaves_them(managed: Laptop, tmp_path: Path) -> None:
+    await_replicas(managed, FEWEST)
+    with streams(managed, tmp_path / "streams.jsonl", STREAMS) as load:
+        await_replicas(managed, MOST)
+        until(lambda: len(nodes(managed)) == MOST, "a node for each replica", SCALE_SECONDS)
+        for printed in (managed.preview().stdout, managed.up().stdout):
+            assert UNCHANGED.search(printed), printed
+        managed.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
+        assert len(models.servers(managed)) == MOST
+    assert load.broken() == []
+
+
+def test_missing_numbers_keep_the_replicas_and_numbers_of_no_load_remove_them(managed: Laptop) -> None:
+    await_replicas(managed, MOST)
+    (wrong,) = copy.deepcopy(managed.get(METRIC, LOAD, "-n", objects.MODELS)["spec"]["metrics"])
+    wrong["pod"]["containers"][0]["endpoint"]["path"] = "/nothing"
+    with patched(managed, HPA, NAME, {"behavior": quick_down(managed)}):
+        with patched(managed, METRIC, LOAD, {"metrics": [wrong]}):
+            until(lambda: objects.condition(autoscaler(managed), "ScalingActive") == "False", "no numbers", 120)
+            before, evaluations = rescales(managed), misses(managed)
+            until(lambda: misses(managed) >= evaluations + 4, "evaluations without numbers", SCALE_SECONDS)
+            assert rescales(managed) == before
+        await_replicas(managed, FEWEST)
+    until(lambda: len(nodes(managed)) == FEWEST, "the nodes follow", SCALE_SECONDS)
+
+
+def misses(laptop: Laptop) -> int:
+    """How often the autoscaler has had no value so far, by the log of its controller."""
+    return laptop.log("kube-controller-manager").count("unable to get metric autoscaling.gke.io|")

@@ -24,6 +24,9 @@ MODEL_LABEL = "llmd-gke-model"
 HPA_PROFILE = "PERFORMANCE"
 """``podAutoscaling.hpaProfile`` of a cluster: the managed adapter needs it."""
 
+RUNNING_SHARE = 0.8
+"""Fraction of ``maxNumSeqs`` that may run in each replica before another is added."""
+
 HPA_VERSION = "autoscaling/v2"
 HPA = "HorizontalPodAutoscaler"
 LONGEST_PERIOD_SECONDS = 1800
@@ -56,6 +59,11 @@ COOLDOWN_SECONDS = 300
 CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
 """Suffixes of the names of objects that KServe deletes, or fails on, if the service has no ``scaling``
 (``pkg/controller/v1alpha2/llmisvc/scaling.go``)."""
+
+
+def running_threshold(sequences: int) -> int:
+    """Running requests per replica above which another is added, for servers that run ``sequences`` at once."""
+    return max(1, round(sequences * RUNNING_SHARE))
 
 
 def prometheus(project: str) -> str:

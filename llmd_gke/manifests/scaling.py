@@ -17,8 +17,6 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import schedule
 from llmd_gke.settings import ModelSettings
 
-RUNNING_SHARE = 0.8
-"""Fraction of ``maxNumSeqs`` that may run in each replica before another is added."""
 SCALE_UP_WINDOW_SECONDS = 60
 SCALE_DOWN_EVERY_SECONDS = 600
 """Shortest time between two removed replicas."""
@@ -50,7 +48,7 @@ def thresholds(model: ModelSettings) -> dict[Server, int]:
     pace = model.pace
     running = pace.running_per_replica
     if running is None and model.max_num_seqs is not None:
-        running = max(1, round(model.max_num_seqs * RUNNING_SHARE))
+        running = scaling.running_threshold(model.max_num_seqs)
     waiting = {Server.WAITING: pace.waiting_per_replica}
     return waiting if running is None else {**waiting, Server.RUNNING: running}
 

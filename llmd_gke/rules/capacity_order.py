@@ -76,6 +76,15 @@ def reclaimable(kinds: Sequence[Capacity], *, accepted: bool, fix: str) -> Itera
             allowed="at least one entry of kind on-demand or reservation",
             fix=fix,
         )
+    elif kinds and not accepted and is_reclaimable(kinds[0]):
+        yield Finding(
+            "capacity-reclaimable",
+            f"{kinds[0]} comes first: while it has hosts, all replicas run on hosts that Google may reclaim, and are "
+            "lost together until others have started",
+            allowed="on-demand or reservation first, or a list for models that may be away for the start of a host",
+            fix="move an entry of kind on-demand or reservation to the front, or set acceptReclaimable: true",
+            severity="warning",
+        )
 
 
 def single_host(pool: str, shape: Slice) -> Iterator[Finding]:

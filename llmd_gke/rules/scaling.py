@@ -13,12 +13,14 @@ from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.tpu import surge_pods
 from llmd_gke.rules.versions import version_of
+from llmd_gke.wording import counted
 
 
-def bounds(minimum: int | None, maximum: int | None, *, fixed: bool) -> Iterator[Finding]:
+def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> Iterator[Finding]:
     """``minReplicas`` and ``maxReplicas`` are set together, in ascending order, and without ``replicas``
-    (``fixed``).
+    (``fixed``, ``None`` if it is not set).
     """
     if minimum is None and maximum is None:
         return
@@ -37,12 +39,44 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: bool) -> Iterator
             allowed=f"minReplicas of at most {maximum}",
             fix=f"minReplicas: {maximum}, or raise maxReplicas to {minimum}",
         )
-    if fixed:
+    if fixed is not None:
+        given = " and ".join(
+            f"{key}: {value}"
+            for key, value in (("minReplicas", minimum), ("maxReplicas", maximum))
+            if value is not None
+        )
         yield Finding(
             "replica-bounds",
-            "replicas is set, too: KServe writes a fixed number back whenever the autoscaler changes it",
+            f"replicas: {fixed} is set beside {given}: KServe writes a fixed number back whenever the autoscaler "
+            "changes it",
             allowed="minReplicas and maxReplicas, or replicas alone",
             fix="remove replicas, or minReplicas and maxReplicas",
+        )
+
+
+def within_pool(maximum: int, pool: str, hosts: int) -> Iterator[Finding]:
+    """A pool of single hosts has one for each replica, and surge capacity for an update."""
+    if maximum <= hosts:
+        return
+    fits = max((count for count in range(1, hosts + 1) if count + surge_pods(count) <= hosts), default=1)
+    needed = maximum + surge_pods(maximum)
+    yield Finding(
+        "tpu-pool-size",
+        f"maxReplicas {maximum} needs {counted(maximum, 'host')}, but pool {pool} has at most {hosts}",
+        allowed=f"at most {fits}: an update starts one pod more for every four replicas",
+        fix=f"maxReplicas: {fits}, or set maxNodes of pool {pool} to {needed}",
+    )
+
+
+def running(threshold: int, sequences: int) -> Iterator[Finding]:
+    """The threshold of running requests is one that a server can reach: it runs at most ``sequences`` at once."""
+    if threshold > sequences:
+        yield Finding(
+            "replica-threshold",
+            f"runningPerReplica {threshold} is never reached: a server runs at most {counted(sequences, 'request')} at "
+            "once (maxNumSeqs)",
+            allowed=f"at most {sequences}",
+            fix=f"runningPerReplica: {scaling.running_threshold(sequences)}, or remove it",
         )
 
 

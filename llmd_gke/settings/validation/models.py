@@ -81,6 +81,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
         yield from locate(f"{key}.maxReplicas", model.max_replicas, scaling.single_host(pool.name, shape))
+        if not shape.multi_host and not model.stopped:
+            findings = scaling.within_pool(model.most_replicas, pool.name, pool.max_nodes)
+            yield from locate(f"{key}.maxReplicas", model.max_replicas, findings)
     yield from locate(
         f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
     )
@@ -100,7 +103,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
 
 
 def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
-    fixed = "replicas" in model.model_fields_set
+    fixed = model.replicas if "replicas" in model.model_fields_set else None
     bounds = scaling.bounds(model.min_replicas, model.max_replicas, fixed=fixed)
     given = "minReplicas" if model.max_replicas is None else "maxReplicas"
     yield from locate(f"{key}.{given}", model.max_replicas or model.min_replicas, bounds)
@@ -112,6 +115,10 @@ def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterat
     chosen, version = model.pace.source, settings.cluster.min_version
     findings = scaling.source(chosen, version, scrape=settings.monitoring.scrape)
     yield from locate(f"{key}.scaling.source", chosen, findings)
+    threshold = model.pace.running_per_replica
+    if threshold is not None and model.max_num_seqs is not None:
+        findings = scaling.running(threshold, model.max_num_seqs)
+        yield from locate(f"{key}.scaling.runningPerReplica", threshold, findings)
 
 
 def _schedule(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:

@@ -118,6 +118,12 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
             continue
         # A stopped model has no pods, but it needs hosts again when it starts.
         replicas = [model.running_replicas for model in settings.models if model.pool == pool.name]
+        if not shape.multi_host and any(
+            model.autoscaled and model.running_replicas > pool.max_nodes
+            for model in settings.models
+            if model.pool == pool.name
+        ):
+            continue  # reported at the model
         if shape.multi_host:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
         else:

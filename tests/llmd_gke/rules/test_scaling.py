@@ -23,23 +23,25 @@ def problems(kind: str, name: str = "qwen-replicas", **spec: Value) -> list[str]
 
 @pytest.mark.parametrize(("low", "high"), [(None, None), (1, 1), (1, 4)])
 def test_bounds_in_order_are_accepted(low: int | None, high: int | None) -> None:
-    assert list(scaling.bounds(low, high, fixed=False)) == []
+    assert list(scaling.bounds(low, high, fixed=None)) == []
 
 
 def test_a_fixed_number_alone_is_accepted() -> None:
-    assert list(scaling.bounds(None, None, fixed=True)) == []
+    assert list(scaling.bounds(None, None, fixed=3)) == []
 
 
 @pytest.mark.parametrize(
     ("low", "high", "fixed", "problem"),
     [
-        (4, 1, False, "minReplicas 4 is more than maxReplicas 1"),
-        (None, 3, False, "minReplicas is missing"),
-        (3, None, False, "maxReplicas is missing"),
-        (1, 3, True, "replicas is set, too"),
+        (4, 1, None, "minReplicas 4 is more than maxReplicas 1"),
+        (None, 3, None, "minReplicas is missing"),
+        (3, None, None, "maxReplicas is missing"),
+        (1, 3, 2, "replicas: 2 is set beside minReplicas: 1 and maxReplicas: 3"),
     ],
 )
-def test_other_bounds_are_refused_with_a_fix(low: int | None, high: int | None, fixed: bool, problem: str) -> None:
+def test_other_bounds_are_refused_with_a_fix(
+    low: int | None, high: int | None, fixed: int | None, problem: str
+) -> None:
     (finding,) = scaling.bounds(low, high, fixed=fixed)
     assert problem in finding.problem
     assert finding.fix

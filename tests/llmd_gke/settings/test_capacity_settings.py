@@ -66,6 +66,20 @@ def test_the_cluster_may_be_in_a_zone_without_the_family_if_every_entry_has_its_
     assert [pool.zone for pool in made(accepted(changed))] == ["us-east5-a", "us-east5-b"]
 
 
+@pytest.mark.parametrize(
+    ("entries", "warned"),
+    [((SPOT, ON_DEMAND), True), (({"kind": "flex-start"}, ON_DEMAND), True), ((ON_DEMAND, SPOT), False)],
+)
+def test_a_list_that_begins_with_reclaimable_hosts_is_accepted_with_a_warning(
+    config: Config, accepted: Accept, entries: tuple[Entry, ...], warned: bool
+) -> None:
+    def named(checked: Checked) -> list[str]:
+        return [one.key for one in checked.warnings if "comes first" in one.finding.problem]
+
+    assert named(accepted(ordered(config, *entries))) == ([f"{POOL}.capacity"] if warned else [])
+    assert named(accepted(ordered(config, *entries, acceptReclaimable=True))) == []
+
+
 REFUSED: dict[str, tuple[list[object], Entry, str]] = {
     "an empty list": (
         [],

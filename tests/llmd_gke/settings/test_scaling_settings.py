@@ -137,13 +137,18 @@ def test_a_bound_that_cannot_be_read_is_one_problem(config: Config, refused: Ref
     ("changes", "key", "problem"),
     [
         ({"minReplicas": 4}, "models[0].maxReplicas = 3", "minReplicas 4 is more than maxReplicas 3"),
-        ({"replicas": 2}, "models[0].maxReplicas = 3", "replicas is set, too"),
-        ({"replicas": 1}, "models[0].maxReplicas = 3", "replicas is set, too"),
+        ({"replicas": 2}, "models[0].maxReplicas = 3", "replicas: 2 is set beside minReplicas: 1 and maxReplicas: 3"),
+        ({"replicas": 1}, "models[0].maxReplicas = 3", "replicas: 1 is set beside minReplicas: 1 and maxReplicas: 3"),
         ({"minReplicas": None}, "models[0].maxReplicas = 3", "minReplicas is missing"),
         ({"maxReplicas": None}, "models[0].minReplicas = 1", "maxReplicas is missing"),
         ({"minReplicas": 0}, "models[0].minReplicas = 0", "1"),
         ({"maxReplicas": 4}, "tpuPools[0].maxNodes = 4", "has 4 hosts for 4 replicas"),
-        ({"maxReplicas": 9}, "tpuPools[0].maxNodes = 4", "need 9 hosts, but it has at most 4"),
+        ({"maxReplicas": 9}, "models[0].maxReplicas = 9", "maxReplicas: 3, or set maxNodes of pool v6e4 to 12"),
+        (
+            {"maxNumSeqs": 256, "scaling": {"runningPerReplica": 257}},
+            "models[0].scaling.runningPerReplica = 257",
+            "fix:     runningPerReplica: 205",
+        ),
         ({"scaling": {"source": "gke"}}, "models[0].scaling.source = 'gke'", "managed adapter of metrics needs"),
         ({"scaling": {"wva": {"keda": {}}}}, "models[0].scaling.wva", "autoscaler that llm-d has deprecated"),
         ({"scaling": {"maxReplicas": 4}}, "models[0].scaling.maxReplicas = 4", "beside `scaling`"),
@@ -163,6 +168,14 @@ def test_bad_input_is_refused_with_key_value_and_fix(
     assert key in message.replace('"', "'")
     assert problem in message
     assert "fix:" in message
+
+
+def test_too_many_replicas_are_one_problem_and_a_threshold_that_is_reached_is_none(
+    config: Config, refused: Refuse, accepted: Callable[..., Checked]
+) -> None:
+    assert "has 1 problem:" in refused(scaled(config, maxReplicas=9))
+    reached = scaled(config, maxNumSeqs=256, scaling={"runningPerReplica": 256})
+    assert accepted(reached).settings.models[0].pace.running_per_replica == 256
 
 
 def test_keda_without_collected_metrics_is_refused(config: Config, refused: Refuse) -> None:

@@ -91,6 +91,8 @@ def _validate_program(rule: Rule, stack_inputs: StackInputs) -> Callable[[StackV
         uncertain: list[str] = []
         try:
             for stack_finding in check_stack(program, settings):
+                if stack_finding.finding.severity != "error":
+                    continue  # the settings show warnings
                 text = message(rule, stack_finding.subject.label, stack_finding.finding)
                 if stack_finding.uncertain_because:
                     uncertain.append(f"{text} This is not certain: {stack_finding.uncertain_because}")

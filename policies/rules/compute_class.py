@@ -45,8 +45,7 @@ def _reclaimable(program: Program, _settings: Settings) -> Iterator[StackFinding
         accepted = capacity_order.accepted(subject.node.get("metadata"))
         fix = f"add a node pool of on-demand or reserved hosts, or the annotation {compute_class.RECLAIMABLE}: accepted"
         for finding in capacity_order.reclaimable(kinds, accepted=accepted, fix=fix):
-            if finding.severity == "error":  # the settings show warnings
-                yield StackFinding(subject, finding)
+            yield StackFinding(subject, finding)
 
 
 CLASS = Rule(

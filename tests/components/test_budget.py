@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from llmd_gke.graph.recording import Graph
 from llmd_gke.rules.budget import LABEL
+from llmd_gke.settings.load import read_config
 from operations.comment.policy_messages import run_policies
 from tests.components import kinds
-from tests.components.conftest import Record
+from tests.components.conftest import ROOT, Record
 from tests.components.kinds import of
 
 BUDGET = "gcp:billing/budget:Budget"
@@ -23,6 +26,18 @@ def test_the_limit_is_a_label_of_the_cluster_and_the_policy_accepts_it(record: R
     (cluster,) = of(kinds.CLUSTER)(graph)
     assert cluster.inputs["resourceLabels"] == {LABEL: "6000"}
     assert of(BUDGET)(graph) == []
+    assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []
+
+
+def test_hosts_without_a_public_price_are_a_warning_of_the_settings_and_no_violation(record: Record) -> None:
+    config = read_config(ROOT, "eu4a")
+    pool = cast("list[dict[str, object]]", config["llmd-gke:tpuPools"])[0]
+    changes: dict[str, object] = {
+        "llmd-gke:budget": {"usdPerHour": 60},
+        "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a"},
+        "llmd-gke:tpuPools": [{**pool, "capacity": "flex-start", "earlyHosts": 0}],
+    }
+    graph = record(changes)
     assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.repository import CLONE
+from llmd_gke.rules import budget
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from operations.live import engine_events
@@ -60,6 +61,24 @@ k8s.core.v1.Service("open", metadata={"name": "open", "namespace": "models"}, sp
 """
 
 
+TPUS = f"""
+from pulumi_gcp import container
+
+cluster = container.Cluster(
+    "cluster", name="llmd", location="europe-west4", initial_node_count=1, resource_labels={{"{budget.LABEL}": "100"}}
+)
+container.NodePool(
+    "tpus",
+    name="v6e4",
+    cluster=cluster.name,
+    location="europe-west4",
+    node_locations=["europe-west4-a"],
+    autoscaling={{"min_node_count": 0, "max_node_count": 4}},
+    node_config={{"machine_type": "ct6e-standard-4t"}},
+)
+"""
+
+
 @pytest.fixture
 def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
     if resolve.ready(cache_folder()) is None:
@@ -94,6 +113,19 @@ def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehea
     rehearsal.events("up", "--yes", "--skip-preview")
     assert "proxies" in made(rehearsal), "without the pack nothing else holds it back"
     assert "proxies" in engine_events.created(rehearsal.folder / "events.jsonl"), "as the engine's own events say"
+
+
+def test_an_update_beyond_the_budget_fails_before_anything_is_created(rehearsal: Rehearsal) -> None:
+    """Past the settings, which check the same rule: as if somebody had added the pool to the program."""
+    rehearsal.program(TPUS)
+    up = rehearsal.up(check=False)
+    assert up.returncode != 0
+    assert "[mandatory] [severity: high]  hourly-price  (gcp:container:Cluster: cluster)" in up.stdout
+    assert "the stack costs 47.62 USD an hour, more than the budget of 1.00" in up.stdout
+    assert "Fix: lower maxNodes of tpus" in up.stdout
+    assert not {"cluster", "tpus"} & made(rehearsal)
+    rehearsal.program(TPUS.replace('"100"', '"4800"'))
+    assert "hourly-price" not in rehearsal.preview(check=False).stdout, "the budget is enough"
 
 
 def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal) -> None:

@@ -25,6 +25,8 @@ API = f"{GROUP}/{VERSION}"
 METRICS = Resource(scaling.METRIC_VERSION, scaling.METRIC_PLURAL)
 MOST_ON_A_NODE = 50
 """Metrics of one node; further ones have no value. Counted by pod: a TPU host runs one server."""
+ALLOWED = "letters, digits, hyphens and underscores"
+"""Characters of the keys of labels that select pods."""
 DEFAULT_PATH = "/metrics"
 SCRAPE_SECONDS = 5.0
 
@@ -66,16 +68,19 @@ def served(metrics: Sequence[Object], pod: Object) -> list[tuple[str, Gauge]]:
         (f"{scaling.METRIC_GROUP}|{name(metric)}|{gauge.name}", gauge)
         for metric in sorted(metrics, key=lambda one: (text(one, "metadata", "creationTimestamp"), name(one)))
         for entry in each(metric, "spec", "metrics")
-        if _supported(part(entry, "pod", "selector"))
-        and label_selector_matches(part(entry, "pod", "selector"), labels(pod))
+        if not unsupported_keys(entry) and label_selector_matches(part(entry, "pod", "selector"), labels(pod))
         for gauge in gauges_of(part(entry, "pod"))
     ]
     return matching[:MOST_ON_A_NODE]
 
 
-def _supported(selector: Object) -> bool:
-    """Whether all keys of the labels are of letters, digits, hyphens and underscores, as the page requires."""
-    return all(re.fullmatch(scaling.METRIC_LABEL_KEY, key) for key in part(selector, "matchLabels"))
+def unsupported_keys(entry: Object) -> list[str]:
+    """Keys of labels in an entry of an AutoscalingMetric that are not of letters, digits, hyphens and underscores.
+
+    The page allows no others. What GKE says of them is not documented: here the entry selects nothing.
+    """
+    keys = part(entry, "pod", "selector", "matchLabels")
+    return [key for key in keys if not re.fullmatch(scaling.METRIC_LABEL_KEY, key)]
 
 
 class Adapter:
@@ -115,7 +120,8 @@ class Adapter:
         ]
         items = [item for item in await asyncio.gather(*asked) if item is not None]
         if not items:
-            return _status(404, "NotFound", f"no pod of {space} has a value of {metric}")
+            message = [f"no pod of {space} has a value of {metric}", *_reasons(metrics)]
+            return _status(404, "NotFound", "; ".join(message))
         return AdapterAnswer(200, {"kind": "MetricValueList", "apiVersion": API, "metadata": {}, "items": items})
 
     async def _item(self, pod: Object, metric: str, gauge: Gauge) -> Object | None:
@@ -135,6 +141,13 @@ class Adapter:
             "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "value": gauges.quantity(value),
         }
+
+
+def _reasons(metrics: Sequence[Object]) -> Iterator[str]:
+    """Selectors that select nothing: the autoscaler shows them in its condition ``ScalingActive``."""
+    for metric in metrics:
+        for key in (key for entry in each(metric, "spec", "metrics") for key in unsupported_keys(entry)):
+            yield f"{scaling.METRIC} {name(metric)} selects no pods: {key} has other characters than {ALLOWED}"
 
 
 def _resources() -> Object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from llmd_gke.catalog import scaling, versions
 from llmd_gke.manifests import naming
 from tests.real_kubernetes import autoscaling, models, objects
 from tests.real_kubernetes.autoscaling import (
+    AT_ONCE,
     FEWEST,
     HPA,
     MOST,
@@ -35,6 +36,11 @@ from tests.real_kubernetes.test_autoscaling import UNCHANGED
 
 METRIC = f"{scaling.METRIC_PLURAL}.{scaling.METRIC_GROUP}"
 LOAD = naming.load("qwen")
+WAITING, RUNNING = (f"{scaling.METRIC_GROUP}|{LOAD}|{gauge}" for gauge in ("waiting", "running"))
+DOTTED = "app.kubernetes.io/name"
+"""A label that the model's pods have, with a key that the adapter does not support."""
+ROUNDS = 5
+"""Of the streams: one takes at least nine seconds, and the autoscaler looks every 15 s."""
 
 
 def settings(config: dict[str, Any]) -> None:
@@ -90,8 +96,7 @@ def numbers(laptop: Laptop) -> dict[str, str]:
 
 
 def test_the_autoscaler_reads_the_servers_without_keda_and_prometheus(managed: Laptop) -> None:
-    names = {f"{scaling.METRIC_GROUP}|{LOAD}|{gauge}" for gauge in ("waiting", "running")}
-    until(lambda: numbers(managed).keys() == names, "numbers of both gauges", 90)
+    until(lambda: numbers(managed) == {WAITING: "0", RUNNING: "0"}, "both gauges of a server without load", 90)
     assert objects.condition(autoscaler(managed), "ScalingActive") == "True"
     assert managed.get("namespace", scaling.KEDA_NAMESPACE) is None
     assert "monitoring" not in {process.name for process in managed.status().processes}
@@ -100,11 +105,14 @@ def test_the_autoscaler_reads_the_servers_without_keda_and_prometheus(managed: L
 def test_replicas_and_nodes_follow_a_queue_and_an_update_leaves_them(managed: Laptop, tmp_path: Path) -> None:
     await_replicas(managed, FEWEST)
     with streams(managed, tmp_path / "streams.jsonl", STREAMS) as load:
+        until(lambda: numbers(managed).get(RUNNING) == str(AT_ONCE), "a mean of full servers", SCALE_SECONDS)
         await_replicas(managed, MOST)
         until(lambda: len(nodes(managed)) == MOST, "a node for each replica", SCALE_SECONDS)
-        for printed in (managed.preview().stdout, managed.up().stdout):
-            assert UNCHANGED.search(printed), printed
-        managed.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
+        previewed = managed.preview().stdout
+        assert UNCHANGED.search(previewed), previewed
+        # Not `make up`: it asks the model, whose servers are all full, and gives it 30 s.
+        for command in ("up", "refresh"):
+            managed.pulumi(command, "--yes", "--expect-no-changes", "--stack", "local")
         assert len(models.servers(managed)) == MOST
     assert load.broken() == []
 
@@ -121,6 +129,54 @@ def test_missing_numbers_keep_the_replicas_and_numbers_of_no_load_remove_them(ma
             assert rescales(managed) == before
         await_replicas(managed, FEWEST)
     until(lambda: len(nodes(managed)) == FEWEST, "the nodes follow", SCALE_SECONDS)
+
+
+@contextmanager
+def unselected(laptop: Laptop, pods: list[objects.Object]) -> Generator[None]:
+    """The pods serve, and the AutoscalingMetric does not select them meanwhile: they have no value."""
+
+    def label(change: str) -> None:
+        names = sorted(objects.names(pods))
+        laptop.kubectl("label", "pod", *names, "-n", objects.MODELS, "--overwrite", f"{scaling.MODEL_LABEL}{change}")
+
+    label("-")
+    try:
+        yield
+    finally:
+        label("=qwen")
+
+
+def unreachable_targets(laptop: Laptop) -> list[dict[str, Any]]:
+    """``metrics`` of the autoscaler with targets for which one replica is enough under any load."""
+    metrics = copy.deepcopy(autoscaler(laptop)["spec"]["metrics"])
+    for metric in metrics:
+        metric["pods"]["target"]["averageValue"] = "1000"
+    return metrics
+
+
+def test_pods_without_a_value_do_not_count_as_pods_without_load(managed: Laptop, tmp_path: Path) -> None:
+    with streams(managed, tmp_path / "streams.jsonl", STREAMS) as load, ExitStack() as meanwhile:
+        await_replicas(managed, MOST)
+        meanwhile.enter_context(unselected(managed, models.servers(managed)[1:]))
+        lower = {"behavior": quick_down(managed), "metrics": unreachable_targets(managed)}
+        with patched(managed, HPA, NAME, lower):
+            before, ended = rescales(managed), len(load.ended())
+            until(lambda: len(load.ended()) >= ended + ROUNDS * STREAMS, f"{ROUNDS} rounds of streams", SCALE_SECONDS)
+            assert objects.condition(autoscaler(managed), "ScalingActive") == "True"
+            assert (rescales(managed), len(models.servers(managed))) == (before, MOST)
+            meanwhile.close()
+            await_replicas(managed, FEWEST)  # with the values of all, so it was their absence that kept them
+    assert load.broken() == []
+
+
+def test_a_selector_whose_key_has_a_dot_leaves_the_autoscaler_without_numbers(managed: Laptop) -> None:
+    (wrong,) = copy.deepcopy(managed.get(METRIC, LOAD, "-n", objects.MODELS)["spec"]["metrics"])
+    labels = models.servers(managed)[0]["metadata"]["labels"]
+    wrong["pod"]["selector"] = {"matchLabels": {DOTTED: labels[DOTTED]}}
+    with patched(managed, METRIC, LOAD, {"metrics": [wrong]}):
+        until(lambda: f"selects no pods: {DOTTED}" in objects.why(autoscaler(managed)), "the reason", 120)
+        assert objects.condition(autoscaler(managed), "ScalingActive") == "False"
+    until(lambda: objects.condition(autoscaler(managed), "ScalingActive") == "True", "numbers again", 120)
 
 
 def misses(laptop: Laptop) -> int:

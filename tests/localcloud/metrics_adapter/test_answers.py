@@ -101,12 +101,14 @@ def test_without_any_value_the_answer_is_an_error_so_that_the_autoscaler_keeps_t
     assert ask(values("autoscaling.gke.io|other|waiting"), {URLS[0]: PAGE}, [pod("a", "10.0.0.1")]).status == 404
 
 
-def test_a_selector_whose_key_has_a_dot_selects_nothing() -> None:
+def test_a_selector_whose_key_has_a_dot_selects_nothing_and_the_answer_names_it() -> None:
     dotted = metric()
     key = "app.kubernetes.io/name"
     dotted["spec"]["metrics"][0]["pod"]["selector"] = {"matchLabels": {key: "qwen"}}
     pods = [pod("a", "10.0.0.1", labels={key: "qwen"})]
-    assert ask(values(WAITING), {URLS[0]: PAGE}, pods, dotted).status == 404
+    refused = ask(values(WAITING), {URLS[0]: PAGE}, pods, dotted)
+    assert refused.status == 404
+    assert f"qwen-load selects no pods: {key} has other characters than letters, digits" in refused.body["message"]
     assert ask(values(WAITING), {URLS[0]: PAGE}, [pod("a", "10.0.0.1")]).status == 200
 
 

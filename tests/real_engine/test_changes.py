@@ -201,7 +201,7 @@ def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
 def across_hosts(config: dict[str, Any]) -> None:
     """A model on four hosts, whose downloads are limited to names."""
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}
-    pool(config).update(topology="4x4", maxNodes=4)
+    pool(config).update(topology="4x4", maxNodes=4, earlyHosts=0)
     config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,44 +129,6 @@ def test_missing_numbers_keep_the_replicas_and_numbers_of_no_load_remove_them(ma
             assert rescales(managed) == before
         await_replicas(managed, FEWEST)
     until(lambda: len(nodes(managed)) == FEWEST, "the nodes follow", SCALE_SECONDS)
-
-
-@contextmanager
-def unselected(laptop: Laptop, pods: list[objects.Object]) -> Generator[None]:
-    """The pods serve, and the AutoscalingMetric does not select them meanwhile: they have no value."""
-
-    def label(change: str) -> None:
-        names = sorted(objects.names(pods))
-        laptop.kubectl("label", "pod", *names, "-n", objects.MODELS, "--overwrite", f"{scaling.MODEL_LABEL}{change}")
-
-    label("-")
-    try:
-        yield
-    finally:
-        label("=qwen")
-
-
-def unreachable_targets(laptop: Laptop) -> list[dict[str, Any]]:
-    """``metrics`` of the autoscaler with targets for which one replica is enough under any load."""
-    metrics = copy.deepcopy(autoscaler(laptop)["spec"]["metrics"])
-    for metric in metrics:
-        metric["pods"]["target"]["averageValue"] = "1000"
-    return metrics
-
-
-def test_pods_without_a_value_do_not_count_as_pods_without_load(managed: Laptop, tmp_path: Path) -> None:
-    with streams(managed, tmp_path / "streams.jsonl", STREAMS) as load, ExitStack() as meanwhile:
-        await_replicas(managed, MOST)
-        meanwhile.enter_context(unselected(managed, models.servers(managed)[1:]))
-        lower = {"behavior": quick_down(managed), "metrics": unreachable_targets(managed)}
-        with patched(managed, HPA, NAME, lower):
-            before, ended = rescales(managed), len(load.ended())
-            until(lambda: len(load.ended()) >= ended + ROUNDS * STREAMS, f"{ROUNDS} rounds of streams", SCALE_SECONDS)
-            assert objects.condition(autoscaler(managed), "ScalingActive") == "True"
-            assert (rescales(managed), len(models.servers(managed))) == (before, MOST)
-            meanwhile.close()
-            await_replicas(managed, FEWEST)  # with the values of all, so it was their absence that kept them
-    assert load.broken() == []
 
 
 def test_a_selector_whose_key_has_a_dot_leaves_the_autoscaler_without_numbers(managed: Laptop) -> None:

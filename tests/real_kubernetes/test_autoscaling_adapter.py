@@ -39,8 +39,6 @@ LOAD = naming.load("qwen")
 WAITING, RUNNING = (f"{scaling.METRIC_GROUP}|{LOAD}|{gauge}" for gauge in ("waiting", "running"))
 DOTTED = "app.kubernetes.io/name"
 """A label that the model's pods have, with a key that the adapter does not support."""
-ROUNDS = 5
-"""Of the streams: one takes at least nine seconds, and the autoscaler looks every 15 s."""
 
 
 def settings(config: dict[str, Any]) -> None:

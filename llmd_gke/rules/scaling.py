@@ -8,12 +8,12 @@ are left unchanged only if the service specifies none) and ``scaling.go`` (names
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.rules.tpu import surge_pods
 from llmd_gke.rules.versions import version_of
 from llmd_gke.wording import counted
 
@@ -54,6 +54,11 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> It
         )
 
 
+def surge_pods(replicas: int) -> int:
+    """Number of extra pods that a rolling update starts: Kubernetes' default of 25 % of ``replicas``, rounded up."""
+    return ceil(replicas / 4)
+
+
 def within_pool(maximum: int, pool: str, hosts: int) -> Iterator[Finding]:
     """A pool of single hosts has one for each replica, and surge capacity for an update."""
     if maximum <= hosts:
@@ -61,7 +66,7 @@ def within_pool(maximum: int, pool: str, hosts: int) -> Iterator[Finding]:
     fits = max((count for count in range(1, hosts + 1) if count + surge_pods(count) <= hosts), default=1)
     needed = maximum + surge_pods(maximum)
     yield Finding(
-        "tpu-pool-size",
+        "replica-room",
         f"maxReplicas {maximum} needs {counted(maximum, 'host')}, but pool {pool} has at most {hosts}",
         allowed=f"at most {fits}: an update starts one pod more for every four replicas",
         fix=f"maxReplicas: {fits}, or set maxNodes of pool {pool} to {needed}",

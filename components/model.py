@@ -115,9 +115,11 @@ class Model(pulumi.ComponentResource):
                 # without the configuration.
                 depends_on=[account, runtime, *routes, *guards],
                 custom_timeouts=times,
-                # KServe rejects a changed number of pods in a group: a model that moves to another slice is recreated.
                 hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
-                replace_on_changes=["spec.parallelism.pipeline"],
+                # KServe rejects a changed number of pods in a group, and puts labels into the selector of its
+                # Deployment, which is immutable (``workload_single_node.go``): a model that moves to another slice, or
+                # whose load GKE's adapter begins or ceases to read, is recreated.
+                replace_on_changes=["spec.parallelism.pipeline", "spec.labels"],
                 delete_before_replace=True,
             ),
         )

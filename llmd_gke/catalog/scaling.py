@@ -29,6 +29,9 @@ RUNNING_SHARE = 0.8
 
 HPA_VERSION = "autoscaling/v2"
 HPA = "HorizontalPodAutoscaler"
+HPA_TOLERANCE = 0.1
+"""By how much the load may differ from the target before replicas change
+(https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/#algorithm-details)."""
 LONGEST_PERIOD_SECONDS = 1800
 LONGEST_WINDOW_SECONDS = 3600
 """Limits of ``periodSeconds`` and ``stabilizationWindowSeconds`` (kubernetes/kubernetes

@@ -8,7 +8,6 @@ are left unchanged only if the service specifies none) and ``scaling.go`` (names
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 
 from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.catalog.accelerators import Slice
@@ -54,34 +53,16 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> It
         )
 
 
-def surge_pods(replicas: int) -> int:
-    """Number of extra pods that a rolling update starts: Kubernetes' default of 25 % of ``replicas``, rounded up."""
-    return ceil(replicas / 4)
-
-
-def within_pool(maximum: int, pool: str, hosts: int) -> Iterator[Finding]:
-    """A pool of single hosts has one for each replica, and surge capacity for an update."""
-    if maximum <= hosts:
-        return
-    fits = max((count for count in range(1, hosts + 1) if count + surge_pods(count) <= hosts), default=1)
-    needed = maximum + surge_pods(maximum)
-    yield Finding(
-        "replica-room",
-        f"maxReplicas {maximum} needs {counted(maximum, 'host')}, but pool {pool} has at most {hosts}",
-        allowed=f"at most {fits}: an update starts one pod more for every four replicas",
-        fix=f"maxReplicas: {fits}, or set maxNodes of pool {pool} to {needed}",
-    )
-
-
 def running(threshold: int, sequences: int) -> Iterator[Finding]:
-    """The threshold of running requests is one that a server can reach: it runs at most ``sequences`` at once."""
-    if threshold > sequences:
+    """Servers that run ``sequences`` requests at once can exceed the threshold of running requests."""
+    if threshold * (1 + scaling.HPA_TOLERANCE) >= sequences:
+        most = scaling.running_threshold(sequences)
         yield Finding(
             "replica-threshold",
-            f"runningPerReplica {threshold} is never reached: a server runs at most {counted(sequences, 'request')} at "
-            "once (maxNumSeqs)",
-            allowed=f"at most {sequences}",
-            fix=f"runningPerReplica: {scaling.running_threshold(sequences)}, or remove it",
+            f"runningPerReplica {threshold} is never exceeded: a server runs at most {counted(sequences, 'request')} "
+            f"at once (maxNumSeqs), and the autoscaler tolerates {scaling.HPA_TOLERANCE:.0%} more than the threshold",
+            allowed=f"less than {sequences / (1 + scaling.HPA_TOLERANCE):.0f}",
+            fix=f"runningPerReplica: {most}, or remove it",
         )
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 
 from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.scaling import surge_pods
 from llmd_gke.rules.versions import version_of
 from llmd_gke.wording import counted
 
@@ -267,6 +267,11 @@ def placement(machine_type: str, topology: str, placement_type: str | None) -> I
             allowed="COMPACT",
             fix=f"set the placement policy to COMPACT and its TPU topology to {topology}",
         )
+
+
+def surge_pods(replicas: int) -> int:
+    """Number of extra pods that a rolling update starts: Kubernetes' default of 25 % of ``replicas``, rounded up."""
+    return ceil(replicas / 4)
 
 
 def surge_capacity(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:

@@ -81,7 +81,6 @@ _DEPENDS_ON: Mapping[str, str] = {
     "tpu-pool-size": _ANY_POOL_OR_MODEL,
     "tpu-update-room": _ANY_POOL_OR_MODEL,
     "replica-bounds": _MODEL.format("replicas|minReplicas|maxReplicas"),
-    "replica-room": _ANY_POOL_OR_MODEL,
     "replica-threshold": _MODEL.format(r"maxNumSeqs|scaling(\..*)?"),
     "budget": r"budget(\..*)?",
     "unique-name": _ANY_POOL_OR_MODEL,

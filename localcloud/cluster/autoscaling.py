@@ -5,15 +5,14 @@ GKE's managed adapter of metrics needs neither: :mod:`localcloud.metrics_adapter
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import cast
 
 from llmd_gke.catalog import versions
+from llmd_gke.catalog.scaling import Source
 from llmd_gke.problems import BadInput, Stale
-from llmd_gke.rules import schedule
-from llmd_gke.rules.scaling import has_managed_adapter
-from llmd_gke.settings import SettingsError
+from llmd_gke.rules.scaling import effective_source
+from llmd_gke.settings import SettingsError, load_stack
 from llmd_gke.settings.load import read_config
 from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
@@ -29,48 +28,27 @@ COLLECTORS = "monitoring"
 
 def asked(workdir: Workdir, stack: str) -> bool:
     """Whether KEDA scales a model. Raises ``BadInput`` for a stack file that cannot be read."""
-    config = _config(workdir, stack)
-    cluster = config.get(CLUSTER)
-    table = cast("Config", cluster) if isinstance(cluster, dict) else {}
-    version = str(table.get("minVersion", versions.gke_default()))
-    return any(_by_keda(model, version) for model in _models(config))
-
-
-def outside_hours(workdir: Workdir, stack: str, now: datetime) -> frozenset[str]:
-    """The models that need not have servers now, because their schedule says so.
-
-    Raises ``BadInput`` for a stack file that cannot be read.
-    """
-    return frozenset(
-        str(model.get("name"))
-        for model in _models(_config(workdir, stack))
-        if isinstance(model.get("schedule"), dict) and not _is_open(cast("Config", model["schedule"]), now)
-    )
-
-
-def _is_open(hours: Config, now: datetime) -> bool:
-    listed = hours.get("hours")
-    texts = [str(entry) for entry in cast("list[object]", listed)] if isinstance(listed, list) else []
-    return schedule.is_open(str(hours.get("timeZone")), texts, now)
-
-
-def _config(workdir: Workdir, stack: str) -> Mapping[str, object]:
     try:
-        return read_config(workdir.root, stack)
+        config = read_config(workdir.root, stack)
     except SettingsError as error:
         raise BadInput(str(error)) from None
-
-
-def _models(config: Mapping[str, object]) -> list[Config]:
-    models = config.get(MODELS)
+    models, cluster = config.get(MODELS), config.get(CLUSTER)
+    table = cast("Config", cluster) if isinstance(cluster, dict) else {}
+    version = str(table.get("minVersion", versions.gke_default()))
     listed = cast("list[object]", models) if isinstance(models, list) else []
-    return [cast("Config", model) for model in listed if isinstance(model, dict)]
+    return any(isinstance(model, dict) and _by_keda(cast("Config", model), version) for model in listed)
 
 
 def _by_keda(model: Config, version: str) -> bool:
     pace = model.get("scaling")
     chosen = cast("Config", pace).get("source") if isinstance(pace, dict) else None
-    return "minReplicas" in model and (chosen == "keda" or (chosen is None and not has_managed_adapter(version)))
+    return "minReplicas" in model and effective_source(cast("Source | None", chosen), version) == "keda"
+
+
+def outside_hours(workdir: Workdir, stack: str, now: datetime) -> frozenset[str]:
+    """The models that run, but need no server now according to their schedule. The settings are valid."""
+    models = load_stack(workdir.root, stack).settings.models
+    return frozenset(model.name for model in models if not model.stopped and not model.serves_at(now))
 
 
 def check_collected(workdir: Workdir, stack: str) -> None:

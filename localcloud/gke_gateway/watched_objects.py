@@ -52,11 +52,11 @@ class Watched:
         await self._gateway_api.wait()
 
     async def managed_metrics(self) -> None:
-        """Waits until a cluster of the Google stand-in has the HPA performance profile, which the adapter needs."""
+        """Waits until a cluster of the Google stand-in has the managed adapter of metrics."""
         await self._managed_metrics.wait()
 
     async def watch_cloud(self) -> None:
-        """Follows the Google stand-in's file: reserved addresses, and whether the Gateway API is on."""
+        """Follows the Google stand-in's file: reserved addresses, and what a cluster has."""
         seen: tuple[int, int] | None = None
         while True:
             stamp = _stamp(self._cloud)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 
 from llmd_gke.catalog import scaling
+from localcloud.common.https import GetResponse
 from localcloud.gke_gateway.resources.objects import label_selector_matches
 from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource, Unreachable
 from localcloud.kubernetes.fields import Object, condition_is_true, each, labels, name, namespace, number, part, text
@@ -22,6 +24,15 @@ log = logging.getLogger(__name__)
 
 GROUP, VERSION = "custom.metrics.k8s.io", "v1beta2"
 API = f"{GROUP}/{VERSION}"
+_METRIC_PATH = re.compile(rf"/apis/{re.escape(API)}/namespaces/(?P<space>[^/]+)/pods/\*/(?P<metric>[^/]+)")
+RESOURCES: Object = {
+    "kind": "APIResourceList",
+    "apiVersion": "v1",
+    "groupVersion": API,
+    "resources": [
+        {"name": "pods/*", "singularName": "", "namespaced": True, "kind": "MetricValueList", "verbs": ["get"]}
+    ],
+}
 METRICS = Resource(scaling.METRIC_VERSION, scaling.METRIC_PLURAL)
 MOST_ON_A_NODE = 50
 """Metrics of one node; further ones have no value. Counted by pod: a TPU host runs one server."""
@@ -42,14 +53,6 @@ class Gauge:
     exposed: str
     port: int
     path: str
-
-
-@dataclass(frozen=True)
-class AdapterAnswer:
-    """A status and a body of JSON."""
-
-    status: int
-    body: Object
 
 
 def gauges_of(pod_metric: Object) -> Iterator[Gauge]:
@@ -89,28 +92,23 @@ class Adapter:
     def __init__(self, kube: Kube, fetch: Fetch) -> None:
         self._kube, self._fetch = kube, fetch
 
-    async def answer(self, target: str) -> AdapterAnswer:
+    async def answer(self, target: str) -> GetResponse:
         """The answer to a request's path and query."""
         split = urlsplit(target)
-        path = [unquote(one) for one in split.path.strip("/").split("/")]
-        match path:
-            case ["apis", group, version] if (group, version) == (GROUP, VERSION):
-                return AdapterAnswer(200, _resources())
-            case ["apis", group, version, "namespaces", space, "pods", "*", metric] if (group, version) == (
-                GROUP,
-                VERSION,
-            ):
-                selector = parse_qs(split.query).get("labelSelector", [""])[0]
-                return await self._values(space, metric, selector)
-            case _:
-                return _status(404, "NotFound", f"the adapter does not serve {split.path}")
+        path = unquote(split.path)
+        if path.rstrip("/") == f"/apis/{API}":
+            return _ok(RESOURCES)
+        if asked := _METRIC_PATH.fullmatch(path):
+            selector = parse_qs(split.query).get("labelSelector", [""])[0]
+            return await self._values(asked["space"], asked["metric"], selector)
+        return failure(404, "NotFound", f"the adapter does not serve {path}")
 
-    async def _values(self, space: str, metric: str, selector: str) -> AdapterAnswer:
+    async def _values(self, space: str, metric: str, selector: str) -> GetResponse:
         try:
             metrics = await self._kube.list(METRICS, space)
             pods = await self._kube.list(PODS, space, labels=selector or None)
         except (KubeError, *Unreachable) as error:
-            return _status(503, "ServiceUnavailable", f"the API server does not answer: {error}")
+            return failure(503, "ServiceUnavailable", f"the API server does not answer: {error}")
         asked = [
             self._item(pod, metric, gauge)
             for pod in pods
@@ -121,8 +119,8 @@ class Adapter:
         items = [item for item in await asyncio.gather(*asked) if item is not None]
         if not items:
             message = [f"no pod of {space} has a value of {metric}", *_reasons(metrics)]
-            return _status(404, "NotFound", "; ".join(message))
-        return AdapterAnswer(200, {"kind": "MetricValueList", "apiVersion": API, "metadata": {}, "items": items})
+            return failure(404, "NotFound", "; ".join(message))
+        return _ok({"kind": "MetricValueList", "apiVersion": API, "metadata": {}, "items": items})
 
     async def _item(self, pod: Object, metric: str, gauge: Gauge) -> Object | None:
         """The value of one pod; ``None`` without an answer, which must not count as 0."""
@@ -150,20 +148,14 @@ def _reasons(metrics: Sequence[Object]) -> Iterator[str]:
             yield f"{scaling.METRIC} {name(metric)} selects no pods: {key} has other characters than {ALLOWED}"
 
 
-def _resources() -> Object:
-    resource: Object = {
-        "name": "pods/*",
-        "singularName": "",
-        "namespaced": True,
-        "kind": "MetricValueList",
-        "verbs": ["get"],
-    }
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": API, "resources": [resource]}
+def _ok(body: Object) -> GetResponse:
+    return GetResponse(200, json.dumps(body).encode())
 
 
-def _status(code: int, reason: str, message: str) -> AdapterAnswer:
+def failure(code: int, reason: str, message: str) -> GetResponse:
+    """An error as API servers write it."""
     body: Object = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code}
-    return AdapterAnswer(code, body | {"message": message})
+    return GetResponse(code, json.dumps(body | {"message": message}).encode())
 
 
 async def fetch(url: str) -> str:

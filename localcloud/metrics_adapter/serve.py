@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import logging
-import ssl
-import threading
+from collections.abc import Mapping
 from concurrent.futures import TimeoutError as Late
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from localcloud.common import https
+from localcloud.common.https import GetResponse
 from localcloud.common.layout import Layout
 from localcloud.gke_gateway.crds.install import install_crds
 from localcloud.kubernetes.client import SERVICES, Kube, Resource
 from localcloud.kubernetes.fields import Object
 from localcloud.linux_namespaces.addresses import METRICS_ADAPTER_NAME
-from localcloud.metrics_adapter.answers import GROUP, VERSION, Adapter, AdapterAnswer, fetch
+from localcloud.metrics_adapter.answers import GROUP, VERSION, Adapter, failure, fetch
 from localcloud.metrics_adapter.crd import definition
 
 log = logging.getLogger(__name__)
@@ -70,36 +70,13 @@ def registration(port: int, authority: bytes) -> list[tuple[Resource, Object]]:
 
 
 def listen(adapter: Adapter, certificate: Path, loop: asyncio.AbstractEventLoop) -> ThreadingHTTPServer:
-    """Answers HTTPS on a free port of loopback, in threads. ``certificate``: its path without ``.crt`` and ``.key``."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate.with_suffix(".crt"), certificate.with_suffix(".key"))
+    """Answers HTTPS on a free port of loopback; the adapter runs in ``loop``."""
 
-    class AdapterHandler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = ANSWER_SECONDS
+    def answer(target: str, _caller: str, _headers: Mapping[str, str]) -> GetResponse:
+        made = asyncio.run_coroutine_threadsafe(adapter.answer(target), loop)
+        try:
+            return made.result(ANSWER_SECONDS)
+        except Late:
+            return failure(503, "ServiceUnavailable", f"no answer in {ANSWER_SECONDS:.0f} s")
 
-        def setup(self) -> None:
-            # Here, in the connection's own thread: a client that says nothing must not hold up others.
-            self.request = context.wrap_socket(self.request, server_side=True)
-            super().setup()
-
-        def do_GET(self) -> None:
-            """Answers a request."""
-            made = asyncio.run_coroutine_threadsafe(adapter.answer(self.path), loop)
-            try:
-                answer = made.result(ANSWER_SECONDS)
-            except Late:
-                answer = AdapterAnswer(503, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 503})
-            content = json.dumps(answer.body).encode()
-            self.send_response(answer.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-            """The autoscaler asks every few seconds."""
-
-    server = ThreadingHTTPServer((HOST, 0), AdapterHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+    return https.serve((HOST, 0), answer, https.tls(certificate))

@@ -16,18 +16,16 @@ import json
 import logging
 import re
 import secrets
-import ssl
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import cast
 from urllib.parse import urlsplit
 
 import httpx
 
 from llmd_gke.catalog.scaling import READER_ROLE
+from localcloud.common import https
+from localcloud.common.https import GetResponse
 from localcloud.kubernetes.fields import Object, namespace, text
 from localcloud.linux_namespaces.addresses import GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import prometheus
@@ -46,18 +44,9 @@ Account = tuple[str, str]
 """Namespace and name of a Kubernetes service account."""
 
 
-@dataclass
-class QueryAnswer:
-    """What a server answers with."""
-
-    status: int
-    content: bytes
-    content_type: str = "application/json"
-
-
-def refused(status: int, reason: str, message: str) -> QueryAnswer:
+def refused(status: int, reason: str, message: str) -> GetResponse:
     """An error as Google's APIs write it."""
-    return QueryAnswer(status, json.dumps({"error": {"code": status, "message": message, "status": reason}}).encode())
+    return GetResponse(status, json.dumps({"error": {"code": status, "message": message, "status": reason}}).encode())
 
 
 @dataclass
@@ -65,7 +54,7 @@ class QueryApi:
     """``records`` reads what the Google provider has made: resources and IAM policies."""
 
     records: Callable[[], JsonObject]
-    ask: Callable[[str], QueryAnswer] = field(default=lambda path: _ask_prometheus(path))
+    ask: Callable[[str], GetResponse] = field(default=lambda path: _ask_prometheus(path))
     _accounts: Mapping[str, Account] = field(default_factory=dict[str, Account])
     _tokens: dict[str, Account] = field(default_factory=dict[str, Account])
 
@@ -77,21 +66,21 @@ class QueryApi:
             if (address := text(pod, "status", "podIP")) and text(pod, "status", "phase") in ("Pending", "Running")
         }
 
-    def metadata(self, path: str, caller: str, headers: Mapping[str, str]) -> QueryAnswer:
+    def metadata(self, path: str, caller: str, headers: Mapping[str, str]) -> GetResponse:
         """The metadata server's answer to a pod with the address ``caller``."""
         if headers.get(FLAVOR) != "Google":
-            return QueryAnswer(403, b"Missing Metadata-Flavor:Google header.\n", "text/html")
+            return GetResponse(403, b"Missing Metadata-Flavor:Google header.\n", "text/html")
         if urlsplit(path).path != TOKEN_PATH:
-            return QueryAnswer(200 if path in ("", "/") else 404, b"", "application/text")
+            return GetResponse(200 if path in ("", "/") else 404, b"", "application/text")
         account = self._accounts.get(caller)
         if account is None:
-            return QueryAnswer(404, f"no pod has the address {caller}\n".encode(), "application/text")
+            return GetResponse(404, f"no pod has the address {caller}\n".encode(), "application/text")
         token = secrets.token_urlsafe(32)
         self._tokens[token] = account
         answer = {"access_token": token, "expires_in": TOKEN_SECONDS, "token_type": "Bearer"}
-        return QueryAnswer(200, json.dumps(answer).encode())
+        return GetResponse(200, json.dumps(answer).encode())
 
-    def query(self, path: str, headers: Mapping[str, str]) -> QueryAnswer:
+    def query(self, path: str, headers: Mapping[str, str]) -> GetResponse:
         """The answer of ``monitoring.googleapis.com``."""
         kind, _, token = headers.get("Authorization", "").partition(" ")
         account = self._tokens.get(token) if kind == "Bearer" else None
@@ -119,14 +108,11 @@ class QueryApi:
 
         ``certificate``: the path of certificate and key without ``.crt`` and ``.key``.
         """
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate.with_suffix(".crt"), certificate.with_suffix(".key"))
+        headers = {FLAVOR: "Google"}
         servers = [
-            _server(metadata, lambda path, caller, headers: self.metadata(path, caller, headers)),
-            _server(apis, lambda path, _, headers: self.query(path, headers), context),
+            https.serve(metadata, lambda path, caller, given: self.metadata(path, caller, given), None, headers),
+            https.serve(apis, lambda path, _, given: self.query(path, given), https.tls(certificate), headers),
         ]
-        for one in servers:
-            threading.Thread(target=one.serve_forever, daemon=True).start()
 
         def close() -> None:
             for one in servers:
@@ -159,41 +145,10 @@ def _given(records: JsonObject, project: str) -> Iterator[str]:
             yield str(dig(record, "inputs", "member"))
 
 
-def _ask_prometheus(path: str) -> QueryAnswer:
+def _ask_prometheus(path: str) -> GetResponse:
     try:
         with httpx.Client(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = client.get(f"{prometheus.URL}{path}")
     except httpx.TransportError as error:
         return refused(503, "UNAVAILABLE", f"Prometheus does not answer: {error}")
-    return QueryAnswer(answer.status_code, answer.content)
-
-
-def _server(
-    address: tuple[str, int],
-    answer: Callable[[str, str, Mapping[str, str]], QueryAnswer],
-    context: ssl.SSLContext | None = None,
-) -> ThreadingHTTPServer:
-    class QueryHandler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = ANSWER_SECONDS
-
-        def setup(self) -> None:
-            # Here, in the connection's own thread: a client that says nothing must not hold up others.
-            if context:
-                self.request = context.wrap_socket(self.request, server_side=True)
-            super().setup()
-
-        def do_GET(self) -> None:
-            """Answers a request."""
-            made = answer(self.path, str(self.client_address[0]), cast("Mapping[str, str]", self.headers))
-            self.send_response(made.status)
-            self.send_header(FLAVOR, "Google")
-            self.send_header("Content-Type", made.content_type)
-            self.send_header("Content-Length", str(len(made.content)))
-            self.end_headers()
-            self.wfile.write(made.content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-            """KEDA asks every few seconds."""
-
-    return ThreadingHTTPServer(address, QueryHandler)
+    return GetResponse(answer.status_code, answer.content)

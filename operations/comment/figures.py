@@ -93,7 +93,7 @@ def _usd(amount: float) -> str:
 
 def _first_token(before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[str]:
     parts: list[str] = []
-    for model, seconds in after.items():
+    for model, seconds in sorted(after.items()):
         earlier = before.get(model)
         if earlier is None:
             parts.append(f"{code(model)} {clock(seconds)}")

@@ -109,6 +109,14 @@ def test_kedas_namespace_is_closed_before_keda_runs(scaled: Scaled) -> None:
     assert {node.urn for node in inside} <= release.depends_on
 
 
+def test_the_label_that_the_adapter_selects_replaces_a_service(scaled: Scaled) -> None:
+    """KServe puts it into the selector of the Deployment, which is immutable."""
+    labelled, plain = (one(scaled(source), kinds.SERVICE) for source in ("gke", "keda"))
+    assert ("labels" in spec(labelled), "labels" in spec(plain)) == (True, False)
+    for service in (labelled, plain):
+        assert "spec.labels" in service.replace_on_changes
+
+
 def test_the_managed_adapter_needs_the_clusters_profile(scaled: Scaled) -> None:
     cluster = one(scaled("gke"), kinds.CLUSTER)
     assert cluster.inputs["podAutoscaling"] == {"hpaProfile": "PERFORMANCE"}

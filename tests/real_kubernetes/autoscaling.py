@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Generator
@@ -26,6 +27,8 @@ AT_ONCE = 64
 """Requests that a server takes at once."""
 SIMULATOR = "--time-to-first-token 2s --inter-token-latency 800ms"
 """A stream of ten tokens takes nine seconds."""
+UNCHANGED = re.compile(r"^Resources:\n +\d+ unchanged$", re.MULTILINE)
+"""What the engine prints at the end of a command that changes nothing."""
 SCALE_SECONDS = 400.0
 """The longest that a change of the number may take on a busy machine: a window of 60 s, and 15 s for each replica."""
 
@@ -77,9 +80,9 @@ def streams(laptop: Laptop, file: Path, count: int) -> Generator[Streams]:
 
 
 def autoscaler(laptop: Laptop) -> objects.Object:
-    """The HorizontalPodAutoscaler that KEDA makes."""
+    """The model's HorizontalPodAutoscaler: KEDA's, or the program's own."""
     obj = objects.one(laptop, HPA, NAME, objects.MODELS)
-    assert obj is not None, "KEDA has made no HorizontalPodAutoscaler"
+    assert obj is not None, "there is no HorizontalPodAutoscaler"
     return obj
 
 
@@ -124,16 +127,15 @@ def rescales(laptop: Laptop) -> int:
 
 
 @contextmanager
-def patched(laptop: Laptop, **spec: Any) -> Generator[None]:
-    """The ScaledObject has other fields below ``spec`` meanwhile, past the program, which may change them later."""
+def patched(laptop: Laptop, kind: str = SCALED_OBJECT, name: str = NAME, **spec: Any) -> Generator[None]:
+    """An object has other fields below ``spec`` meanwhile, past the program, which may change them later."""
 
     def read() -> objects.Object:
-        return laptop.get(SCALED_OBJECT, NAME, "-n", objects.MODELS, "--show-managed-fields")
+        return laptop.get(kind, name, "-n", objects.MODELS, "--show-managed-fields")
 
     def patch(**values: Any) -> None:
         manager = f"--field-manager={MANAGER}"
-        content = json.dumps(values)
-        laptop.kubectl("patch", SCALED_OBJECT, NAME, "-n", objects.MODELS, "--type=merge", manager, "-p", content)
+        laptop.kubectl("patch", kind, name, "-n", objects.MODELS, "--type=merge", manager, "-p", json.dumps(values))
 
     kept = read()["spec"]
     patch(spec=spec)
@@ -146,11 +148,14 @@ def patched(laptop: Laptop, **spec: Any) -> Generator[None]:
         patch(metadata={"managedFields": owners})
 
 
+QUICKLY = {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}]}
+"""A replica less every 15 s, instead of every ten minutes."""
+
+
 def quick_down(laptop: Laptop) -> dict[str, Any]:
-    """``advanced`` of the ScaledObject with a replica less every 15 s instead of every ten minutes."""
+    """``advanced`` of the ScaledObject, so that replicas are removed quickly."""
     advanced = laptop.get(SCALED_OBJECT, NAME, "-n", objects.MODELS)["spec"]["advanced"]
-    down = advanced["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
-    down |= {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}]}
+    advanced["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"] |= QUICKLY
     return advanced
 
 

@@ -5,7 +5,6 @@ The tests follow each other: the first ones find one replica, and leave one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from tests.real_kubernetes.autoscaling import (
     SCALE_SECONDS,
     SCALED_OBJECT,
     STREAMS,
+    UNCHANGED,
     Streams,
     autoscaler,
     await_replicas,
@@ -40,7 +40,6 @@ ROUNDS = 10
 """Of the streams, for a long run: one takes at least nine seconds."""
 COMPONENT = "kserve.io/component"
 """A label that KServe gives to Deployments, and not one by which it selects what it sees."""
-UNCHANGED = re.compile(r"^Resources:\n +\d+ unchanged$", re.MULTILINE)
 
 
 def test_the_conditions_that_up_waits_for_are_true_after_the_first_up(scaled: Laptop) -> None:

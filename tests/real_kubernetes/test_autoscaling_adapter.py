@@ -6,9 +6,7 @@ Neither KEDA nor Prometheus runs. The tests follow each other: the first ones fi
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +21,18 @@ from tests.real_kubernetes.autoscaling import (
     HPA,
     MOST,
     NAME,
+    QUICKLY,
     SCALE_SECONDS,
     STREAMS,
+    UNCHANGED,
     autoscaler,
     await_replicas,
     nodes,
+    patched,
     rescales,
     streams,
 )
 from tests.real_kubernetes.harness import Laptop, until
-from tests.real_kubernetes.test_autoscaling import UNCHANGED
 
 METRIC = f"{scaling.METRIC_PLURAL}.{scaling.METRIC_GROUP}"
 LOAD = naming.load("qwen")
@@ -59,32 +59,6 @@ def managed(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[L
         yield made
     finally:
         made.stop_everything()
-
-
-@contextmanager
-def patched(laptop: Laptop, kind: str, name: str, spec: dict[str, Any]) -> Generator[None]:
-    """An object has other fields below ``spec`` meanwhile, past the program."""
-    kept = laptop.get(kind, name, "-n", objects.MODELS)["spec"]
-
-    def patch(values: dict[str, Any]) -> None:
-        content = json.dumps({"spec": values})
-        laptop.kubectl("patch", kind, name, "-n", objects.MODELS, "--type=merge", "-p", content)
-
-    patch(spec)
-    try:
-        yield
-    finally:
-        patch({key: kept[key] for key in spec})
-
-
-def quick_down(laptop: Laptop) -> dict[str, Any]:
-    """``behavior`` of the autoscaler with a replica less every 15 s instead of every ten minutes."""
-    behaviour = copy.deepcopy(autoscaler(laptop)["spec"]["behavior"])
-    behaviour["scaleDown"] |= {
-        "stabilizationWindowSeconds": 0,
-        "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}],
-    }
-    return behaviour
 
 
 def numbers(laptop: Laptop) -> dict[str, str]:
@@ -119,8 +93,10 @@ def test_missing_numbers_keep_the_replicas_and_numbers_of_no_load_remove_them(ma
     await_replicas(managed, MOST)
     (wrong,) = copy.deepcopy(managed.get(METRIC, LOAD, "-n", objects.MODELS)["spec"]["metrics"])
     wrong["pod"]["containers"][0]["endpoint"]["path"] = "/nothing"
-    with patched(managed, HPA, NAME, {"behavior": quick_down(managed)}):
-        with patched(managed, METRIC, LOAD, {"metrics": [wrong]}):
+    behaviour = autoscaler(managed)["spec"]["behavior"]
+    behaviour["scaleDown"] |= QUICKLY
+    with patched(managed, HPA, behavior=behaviour):
+        with patched(managed, METRIC, LOAD, metrics=[wrong]):
             until(lambda: objects.condition(autoscaler(managed), "ScalingActive") == "False", "no numbers", 120)
             before, evaluations = rescales(managed), misses(managed)
             until(lambda: misses(managed) >= evaluations + 4, "evaluations without numbers", SCALE_SECONDS)
@@ -133,10 +109,32 @@ def test_a_selector_whose_key_has_a_dot_leaves_the_autoscaler_without_numbers(ma
     (wrong,) = copy.deepcopy(managed.get(METRIC, LOAD, "-n", objects.MODELS)["spec"]["metrics"])
     labels = models.servers(managed)[0]["metadata"]["labels"]
     wrong["pod"]["selector"] = {"matchLabels": {DOTTED: labels[DOTTED]}}
-    with patched(managed, METRIC, LOAD, {"metrics": [wrong]}):
+    with patched(managed, METRIC, LOAD, metrics=[wrong]):
         until(lambda: f"selects no pods: {DOTTED}" in objects.why(autoscaler(managed)), "the reason", 120)
         assert objects.condition(autoscaler(managed), "ScalingActive") == "False"
     until(lambda: objects.condition(autoscaler(managed), "ScalingActive") == "True", "numbers again", 120)
+
+
+def test_a_model_goes_over_to_a_fixed_number_and_back_in_a_new_service(managed: Laptop) -> None:
+    """KServe puts the label that the adapter selects into the Deployment's selector, which is immutable."""
+
+    def fixed(config: dict[str, Any]) -> None:
+        model = models.first(config)
+        for key in ("minReplicas", "maxReplicas", "scaling"):
+            del model[key]
+        model["replicas"] = 1
+
+    def selected() -> bool:
+        return scaling.MODEL_LABEL in models.servers(managed)[0]["metadata"]["labels"]
+
+    assert selected()
+    with models.changed(managed):
+        managed.edit("local", fixed)
+        managed.up()
+        assert objects.one(managed, HPA, NAME, objects.MODELS) is None
+        assert not selected()
+    assert selected()
+    assert objects.condition(autoscaler(managed), "ScalingActive") == "True"
 
 
 def misses(laptop: Laptop) -> int:

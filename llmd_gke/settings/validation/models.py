@@ -81,9 +81,6 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
         yield from locate(f"{key}.maxReplicas", model.max_replicas, scaling.single_host(pool.name, shape))
-        if not shape.multi_host and not model.stopped:
-            findings = scaling.within_pool(model.most_replicas, pool.name, pool.max_nodes)
-            yield from locate(f"{key}.maxReplicas", model.max_replicas, findings)
     yield from locate(
         f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
     )

@@ -118,12 +118,6 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
             continue
         # A stopped model has no pods, but it needs hosts again when it starts.
         replicas = [model.running_replicas for model in settings.models if model.pool == pool.name]
-        if not shape.multi_host and any(
-            model.autoscaled and model.running_replicas > pool.max_nodes
-            for model in settings.models
-            if model.pool == pool.name
-        ):
-            continue  # reported at the model
         if shape.multi_host:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
         else:
@@ -131,4 +125,14 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
         for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
-            yield SettingFinding(f"{key}.maxNodes", pool.max_nodes, finding)
+            yield SettingFinding(*_asks_for_most(settings, pool.name) or (f"{key}.maxNodes", pool.max_nodes), finding)
+
+
+def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:
+    """Key and value of the largest ``maxReplicas`` on a pool; ``None`` if no model on it follows its load."""
+    scaled = [
+        (f"llmd-gke:models[{index}].maxReplicas", model.running_replicas)
+        for index, model in enumerate(settings.models)
+        if model.pool == pool and model.autoscaled and model.running_replicas
+    ]
+    return max(scaled, key=lambda one: one[1], default=None)

@@ -142,11 +142,11 @@ def test_a_bound_that_cannot_be_read_is_one_problem(config: Config, refused: Ref
         ({"minReplicas": None}, "models[0].maxReplicas = 3", "minReplicas is missing"),
         ({"maxReplicas": None}, "models[0].minReplicas = 1", "maxReplicas is missing"),
         ({"minReplicas": 0}, "models[0].minReplicas = 0", "1"),
-        ({"maxReplicas": 4}, "tpuPools[0].maxNodes = 4", "has 4 hosts for 4 replicas"),
-        ({"maxReplicas": 9}, "models[0].maxReplicas = 9", "maxReplicas: 3, or set maxNodes of pool v6e4 to 12"),
+        ({"maxReplicas": 4}, "models[0].maxReplicas = 4", "set maxNodes of pool v6e4 to 5"),
+        ({"maxReplicas": 9}, "models[0].maxReplicas = 9", "set maxNodes of pool v6e4 to 12, or use fewer"),
         (
-            {"maxNumSeqs": 256, "scaling": {"runningPerReplica": 257}},
-            "models[0].scaling.runningPerReplica = 257",
+            {"maxNumSeqs": 256, "scaling": {"runningPerReplica": 233}},
+            "models[0].scaling.runningPerReplica = 233",
             "fix:     runningPerReplica: 205",
         ),
         ({"scaling": {"source": "gke"}}, "models[0].scaling.source = 'gke'", "managed adapter of metrics needs"),
@@ -170,12 +170,25 @@ def test_bad_input_is_refused_with_key_value_and_fix(
     assert "fix:" in message
 
 
-def test_too_many_replicas_are_one_problem_and_a_threshold_that_is_reached_is_none(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked]
+def test_a_threshold_of_running_requests_that_servers_can_exceed_is_accepted(
+    config: Config, accepted: Callable[..., Checked]
 ) -> None:
-    assert "has 1 problem:" in refused(scaled(config, maxReplicas=9))
-    reached = scaled(config, maxNumSeqs=256, scaling={"runningPerReplica": 256})
-    assert accepted(reached).settings.models[0].pace.running_per_replica == 256
+    exceeded = scaled(config, maxNumSeqs=256, scaling={"runningPerReplica": 232})
+    assert accepted(exceeded).settings.models[0].pace.running_per_replica == 232
+
+
+def test_of_models_that_need_too_many_hosts_together_the_largest_one_is_named(config: Config, refused: Refuse) -> None:
+    first = scaled(config)["llmd-gke:models"][0]
+    config["llmd-gke:models"].append({**first, "name": "small", "maxReplicas": 4})
+    message = refused(config)
+    assert "has 1 problem:" in message
+    assert "models[1].maxReplicas = 4" in message
+    assert "need 7 hosts, but it has at most 4" in message
+
+
+def test_a_pool_whose_updates_need_a_stop_may_be_full(config: Config, accepted: Callable[..., Checked]) -> None:
+    config["llmd-gke:tpuPools"][0]["updatesNeedStop"] = True
+    assert accepted(scaled(config, maxReplicas=4)).settings.models[0].most_replicas == 4
 
 
 def test_keda_without_collected_metrics_is_refused(config: Config, refused: Refuse) -> None:

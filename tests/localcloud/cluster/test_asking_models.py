@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.repository import CLONE
+from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud.cluster import chat, lifecycle
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
@@ -39,6 +40,7 @@ def test_question_and_answer_are_shown_and_an_echo_is_called_one(
 
 
 def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
     outputs = {"gatewayIp": ASKED["address"], "models": {"qwen": {**ASKED, "stopped": True}}}
     monkeypatch.setattr(state, "read", lambda _workdir, _stack: SimpleNamespace(outputs=outputs))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     running = SimpleNamespace(init=SimpleNamespace(pid=1))

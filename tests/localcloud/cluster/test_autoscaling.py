@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 from rich.console import Console
 
 from llmd_gke.problems import BadInput, Stale
+from llmd_gke.repository import CLONE
+from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud import binaries
 from localcloud.cluster import autoscaling, lifecycle, start
 from localcloud.cluster.processes import PROGRAMS
@@ -100,16 +103,18 @@ def test_a_stack_file_that_cannot_be_read_is_rejected(workdir: Workdir) -> None:
         autoscaling.asked(workdir, "broken")
 
 
-def test_a_model_outside_of_its_hours_is_not_asked_after_an_update(workdir: Workdir) -> None:
-    models = """\
-config:
-  llmd-gke:models:
-    - {name: day, minReplicas: 1, maxReplicas: 2, schedule: {timeZone: UTC, hours: ["Mon-Fri 08:00-18:00"]}}
-    - {name: odd, schedule: {timeZone: Nowhere, hours: 7}}
-    - {name: always, replicas: 1}
-"""
-    (workdir.root / "Pulumi.hours.yaml").write_text(models)
+def test_a_model_outside_of_its_hours_is_not_asked_after_an_update(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
+    content = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())
+    (model,) = content["config"]["llmd-gke:models"]
+    del model["replicas"]
+    model |= {"minReplicas": 1, "maxReplicas": 2, "schedule": {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}}
+    (workdir.root / "Pulumi.hours.yaml").write_text(yaml.safe_dump(content))
     wednesday = datetime(2026, 11, 25, 12, tzinfo=UTC)
     assert autoscaling.outside_hours(workdir, "hours", wednesday) == set()
-    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == {"day"}
-    assert autoscaling.outside_hours(workdir, "fixed", wednesday) == set()
+    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == {"qwen"}
+    model["stopped"] = True
+    (workdir.root / "Pulumi.hours.yaml").write_text(yaml.safe_dump(content))
+    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == set(), "it is stopped anyway"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 
+from localcloud.common.https import GetResponse
 from localcloud.kubernetes.client import Kube, Resource
 from localcloud.kubernetes.fields import Object
-from localcloud.metrics_adapter.answers import API, METRICS, MOST_ON_A_NODE, Adapter, AdapterAnswer, served
+from localcloud.metrics_adapter.answers import API, METRICS, MOST_ON_A_NODE, Adapter, served
 
 LABELS = {"llmd-gke-model": "qwen"}
 PAGE = "# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting 4\n"
@@ -53,13 +56,17 @@ class ListedKube(Kube):
         return list(self._metrics if resource == METRICS else self._pods) if namespace == "models" else []
 
 
-def ask(target: str, pages: Mapping[str, str], pods: Sequence[Object], *metrics: Object) -> AdapterAnswer:
+def ask(target: str, pages: Mapping[str, str], pods: Sequence[Object], *metrics: Object) -> GetResponse:
     async def fetch(url: str) -> str:
         if url not in pages:
             raise httpx.ConnectError(f"nobody answers {url}")
         return pages[url]
 
     return asyncio.run(Adapter(ListedKube(metrics or [metric()], pods), fetch).answer(target))
+
+
+def body(answer: GetResponse) -> Any:
+    return json.loads(answer.content)
 
 
 def values(metric_name: str) -> str:
@@ -72,8 +79,8 @@ WAITING = "autoscaling.gke.io|qwen-load|waiting"
 
 def test_discovery_names_the_pods_metrics() -> None:
     answer = ask(f"/apis/{API}", {}, [])
-    assert (answer.status, answer.body["groupVersion"]) == (200, API)
-    assert [one["name"] for one in answer.body["resources"]] == ["pods/*"]
+    assert (answer.status, body(answer)["groupVersion"]) == (200, API)
+    assert [one["name"] for one in body(answer)["resources"]] == ["pods/*"]
 
 
 def test_each_pod_that_is_ready_and_selected_has_its_own_value() -> None:
@@ -85,13 +92,13 @@ def test_each_pod_that_is_ready_and_selected_has_its_own_value() -> None:
     ]
     answer = ask(values(WAITING), {URLS[0]: PAGE, URLS[1]: PAGE.replace("4", "9"), URLS[2]: PAGE}, pods)
     assert answer.status == 200
-    assert [(one["describedObject"]["name"], one["value"]) for one in answer.body["items"]] == [("a", "4"), ("b", "9")]
-    assert {one["metric"]["name"] for one in answer.body["items"]} == {WAITING}
+    assert [(one["describedObject"]["name"], one["value"]) for one in body(answer)["items"]] == [("a", "4"), ("b", "9")]
+    assert {one["metric"]["name"] for one in body(answer)["items"]} == {WAITING}
 
 
 def test_a_pod_that_does_not_answer_has_no_value_rather_than_0() -> None:
     answer = ask(values(WAITING), {URLS[0]: PAGE}, [pod("a", "10.0.0.1"), pod("silent", "10.0.0.2")])
-    assert [one["describedObject"]["name"] for one in answer.body["items"]] == ["a"]
+    assert [one["describedObject"]["name"] for one in body(answer)["items"]] == ["a"]
 
 
 def test_without_any_value_the_answer_is_an_error_so_that_the_autoscaler_keeps_the_number() -> None:
@@ -108,13 +115,13 @@ def test_a_selector_whose_key_has_a_dot_selects_nothing_and_the_answer_names_it(
     pods = [pod("a", "10.0.0.1", labels={key: "qwen"})]
     refused = ask(values(WAITING), {URLS[0]: PAGE}, pods, dotted)
     assert refused.status == 404
-    assert f"qwen-load selects no pods: {key} has other characters than letters, digits" in refused.body["message"]
+    assert f"qwen-load selects no pods: {key} has other characters than letters, digits" in body(refused)["message"]
     assert ask(values(WAITING), {URLS[0]: PAGE}, [pod("a", "10.0.0.1")]).status == 200
 
 
 def test_another_api_is_not_served() -> None:
     answer = ask("/apis/external.metrics.k8s.io/v1beta1/namespaces/models/queue", {}, [])
-    assert (answer.status, answer.body["reason"]) == (404, "NotFound")
+    assert (answer.status, body(answer)["reason"]) == (404, "NotFound")
 
 
 def test_a_node_has_fifty_metrics_and_the_oldest_objects_have_theirs() -> None:

@@ -16,8 +16,6 @@ vllm:num_requests_waiting_long 70
 # TYPE empty gauge
 # TYPE odd gauge
 odd NaN
-# TYPE broken gauge
-broken many
 # TYPE vllm:request_success counter
 vllm:request_success_total 9
 # TYPE tokens_total counter
@@ -39,9 +37,14 @@ def test_what_is_no_gauge_has_no_value(name: str) -> None:
     assert gauges.value(PAGE, name) is None
 
 
-@pytest.mark.parametrize("name", ["absent", "empty", "odd", "broken"])
+@pytest.mark.parametrize("name", ["absent", "empty", "odd"])
 def test_a_gauge_without_a_number_has_no_value_rather_than_0(name: str) -> None:
     assert gauges.value(PAGE, name) is None
+
+
+def test_a_page_that_is_not_in_the_format_has_no_values() -> None:
+    assert gauges.value(f"{PAGE}broken many\n", "vllm:num_requests_waiting") is None
+    assert gauges.value("<html>404</html>", "vllm:num_requests_waiting") is None
 
 
 @pytest.mark.parametrize(("number", "written"), [(0, "0"), (7, "7"), (0.25, "250m"), (1.5, "1500m")])

@@ -12,9 +12,10 @@ import pytest
 
 from llmd_gke.catalog.scaling import READER_ROLE
 from localcloud.cluster import pki
+from localcloud.common.https import GetResponse
 from localcloud.common.layout import Layout
 from localcloud.linux_namespaces.addresses import GOOGLE_NAMES
-from localcloud.monitoring.query_api import TOKEN_PATH, QueryAnswer, QueryApi, may_read
+from localcloud.monitoring.query_api import TOKEN_PATH, QueryApi, may_read
 from localcloud.providers.google.projects import IAM_MEMBER
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.monitoring.cluster import pod
@@ -33,9 +34,9 @@ def granted(space: str = "keda", name: str = "demo-keda", role: str = READER_ROL
 def api(records: JsonObject) -> tuple[QueryApi, list[str]]:
     asked: list[str] = []
 
-    def ask(path: str) -> QueryAnswer:
+    def ask(path: str) -> GetResponse:
         asked.append(path)
-        return QueryAnswer(200, b"{}")
+        return GetResponse(200, b"{}")
 
     made = QueryApi(lambda: records, ask)
     operator = pod("keda-operator", namespace="keda", podIP=ADDRESS, serviceAccountName="demo-keda")

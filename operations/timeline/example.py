@@ -18,7 +18,7 @@ KINDS: dict[str, dict[str, object]] = {
     "on-demand": {},
     "spot": {"capacity": "spot"},
     "reservation": {"capacity": "reservation", "reservation": {"name": "mine"}},
-    "flex-start": {"capacity": "flex-start", "earlyHosts": 0},
+    "flex-start": {"capacity": "flex-start"},
 }
 QUEUED = "flex-start"
 """The kind whose pools cannot start with hosts: its hosts wait in a queue."""

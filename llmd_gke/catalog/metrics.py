@@ -54,6 +54,10 @@ class Picker(StrEnum):
     DECISION_SECONDS = "inference_extension_scheduler_e2e_duration_seconds"
 
 
+NO_REPLICA = "ServiceUnavailable"
+"""``error_code`` of :data:`Picker.ERRORS` for requests that found no server (``pkg/common/error/error.go``)."""
+
+
 class AiGateway(StrEnum):
     """v1.0.0 (``internal/metrics``), at the front door's proxies: labels ``caller``,
     ``gen_ai_request_model``, ``gen_ai_token_type``.

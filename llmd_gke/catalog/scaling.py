@@ -57,7 +57,12 @@ POLLING_SECONDS = 15
 CRON = "cron"
 """Type of the trigger that follows a schedule."""
 COOLDOWN_SECONDS = 300
-"""Seconds without an active trigger after which the last replicas of a model with a schedule go."""
+"""Seconds without an active trigger after which the last replicas of a model go, if it may have none."""
+
+SHORTEST_IDLE_SECONDS = 1800
+"""Longer than a TPU host takes to start: servers that a request has started would otherwise go before its client could
+return."""
+LONGEST_IDLE_SECONDS = 7 * 24 * 3600
 
 CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
 """Suffixes of the names of objects that KServe deletes, or fails on, if the service has no ``scaling``

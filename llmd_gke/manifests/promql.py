@@ -65,11 +65,12 @@ def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:
 
 
 def unless_asleep(settings: StackSettings, label: str = "model", value: str = "$1") -> str:
-    """The end of an expression that leaves out models whose schedule has removed their servers; empty without any.
+    """The end of an expression that leaves out models without servers by their schedule or for lack of requests; empty
+    without any.
 
     ``label`` and ``namespace`` identify a model in the expression; ``value`` makes it of the model's name, ``$1``.
     """
-    names = [model.name for model in settings.autoscaled if model.scheduled]
+    names = [model.name for model in settings.autoscaled if model.scales_to_zero]
     if not names:
         return ""
     wanted = f"{KubeState.DEPLOYMENT_WANTED}{pods(settings, one_of('deployment', map(kserve.deployment, names)))}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from llmd_gke.catalog import kserve, scaling
-from llmd_gke.catalog.metrics import Server
+from llmd_gke.catalog.metrics import NO_REPLICA, Picker, Server
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import schedule
@@ -27,7 +27,7 @@ start; the LLMInferenceService is not ``Ready`` then, for as long as a TPU host 
 ALWAYS_ACTIVE = "-1"
 """Every number of requests is above this threshold: a trigger becomes inactive only if there is no value."""
 ACTIVE_WITH_REQUESTS = "0"
-"""Of a model with a schedule: outside of its hours only requests keep servers."""
+"""Of a model that may have no server: only requests keep servers."""
 
 
 def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
@@ -76,8 +76,8 @@ def behaviour(model: ModelSettings) -> JsonObject:
     Without the limit a queue of 40 with a threshold of 5 would add eight hosts at once: pods that are not ready yet
     count as 0 in the mean.
     """
-    # The first servers of a day start together: the schedule asks for all of them.
-    together = model.fewest_replicas if model.scheduled else 1
+    # The first servers of a day, or after an idle time, start together.
+    together = model.fewest_replicas if model.scales_to_zero else 1
     up: JsonObject = {"type": "Pods", "value": together, "periodSeconds": model.pace.scale_up_every_seconds}
     down: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": SCALE_DOWN_EVERY_SECONDS}
     return {
@@ -130,41 +130,67 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
     load cannot be read. Without values the autoscaler keeps the current replicas, and reports that (``ScalingActive``).
     """
     selector = f'cluster="{cluster}",namespace="{model.namespace}",model="{model.name}"'
+    active = ACTIVE_WITH_REQUESTS if model.scales_to_zero else ALWAYS_ACTIVE
     triggers: list[Json] = [
-        {
-            "type": "prometheus",
-            "metricType": "AverageValue",
-            "authenticationRef": {"name": scaling.AUTHENTICATION, "kind": scaling.TRIGGER_AUTHENTICATION},
-            "metadata": {
-                "serverAddress": scaling.prometheus(project),
-                "query": f"sum({metric}{{{selector}}})",
-                "threshold": str(limit),
-                "activationThreshold": ACTIVE_WITH_REQUESTS if model.scheduled else ALWAYS_ACTIVE,
-                # The default treats "no data" as 0, and would remove replicas under load.
-                "ignoreNullValues": "false",
-            },
-        }
-        for metric, limit in thresholds(model).items()
+        _query(project, f"sum({metric}{{{selector}}})", limit, active) for metric, limit in thresholds(model).items()
     ]
+    if (idle := model.idle_after_seconds) is not None:
+        triggers.append(_query(project, recent_requests(selector, idle, model.fewest_replicas), 1, active))
     triggers += _hours(model)
+    pauses: JsonObject = {"cooldownPeriod": scaling.COOLDOWN_SECONDS} if model.scales_to_zero else {}
+    if idle is not None:
+        pauses["initialCooldownPeriod"] = idle  # the first server of a new model, which nobody has asked yet
     autoscaler: JsonObject = {"name": naming.autoscaler(model.name), "behavior": behaviour(model)}
     return {
         "apiVersion": scaling.KEDA_VERSION,
         "kind": scaling.SCALED_OBJECT,
-        # At night there is nothing that an update could wait for.
-        "metadata": _metadata(model, naming.autoscaler(model.name), None if model.scheduled else WAIT_FOR["keda"]),
+        # Without a server there is nothing that an update could wait for.
+        "metadata": _metadata(model, naming.autoscaler(model.name), None if model.scales_to_zero else WAIT_FOR["keda"]),
         "spec": {
             "scaleTargetRef": _target(model),
-            "minReplicaCount": 0 if model.scheduled else model.fewest_replicas,
+            "minReplicaCount": 0 if model.scales_to_zero else model.fewest_replicas,
             "maxReplicaCount": model.most_replicas,
             "pollingInterval": scaling.POLLING_SECONDS,
-            **({"cooldownPeriod": scaling.COOLDOWN_SECONDS} if model.scheduled else {}),
+            **pauses,
             # Without `restoreToOriginalReplicaCount: false`, its default: KEDA drops it when it adds its finalizer
             # (`omitempty` of apis/keda/v1alpha1/scaledobject_types.go), and each preview would add it again.
             "advanced": {"horizontalPodAutoscalerConfig": autoscaler},
             "triggers": triggers,
         },
     }
+
+
+def _query(project: str, query: str, threshold: int, active: str) -> JsonObject:
+    """A trigger that asks Google's Prometheus."""
+    return {
+        "type": "prometheus",
+        "metricType": "AverageValue",
+        "authenticationRef": {"name": scaling.AUTHENTICATION, "kind": scaling.TRIGGER_AUTHENTICATION},
+        "metadata": {
+            "serverAddress": scaling.prometheus(project),
+            "query": query,
+            "threshold": str(threshold),
+            "activationThreshold": active,
+            # The default treats "no data" as 0, and would remove replicas under load.
+            "ignoreNullValues": "false",
+        },
+    }
+
+
+def recent_requests(selector: str, seconds: int, replicas: int) -> str:
+    """A query for ``replicas`` if the endpoint picker had a request within the last ``seconds``, and for 0 if not.
+
+    The picker runs while its model has no server, and answers 503: such requests are among the errors only (the
+    inference extension's ``pkg/epp/handlers/server.go`` @v1.5.0, ``RecordRequestErrCounter``). Other errors are no
+    requests: anybody could start hosts with a malformed body. A counter appears with its first request, whose increase
+    is 0: a new series counts as it is. Without a picker that is scraped there is no value, and nothing changes.
+    """
+    ago = f"{seconds}s"
+    unserved = f'{selector},error_code="{NO_REPLICA}"'
+    counters = f"{Picker.REQUESTS}{{{selector}}}", f"{Picker.ERRORS}{{{unserved}}}"
+    recent = " or ".join(f"{one} unless {one} offset {ago} or increase({one}[{ago}])" for one in counters)
+    scraped = f"count({Picker.READY}{{{selector}}})"
+    return f"{replicas} * ((sum({recent}) or 0 * {scraped}) > bool 0) and {scraped}"
 
 
 def _hours(model: ModelSettings) -> list[Json]:

@@ -13,6 +13,10 @@ from llmd_gke.settings import (
 )
 from llmd_gke.settings.sections import SchedulerSettings
 
+LONGEST_WAIT = "60s"
+"""How long a request may wait in the picker's queue. Without a limit it waits as long as its client does, also where
+there is no server. Upstream's default since llm-d-router 0.10 (llm-d/llm-d-router#2123)."""
+
 
 def containers(scheduler: SchedulerSettings, door: FrontDoorSettings | None) -> list[Json]:
     """The fields of the endpoint picker's containers that differ from KServe's preset.
@@ -34,7 +38,8 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     If it were omitted, KServe would keep the flags of the running Deployment, also across upgrades (kserve
     ``scheduler.go``). Prefix scorers are omitted if the server caches no prefixes. With ``flow_control`` requests wait
     in the picker while all replicas are saturated, by priority, and callers of one priority take turns
-    (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``).
+    (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``). A model without any server counts as saturated: after
+    :data:`LONGEST_WAIT` the picker answers 503.
     """
     entries = _plugins(model)
     if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
@@ -53,10 +58,13 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
         # llm-d-router 0.9 reads this older field and a newer one; an endpoint picker of the inference extension 1.5
         # only this one.
         detector["saturationDetector"] = {"pluginRef": kind}
+    queue: JsonObject = {}
+    if flow_control:
+        queue = {"featureGates": ["flowControl"], "flowControl": {"defaultRequestTTL": LONGEST_WAIT}}
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
         "kind": "EndpointPickerConfig",
-        **({"featureGates": ["flowControl"]} if flow_control else {}),
+        **queue,
         "plugins": declared,
         "schedulingProfiles": [{"name": "default", "plugins": used}],
         **detector,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.catalog.accelerators import Slice
+from llmd_gke.catalog.metrics import Picker
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.versions import version_of
@@ -121,6 +122,18 @@ def source(chosen: scaling.Source | None, version: str, *, scrape: bool) -> Iter
         )
 
 
+def idle_source(source: scaling.Source) -> Iterator[Finding]:
+    """A model that has no servers while idle is scaled by KEDA (``source``): the managed adapter reads servers only."""
+    if source != "keda":
+        yield Finding(
+            "autoscaler-source",
+            "GKE's managed adapter of metrics reads the model's servers: while there are none, no request would start "
+            "any. KEDA also asks the endpoint picker for requests",
+            allowed="idleAfterSeconds with source keda",
+            fix="source: keda, or remove idleAfterSeconds",
+        )
+
+
 def effective_source(chosen: scaling.Source | None, version: str) -> scaling.Source:
     """The source that is used: the chosen one, otherwise the managed adapter if the cluster has it."""
     return chosen or ("gke" if has_managed_adapter(version) else "keda")
@@ -153,13 +166,13 @@ def autoscaler(kind: str, name: Input, spec: Input) -> Iterator[Finding]:
     least, most = low.integer(), high.integer()
     if least is not None and most is not None and least > most:
         yield _autoscaler(f"{low.path} {least} is more than {keys[1]} {most}", "swap them")
-    by_schedule = any(trigger.get("type").text() == scaling.CRON for trigger in spec.get("triggers").each())
     none = least == 0 or (least is None and kind == scaling.SCALED_OBJECT and not low.notes.unknown)
-    if none and not by_schedule:
+    if none and not any(map(_wakes, spec.get("triggers").each())):
         yield _autoscaler(
             f"{low.path} is {'0' if least == 0 else 'missing, which means 0'}: without pods the endpoint picker's "
             "metrics keep their last value, and clients give up long before a TPU host has started",
-            f"{keys[0]}: 1, a trigger of type cron, or `stopped` for a model that nobody uses",
+            f"{keys[0]}: 1, a trigger of type cron, one that asks for {Picker.ERRORS}, or `stopped` for a model that "
+            "nobody uses",
         )
     for trigger in spec.get("triggers").each():
         ignored = trigger.get("metadata", "ignoreNullValues")
@@ -169,6 +182,15 @@ def autoscaler(kind: str, name: Input, spec: Input) -> Iterator[Finding]:
                 f'{ignored.path} is not "false": where no data arrives KEDA reads 0, and removes replicas under load',
                 'ignoreNullValues: "false"',
             )
+
+
+def _wakes(trigger: Input) -> bool:
+    """Whether a trigger can start servers where there are none: by the clock, or by requests that found no server."""
+    if trigger.get("type").text() == scaling.CRON:
+        return True
+    query = trigger.get("metadata", "query")
+    text = query.text()
+    return bool(query.notes.unknown) if text is None else Picker.ERRORS in text
 
 
 def _autoscaler(problem: str, fix: str) -> Finding:

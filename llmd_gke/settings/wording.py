@@ -50,9 +50,9 @@ def explain(detail: ErrorDetails) -> Wording:
             return (
                 "nothing would wake the model: without pods the endpoint picker's metrics keep their last value, and "
                 "clients give up long before a TPU host has started",
-                "at least 1; 0 outside of the hours of a schedule",
-                "minReplicas: 1; for hours without servers schedule: {timeZone: ..., hours: [...]}, or `llmd-gke stop` "
-                "and `llmd-gke start`",
+                "at least 1; 0 while idle, or outside of the hours of a schedule",
+                "minReplicas: 1 with scaling: {idleAfterSeconds: 7200}; for hours without servers schedule: {timeZone: "
+                "..., hours: [...]}, or `llmd-gke stop` and `llmd-gke start`",
             )
         return "this number is out of range", allowed.format(bound), fix
     if kind == "literal_error":

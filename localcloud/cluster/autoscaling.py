@@ -5,6 +5,7 @@ GKE's managed adapter of metrics needs neither: :mod:`localcloud.metrics_adapter
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import cast
 
@@ -45,10 +46,15 @@ def _by_keda(model: Config, version: str) -> bool:
     return "minReplicas" in model and effective_source(cast("Source | None", chosen), version) == "keda"
 
 
-def outside_hours(workdir: Workdir, stack: str, now: datetime) -> frozenset[str]:
-    """The models that run, but need no server now according to their schedule. The settings are valid."""
-    models = load_stack(workdir.root, stack).settings.models
-    return frozenset(model.name for model in models if not model.stopped and not model.serves_at(now))
+def without_servers(workdir: Workdir, stack: str, now: datetime) -> Mapping[str, str]:
+    """The models that are not stopped, but may have no server now, with the reason. The settings are valid."""
+    reasons: dict[str, str] = {}
+    for model in load_stack(workdir.root, stack).settings.models:
+        if model.idle_after_seconds is not None and not model.stopped:
+            reasons[model.name] = "has no server while it is idle"
+        elif not model.serves_at(now) and not model.stopped:
+            reasons[model.name] = "has no server outside of its hours"
+    return reasons
 
 
 def check_collected(workdir: Workdir, stack: str) -> None:

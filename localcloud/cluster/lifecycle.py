@@ -97,11 +97,11 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
     front_door.wait(workdir, stack, console)
     address = present.outputs.get("gatewayIp")
     models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
-    closed = autoscaling.outside_hours(workdir, stack, datetime.now(UTC))
+    reasons = autoscaling.without_servers(workdir, stack, datetime.now(UTC))
     failed = False
     for name, endpoint in models.items():
-        if name in closed:
-            text = f"\n{name} is outside of its hours and need not have a server now: it is not asked."
+        if name in reasons:
+            text = f"\n{name} {reasons[name]}, and need not have one now: it is not asked."
             console.print(text, highlight=False, soft_wrap=True, markup=False)
             continue
         if endpoint.get("stopped"):

@@ -278,6 +278,7 @@ BY_HAND: Mapping[int, str] = {
     80: "needs earlyHosts: kubectl get events -A has no ScaleDown before the model's pod is scheduled",
     81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",
     82: "gcloud container operations list --sort-by=startTime: the operations CREATE_NODE_POOL overlap",
+    83: "needs scaling.idleAfterSeconds: a request after the idle time starts a server",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

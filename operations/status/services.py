@@ -64,11 +64,14 @@ def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped:
 
 
 def asleep(snapshot: Snapshot, model: ModelSettings) -> list[Line]:
-    """The line of a model that has no server because of its schedule; none for other models."""
+    """The line of a model that has no server because of its schedule, or because it is idle; none for other models."""
+    servers = pods_of(snapshot, model.namespace, model.name)
+    if not model.stopped and not servers and (seconds := model.idle_after_seconds) is not None:
+        text = f"no server, as there was no request for {seconds} s: the next one starts it"
+        return [Line(model.name, State.GOOD, text)]
     given = model.schedule
     if model.stopped or given is None or model.serves_at(snapshot.now):
         return []
-    servers = pods_of(snapshot, model.namespace, model.name)
     when = f"outside of its hours ({', '.join(given.hours)} {given.time_zone})"
     if servers:
         return [Line(model.name, State.GOOD, f"{when}; its servers go once it is idle")]

@@ -30,12 +30,13 @@ def _contested(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 AUTOSCALER = Rule(
     name="replica-autoscaler",
     title=(
-        "Autoscalers of models keep at least one replica, have names of their own, and do not treat missing data as "
-        "zero"
+        "Autoscalers of models keep at least one replica or can start the first again, have names of their own, and do "
+        "not treat missing data as zero"
     ),
     why="KServe deletes objects called NAME-kserve-hpa, -keda and -va beside a service without `scaling`, or fails on "
     "them. KEDA reads an empty answer of Prometheus as 0 unless `ignoreNullValues` is false, and would remove replicas "
-    "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model.",
+    "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model: a "
+    "schedule does, or a query for the picker's counters of requests and errors, which it keeps up to date.",
     sources=(
         kserve.source(f"{kserve.CONTROLLER}/scaling.go"),
         "https://keda.sh/docs/latest/scalers/prometheus/",

@@ -85,6 +85,12 @@ def test_the_policies_accept_it(scaled: Scaled, source: scaling.Source) -> None:
     assert [one for one in run_policies("eu4a", scaled(source)) if one.mandatory] == []
 
 
+def test_the_policies_accept_a_model_that_may_be_idle(scaled: Scaled) -> None:
+    graph = scaled("keda", scaling={"idleAfterSeconds": 7200})
+    assert cast("Any", spec(one(graph, SCALED_OBJECT)))["minReplicaCount"] == 0
+    assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []
+
+
 def test_keda_is_installed_only_where_it_is_the_source(scaled: Scaled) -> None:
     assert [node.name for node in of(AUTOSCALER)(scaled("keda"))] == ["autoscaler"]
     assert of(AUTOSCALER)(scaled("gke")) == []

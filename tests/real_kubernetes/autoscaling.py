@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.harness import Laptop, until
 
@@ -127,15 +128,17 @@ def rescales(laptop: Laptop) -> int:
 
 
 @contextmanager
-def patched(laptop: Laptop, kind: str = SCALED_OBJECT, name: str = NAME, **spec: Any) -> Generator[None]:
+def patched(
+    laptop: Laptop, kind: str = SCALED_OBJECT, name: str = NAME, *, namespace: str = objects.MODELS, **spec: Any
+) -> Generator[None]:
     """An object has other fields below ``spec`` meanwhile, past the program, which may change them later."""
 
     def read() -> objects.Object:
-        return laptop.get(kind, name, "-n", objects.MODELS, "--show-managed-fields")
+        return laptop.get(kind, name, "-n", namespace, "--show-managed-fields")
 
     def patch(**values: Any) -> None:
         manager = f"--field-manager={MANAGER}"
-        laptop.kubectl("patch", kind, name, "-n", objects.MODELS, "--type=merge", manager, "-p", json.dumps(values))
+        laptop.kubectl("patch", kind, name, "-n", namespace, "--type=merge", manager, "-p", json.dumps(values))
 
     kept = read()["spec"]
     patch(spec=spec)
@@ -146,6 +149,21 @@ def patched(laptop: Laptop, kind: str = SCALED_OBJECT, name: str = NAME, **spec:
         # The program's next change of these fields would conflict with their owner.
         owners = [one for one in read()["metadata"]["managedFields"] if one["manager"] != MANAGER]
         patch(metadata={"managedFields": owners})
+
+
+IDLE_SECONDS, COOLDOWN_SECONDS = 60, 5
+"""In place of the settings' shortest time, and of 300."""
+
+
+def shorter_idle_time(laptop: Laptop, name: str = NAME, namespace: str = objects.MODELS) -> dict[str, Any]:
+    """Fields of the ScaledObject with the program's own query, for a shorter idle time."""
+    spec = laptop.get(SCALED_OBJECT, name, "-n", namespace)["spec"]
+    triggers = spec["triggers"]
+    for trigger in triggers:
+        query = trigger["metadata"]["query"]
+        trigger["metadata"]["query"] = query.replace(f"{SHORTEST_IDLE_SECONDS}s", f"{IDLE_SECONDS}s")
+    assert triggers != laptop.get(SCALED_OBJECT, name, "-n", namespace)["spec"]["triggers"]
+    return {"triggers": triggers, "cooldownPeriod": COOLDOWN_SECONDS}
 
 
 QUICKLY = {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}]}

@@ -159,16 +159,21 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
         made.stop_everything()
 
 
+def skip_without_keda() -> None:
+    """A test run must not build KEDA and Prometheus by the way."""
+    if missing := [name for name in keda.PROGRAMS if not programs.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
+
+
 @pytest.fixture(scope="session")
 def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, whole: None) -> Iterator[Laptop]:
     """A laptop cloud with stack ``local`` up, whose model has bounds instead of a number of replicas.
 
     Skipped where KEDA is not built, also with ``make test CLOUD=laptop``: ``.ci/full autoscaling`` builds it.
     """
-    if missing := [name for name in keda.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
+    skip_without_keda()
     made = Laptop(tmp_path_factory.mktemp("scaled"))
     pytestconfig.stash[RUNNING].append(made)
     made.environ |= {

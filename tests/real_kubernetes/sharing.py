@@ -34,19 +34,20 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("conformance",),
     ("monitoring", "alerts"),
     ("autoscaling_adapter",),
-    ("autoscaling_blind", "autoscaling_schedule", "autoscaling", "autoscaling_pace"),
+    ("autoscaling_idle", "autoscaling_schedule", "autoscaling_blind", "autoscaling", "autoscaling_pace"),
     ("front_door",),
     ("front_door_stack",),
     ("front_door_load",),
     ("front_door_keep_paths",),
     ("front_door_priorities",),
     ("front_door_stopped",),
+    ("front_door_idle",),
     ("clients_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
 small one, one for the conformance suites, one with a Prometheus, one with GKE's adapter of metrics, one with KEDA, one
-with a front door, the stack that has one, under load, with models that stop, and with published clients. What shows
-most comes first, should there be no time for all. Tests of other files have clusters of their own.
+with a front door, the stack that has one, under load, with models that stop, with one that is idle, and with published
+clients. What shows most comes first, should there be no time for all. Tests of other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

@@ -19,6 +19,7 @@ from tests.real_kubernetes.autoscaling import (
     patched,
 )
 from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.working_hours import around_noon, hours
 
 FIRST = timedelta(minutes=3)
 """Until the end of the first hours: `make up` brings the schedule meanwhile."""
@@ -41,13 +42,6 @@ def status(laptop: Laptop) -> int:
     return int(laptop.python(_ASK, *models.endpoint(laptop)).stdout)
 
 
-def around_noon(now: datetime) -> tuple[str, datetime]:
-    """A time zone in which it is noon, so that no hours of a test go over midnight; and the time there."""
-    offset = 12 - now.hour
-    zone = f"Etc/GMT{-offset:+d}" if offset else "Etc/GMT"  # the database's signs are the other way round
-    return zone, now + timedelta(hours=offset)
-
-
 @pytest.mark.parametrize("hour", range(24))
 def test_it_is_noon_in_the_time_zone_of_the_test(hour: int) -> None:
     now = datetime(2026, 3, 4, hour, 30, tzinfo=UTC)
@@ -55,11 +49,6 @@ def test_it_is_noon_in_the_time_zone_of_the_test(hour: int) -> None:
     assert there.hour == 12
     assert schedule.is_open(zone, [hours(there, there + DAY)], now)
     assert not schedule.is_open(zone, [hours(there + FIRST, there + DAY)], now)
-
-
-def hours(start: datetime, end: datetime) -> str:
-    """As the setting ``schedule.hours`` has them, on the day of ``start``."""
-    return f"{schedule.DAYS[start.isoweekday() % 7]} {start:%H:%M}-{end:%H:%M}"
 
 
 @contextmanager

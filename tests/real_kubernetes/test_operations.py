@@ -58,6 +58,21 @@ def test_one_server_tells_its_metrics_which_the_gateway_does_not_pass_on(laptop:
     assert "vllm:num_requests_waiting" in done.stdout
 
 
+def test_the_timeline_has_the_first_update_step_by_step_beside_what_was_expected(
+    laptop: Laptop, tmp_path: Path
+) -> None:
+    done = called(laptop, tmp_path, "timeline", "--measured", "--output", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    first = json.loads(done.stdout)["measured"]
+    steps = {step["name"]: step for step in first["steps"]}
+    service = steps["qwen-service"]
+    assert service["expected"] > 60, "a host, an image, weights"
+    assert 0 < service["measured"] < first["serviceSeconds"]["qwen"] <= first["seconds"]
+    assert service["ratio"] < 1, "none of these is large here"
+    before = [step["measured"] for name, step in steps.items() if name != "qwen-service"]
+    assert any(0 < seconds < first["serviceSeconds"]["qwen"] for seconds in before)
+
+
 def test_where_no_laptop_cloud_runs_the_command_that_starts_one_is_named(laptop: Laptop, tmp_path: Path) -> None:
     other = Laptop(tmp_path)
     other.environ["LLMD_GKE_ROOT"] = str(laptop.root)

@@ -46,7 +46,7 @@ def checked_models(settings: StackSettings) -> tuple[ModelSettings, ...]:
     door = settings.front_door
     if not _reachable(settings) or (door is not None and not door.keep_paths):
         return ()
-    return tuple(model for model in settings.models if not model.stopped and not model.scheduled)
+    return tuple(model for model in settings.models if not model.stopped and not model.scales_to_zero)
 
 
 def checks_front_door(settings: StackSettings) -> bool:

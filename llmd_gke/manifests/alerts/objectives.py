@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llmd_gke.catalog.metrics import Picker, Server
+from llmd_gke.catalog.metrics import NO_REPLICA, Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert, Severity
 from llmd_gke.manifests.alerts.replicas import MINUTE, VLLM
@@ -22,7 +22,7 @@ from llmd_gke.settings import ModelSettings, ObjectivesSettings, StackSettings
 
 WORKBOOK = "https://sre.google/workbook/alerting-on-slos/"
 
-PICKER_FAULTS = ("Internal", "ServiceUnavailable")
+PICKER_FAULTS = ("Internal", NO_REPLICA)
 """Values of ``error_code`` that are the endpoint picker's fault. The others are those of clients (``BadRequest``,
 ``Unauthorized``, ``Forbidden``, ``NotFound``), requests that it sheds deliberately (``ResourceExhausted``), and
 servers' errors (``ModelServerError``), which include their status 4xx and are counted at the servers. The picker of the
@@ -146,7 +146,7 @@ def _burn(settings: StackSettings, group: SameObjectives, burn: Burn) -> Alert:
         f"{_failed(settings, group, window)} / {_all(settings, group, window)}" for window in (burn.short, burn.long)
     ]
     enough = f"{_failed(settings, group, burn.long, 'increase')} >= {FEWEST_ERRORS}"
-    asleep = promql.unless_asleep(settings) if any(model.scheduled for model in group.models) else ""
+    asleep = promql.unless_asleep(settings) if any(model.scales_to_zero for model in group.models) else ""
     return Alert(
         burn.name,
         " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + asleep,

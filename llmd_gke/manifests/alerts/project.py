@@ -64,7 +64,7 @@ def _idle(settings: StackSettings) -> Iterator[Alert]:
             "google",
             f"A {kind.name} host has computed almost nothing for three hours and is billed.",
             (
-                "If nobody uses the model: set `stopped: true`, or fewer `replicas`.",
+                "If nobody uses the model: set `stopped: true`, `scaling.idleAfterSeconds`, or fewer `replicas`.",
                 "If the host runs no server: lower `minNodes` of its pool.",
             ),
             kind.utilization_source,

@@ -170,8 +170,22 @@ class ModelSettings(Section):
         """Whether the model has no server outside of its hours."""
         return self.autoscaled and self.schedule is not None
 
+    @property
+    def idle_after_seconds(self) -> int | None:
+        """Time without a request in seconds after which the model has no server; ``None`` if it keeps its servers."""
+        return self.pace.idle_after_seconds if self.autoscaled else None
+
+    @property
+    def scales_to_zero(self) -> bool:
+        """Whether the model may have no server although it is not stopped."""
+        return self.scheduled or self.idle_after_seconds is not None
+
     def serves_at(self, now: datetime) -> bool:
-        """Whether the settings ask for servers at a time, which has a time zone: not stopped, and within its hours."""
+        """Whether the settings ask for servers at a time, which has a time zone: not stopped, and within its hours. An
+        idle model counts as serving: a request starts its servers.
+        """
+        if self.idle_after_seconds is not None:
+            return not self.stopped
         given = self.schedule if self.scheduled else None
         return not self.stopped and (given is None or schedule.is_open(given.time_zone, given.hours, now))
 
@@ -182,8 +196,8 @@ class ModelSettings(Section):
 
     @property
     def fewest_replicas(self) -> int:
-        """Replicas without load, when it is not stopped and within its hours: the fixed number, or the autoscaler's
-        minimum.
+        """Replicas without load, when it is not stopped, idle or outside of its hours: the fixed number, or the
+        autoscaler's minimum.
         """
         return self.replicas if self.max_replicas is None else self.min_replicas or 1
 
@@ -195,7 +209,7 @@ class ModelSettings(Section):
     @property
     def least_replicas(self) -> int:
         """Minimum number of replicas that occupy TPU nodes; 0 for a stopped model."""
-        return 0 if self.stopped or self.scheduled else self.fewest_replicas
+        return 0 if self.stopped or self.scales_to_zero else self.fewest_replicas
 
     @property
     def pace(self) -> ScalingSettings:
@@ -205,7 +219,7 @@ class ModelSettings(Section):
     @property
     def replicas_text(self) -> str:
         """The number of replicas for people: ``3 replicas``, ``1 to 4 replicas``."""
-        fewest = 0 if self.scheduled else self.fewest_replicas
+        fewest = 0 if self.scales_to_zero else self.fewest_replicas
         if self.autoscaled and fewest != self.most_replicas:
             return f"{fewest} to {self.most_replicas} replicas"
         return counted(self.most_replicas, "replica")

@@ -6,7 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from llmd_gke.catalog.scaling import LONGEST_PERIOD_SECONDS, LONGEST_WINDOW_SECONDS, Source
+from llmd_gke.catalog.scaling import (
+    LONGEST_IDLE_SECONDS,
+    LONGEST_PERIOD_SECONDS,
+    LONGEST_WINDOW_SECONDS,
+    SHORTEST_IDLE_SECONDS,
+    Source,
+)
 from llmd_gke.settings.sections.base import Section
 
 
@@ -32,6 +38,10 @@ class ScalingSettings(Section):
     model), so that one burst does not order every host of the pool."""
     scale_down_after_seconds: Annotated[int, Field(ge=60, le=LONGEST_WINDOW_SECONDS)] = 1800
     """Time in seconds for which fewer replicas must be enough before one is removed (default: 1800)."""
+    idle_after_seconds: Annotated[int, Field(ge=SHORTEST_IDLE_SECONDS, le=LONGEST_IDLE_SECONDS)] | None = None
+    """Time in seconds without a request after which the last servers are removed; the next request starts
+    ``minReplicas`` of them, and is answered with status 503 (default: never). Beside a ``schedule`` only outside of its
+    hours. Only with KEDA."""
     source: Source | None = None
     """Who reads the load: ``gke``, Google's managed adapter, or ``keda``, which this program then installs (default:
     ``gke`` if the cluster's ``minVersion`` has it, otherwise ``keda``)."""

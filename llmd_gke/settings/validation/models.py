@@ -112,6 +112,9 @@ def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterat
     chosen, version = model.pace.source, settings.cluster.min_version
     findings = scaling.source(chosen, version, scrape=settings.monitoring.scrape)
     yield from locate(f"{key}.scaling.source", chosen, findings)
+    if (idle := model.idle_after_seconds) is not None:
+        findings = scaling.idle_source(scaling.effective_source(chosen, version))
+        yield from locate(f"{key}.scaling.idleAfterSeconds", idle, findings)
     threshold = model.pace.running_per_replica
     if threshold is not None and model.max_num_seqs is not None:
         findings = scaling.running(threshold, model.max_num_seqs)

@@ -62,7 +62,9 @@ def test_priorities_reach_the_picker(graph: Graph) -> None:
         (metadata(node, "namespace"), metadata(node, "name")): spec(node)["priority"] for node in of(OBJECTIVE)(graph)
     }
     assert given == {("models", "team-a"): 10, ("models", "batch"): -10, ("others", "team-a"): 10}
-    assert all("'featureGates': ['flowControl']" in str(spec(node)) for node in of(kinds.SERVICE)(graph))
+    for node in of(kinds.SERVICE)(graph):
+        assert "'featureGates': ['flowControl']" in str(spec(node))
+        assert "'flowControl': {'defaultRequestTTL': '60s'}" in str(spec(node)), "without servers it would wait forever"
 
 
 def test_without_priorities_the_picker_is_what_it_was(door: Callable[..., Graph]) -> None:

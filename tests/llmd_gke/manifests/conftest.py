@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from llmd_gke.manifests import serving
+from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from localcloud import binaries
 
 MakeModel = Callable[..., ModelSettings]
 MakePool = Callable[..., TpuPoolSettings]
@@ -18,6 +21,15 @@ def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
     """The server's container in the pods of a model on one host."""
     result, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
     return result
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Path:
+    """The program, which ``make test`` builds."""
+    try:
+        return binaries.path("promtool")
+    except SetUpFailed as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.fixture

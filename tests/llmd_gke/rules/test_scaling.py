@@ -111,6 +111,15 @@ def test_zero_replicas_are_allowed_where_a_schedule_brings_them_back() -> None:
     assert problems(catalogue.SCALED_OBJECT, minReplicaCount=0, maxReplicaCount=2, triggers=[hours]) == []
 
 
+@pytest.mark.parametrize(
+    ("query", "accepted"), [("sum(inference_objective_request_error_total)", True), ("sum(vllm:num_requests)", False)]
+)
+def test_zero_replicas_are_allowed_where_a_request_brings_them_back(query: str, *, accepted: bool) -> None:
+    trigger: Value = {"type": "prometheus", "metadata": {"ignoreNullValues": "false", "query": query}}
+    refused = problems(catalogue.SCALED_OBJECT, minReplicaCount=0, maxReplicaCount=2, triggers=[trigger])
+    assert (refused == []) is accepted
+
+
 @pytest.mark.parametrize("metadata", [{}, {"ignoreNullValues": "true"}])
 def test_missing_data_that_reads_as_zero_is_refused(metadata: Value) -> None:
     trigger: Value = {"type": "prometheus", "metadata": metadata}

@@ -74,6 +74,18 @@ def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted
     assert not model.serves_at(datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
+def test_a_model_that_may_be_idle_holds_no_host_then_and_serves_at_all_times(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    settings = accepted(scaled(config, scaling={"idleAfterSeconds": 7200})).settings
+    (model,) = settings.models
+    assert (model.scales_to_zero, model.fewest_replicas, model.least_replicas) == (True, 1, 0)
+    assert model.replicas_text == "0 to 3 replicas"
+    assert settings.least_totals.chips == 0
+    model = accepted(scaled(config, scaling={"idleAfterSeconds": 7200}, schedule=HOURS)).settings.models[0]
+    assert model.serves_at(datetime(2026, 11, 22, 12, tzinfo=UTC)), "a request starts it at night, too"
+
+
 @pytest.mark.parametrize(
     ("hours", "key", "problem"),
     [
@@ -118,9 +130,17 @@ def test_a_schedule_needs_bounds_and_keda(
     assert "fix:" in text
 
 
+def test_idle_models_need_keda(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:cluster"]["minVersion"] = versions.gke_autoscaling_metric()
+    text = refused(scaled(config, scaling={"idleAfterSeconds": 3600}))
+    assert "models[0].scaling.idleAfterSeconds = 3600" in text
+    assert "source: keda" in text
+
+
 def test_zero_replicas_without_a_schedule_name_the_reason_and_the_command(config: Config, refused: Refuse) -> None:
     text = refused(scaled(config, minReplicas=0))
     assert "nothing would wake the model" in text
+    assert "idleAfterSeconds: 7200" in text
     assert "`llmd-gke stop` and `llmd-gke start`" in text
 
 
@@ -150,6 +170,13 @@ def test_a_bound_that_cannot_be_read_is_one_problem(config: Config, refused: Ref
             "fix:     runningPerReplica: 205",
         ),
         ({"scaling": {"source": "gke"}}, "models[0].scaling.source = 'gke'", "managed adapter of metrics needs"),
+        ({"scaling": {"idleAfterSeconds": 60}}, "models[0].scaling.idleAfterSeconds = 60", "1800"),
+        ({"scaling": {"idleAfterSeconds": "1h"}}, "models[0].scaling.idleAfterSeconds = '1h'", "number"),
+        (
+            {"scaling": {"idleAfterSeconds": 3600}, "minReplicas": None, "maxReplicas": None, "replicas": 2},
+            "models[0].scaling",
+            "no effect on a fixed number",
+        ),
         ({"scaling": {"wva": {"keda": {}}}}, "models[0].scaling.wva", "autoscaler that llm-d has deprecated"),
         ({"scaling": {"maxReplicas": 4}}, "models[0].scaling.maxReplicas = 4", "beside `scaling`"),
         ({"scaling": {"source": "wva"}}, "models[0].scaling.source", "keda"),

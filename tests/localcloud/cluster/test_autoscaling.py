@@ -113,8 +113,22 @@ def test_a_model_outside_of_its_hours_is_not_asked_after_an_update(
     model |= {"minReplicas": 1, "maxReplicas": 2, "schedule": {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}}
     (workdir.root / "Pulumi.hours.yaml").write_text(yaml.safe_dump(content))
     wednesday = datetime(2026, 11, 25, 12, tzinfo=UTC)
-    assert autoscaling.outside_hours(workdir, "hours", wednesday) == set()
-    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == {"qwen"}
+    assert autoscaling.without_servers(workdir, "hours", wednesday) == {}
+    at_night = autoscaling.without_servers(workdir, "hours", wednesday.replace(hour=20))
+    assert at_night == {"qwen": "has no server outside of its hours"}
     model["stopped"] = True
     (workdir.root / "Pulumi.hours.yaml").write_text(yaml.safe_dump(content))
-    assert autoscaling.outside_hours(workdir, "hours", wednesday.replace(hour=20)) == set(), "it is stopped anyway"
+    assert autoscaling.without_servers(workdir, "hours", wednesday.replace(hour=20)) == {}, "it is stopped anyway"
+
+
+def test_a_model_that_may_be_idle_is_not_asked_after_an_update(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
+    content = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())
+    (model,) = content["config"]["llmd-gke:models"]
+    del model["replicas"]
+    model |= {"minReplicas": 1, "maxReplicas": 2, "scaling": {"idleAfterSeconds": 3600}}
+    (workdir.root / "Pulumi.idle.yaml").write_text(yaml.safe_dump(content))
+    reasons = autoscaling.without_servers(workdir, "idle", datetime.now(UTC))
+    assert reasons == {"qwen": "has no server while it is idle"}

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.settings.parse import parse
-from llmd_gke.settings.sections import ScheduleSettings
+from llmd_gke.settings.sections import ScalingSettings, ScheduleSettings
 from operations.outputs import Endpoint, Outputs
 from operations.status.objects import Snapshot, State
 from operations.status.screen import as_json, headline, rendered, sections, worst
@@ -114,6 +114,19 @@ def test_the_json_holds_every_line_of_the_screen() -> None:
     assert data["state"] == "bad"
     assert [section["title"] for section in data["sections"]] == [section.title for section in shown]
     assert sum(len(section["lines"]) for section in data["sections"]) == 11
+
+
+def test_an_idle_model_has_no_server_and_nothing_is_wrong() -> None:
+    (model,) = SETTINGS.models
+    pace = ScalingSettings(idle_after_seconds=7200)
+    idle = model.model_copy(update={"min_replicas": 1, "max_replicas": 2, "scaling": pace})
+    settings = SETTINGS.model_copy(update={"models": (idle,)})
+    shown = sections(Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=NOW), settings, OUTPUTS, "eu4a")
+    (line,) = next(section.lines for section in shown if section.title == "Model qwen")
+    assert line.state is State.GOOD
+    assert "no request for 7200 s: the next one starts it" in line.text
+    woken = sections(snapshot(server("p", container("main"))), settings, OUTPUTS, "eu4a")
+    assert worst(woken) is State.BUSY
 
 
 def test_a_model_outside_of_its_hours_is_stopped_by_its_schedule_and_nothing_is_wrong() -> None:

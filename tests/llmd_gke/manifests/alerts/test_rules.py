@@ -13,9 +13,7 @@ import yaml
 
 from llmd_gke.manifests.alerts import Alert, alerts
 from llmd_gke.manifests.alerts.rules_file import rules, rules_yaml
-from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import StackSettings
-from localcloud import binaries
 from tests.llmd_gke.manifests.alerts import series as s
 from tests.llmd_gke.manifests.alerts.conftest import AUTOSCALED, BASE, MODEL, MakeStack
 from tests.llmd_gke.manifests.alerts.faults import BEGIN, FAULTS, HARMLESS, ONE, Fault, Labels
@@ -26,15 +24,6 @@ FOREIGN = {
     'network_name="llmd"': 'network_name="other"',
     'check_id="llmd-qwen': 'check_id="llmd-qwen-old-qwen',
 }
-
-
-@pytest.fixture(scope="session")
-def promtool() -> Path:
-    """The program, which ``make test`` builds."""
-    try:
-        return binaries.path("promtool")
-    except SetUpFailed as problem:
-        pytest.skip(str(problem))
 
 
 @pytest.fixture

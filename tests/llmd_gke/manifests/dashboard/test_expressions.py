@@ -7,14 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from llmd_gke.catalog.metrics import SIMULATED, Server
 from llmd_gke.manifests.dashboard import panels
-from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import StackSettings
-from localcloud import binaries
 
 CLUSTER = 'cluster="llmd-dev",namespace="models"'
 MODEL = f'{CLUSTER},model="qwen"'
@@ -109,15 +106,6 @@ EXPECTED: dict[str, list[Samples]] = {
     "price": [[(OF_QWEN, 300)]],
 }
 """What each query of each panel returns of :data:`RECORDED`."""
-
-
-@pytest.fixture(scope="session")
-def promtool() -> Path:
-    """The program, which ``make test`` builds."""
-    try:
-        return binaries.path("promtool")
-    except SetUpFailed as problem:
-        pytest.skip(str(problem))
 
 
 def evaluated(promtool: Path, folder: Path, series: Series, asked: list[tuple[str, Samples]]) -> str:

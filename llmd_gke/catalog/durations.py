@@ -48,6 +48,9 @@ INITIALISE = Duration(30, "server start until compilation on v6e-4: " + BY_HAND)
 COMPILE_COLD = Duration(190, "XLA, v6e-1, Qwen3-1.7B, mean of 3: sgl-project/sglang-jax#1263")
 COMPILE_CACHED = Duration(97, "the same with a warm Cloud Storage FUSE cache: sgl-project/sglang-jax#1263")
 WARM_UP = Duration(10)
+REQUEST_NOTICED = Duration(60)
+"""From a request for an idle model until KEDA starts its servers: a scrape, the delay of Managed Service for
+Prometheus, and KEDA's 15 s."""
 
 DOWNLOAD_GB_PER_SECOND = 6 / 35
 DOWNLOAD_SOURCE = "6 GB in 35 s from Hugging Face: " + BY_HAND

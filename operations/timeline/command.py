@@ -99,7 +99,17 @@ def command(
         f"{_minutes(another[model])}"
         for model, seconds in timeline.first_token.items()
     ]
+    from_zero = {
+        model.name: simulate.seconds_from_zero(model, target.settings, changed)
+        for model in target.settings.models
+        if model.name in timeline.first_token and model.scales_to_zero
+    }
+    first += [
+        f"{model}: without servers, first token after {_minutes(seconds)}" for model, seconds in from_zero.items()
+    ]
     data = _data(stack, timeline) | {"anotherReplicaSeconds": another}
+    if from_zero:
+        data |= {"fromZeroSeconds": from_zero}
     if choices:
         data |= {"firstTokenSecondsByNodePool": choices}
     tables = [_capacities(model, by_pool) for model, by_pool in choices.items()]

@@ -5,7 +5,7 @@ Pure: a recorded graph, settings and the dated durations of :mod:`llmd_gke.catal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from llmd_gke.catalog import durations, kserve
@@ -86,8 +86,25 @@ def seconds_of_another_replica(model: ModelSettings, what_if: Mapping[str, float
 
     ``what_if`` as in :func:`simulate`.
     """
-    other = what_if or {}
-    steps = (one for one in start_on_host(model, again=True) if one[0] not in ("image", "policy"))
+    steps = [one for one in start_on_host(model, again=True) if one[0] not in ("image", "policy")]
+    return _in_a_row(model, steps, what_if or {})
+
+
+def seconds_from_zero(
+    model: ModelSettings, settings: StackSettings, what_if: Mapping[str, float] | None = None
+) -> float:
+    """Seconds from a request for a model without servers and hosts, which is idle, until the first token; for a model
+    with a schedule, from the beginning of its hours.
+
+    ``what_if`` as in :func:`simulate`.
+    """
+    steps = [one for one in start_of_model(model, settings, again=True) if one[0] != "policy"]
+    if model.idle_after_seconds is not None:
+        steps.insert(0, ("request", durations.REQUEST_NOTICED))
+    return _in_a_row(model, steps, what_if or {})
+
+
+def _in_a_row(model: ModelSettings, steps: Sequence[tuple[str, Duration]], other: Mapping[str, float]) -> float:
     return sum(other.get(f"{model.name}-service/{name}", other.get(name, step.seconds)) for name, step in steps)
 
 

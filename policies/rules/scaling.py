@@ -35,8 +35,8 @@ AUTOSCALER = Rule(
     ),
     why="KServe deletes objects called NAME-kserve-hpa, -keda and -va beside a service without `scaling`, or fails on "
     "them. KEDA reads an empty answer of Prometheus as 0 unless `ignoreNullValues` is false, and would remove replicas "
-    "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model: a "
-    "schedule does, or a query for the picker's counters of requests and errors, which it keeps up to date.",
+    "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model; "
+    "a schedule does, or a query for the picker's counters of requests and errors, which it keeps up to date.",
     sources=(
         kserve.source(f"{kserve.CONTROLLER}/scaling.go"),
         "https://keda.sh/docs/latest/scalers/prometheus/",

@@ -14,13 +14,14 @@ import yaml
 from llmd_gke.catalog import durations
 from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
-from llmd_gke.settings import StackSettings, load_stack, parse
+from llmd_gke.settings import ScalingSettings, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.simulate import (
     Timeline,
     first_token_by_capacity,
     gantt,
+    seconds_from_zero,
     seconds_of_another_replica,
     simulate,
 )
@@ -73,6 +74,20 @@ def test_another_replica_needs_neither_host_nor_image_and_a_filled_cache_shorten
     cached = seconds_of_another_replica(model.model_copy(update={"compile_cache": "gs://my-project-cache/qwen"}))
     assert cold - cached == pytest.approx(durations.COMPILE_COLD.seconds - durations.COMPILE_CACHED.seconds)
     assert seconds_of_another_replica(model, {"weights": 0, "qwen-service/compile": 20}) == pytest.approx(60)
+
+
+def test_without_servers_a_host_and_its_image_come_first_and_a_request_must_be_noticed() -> None:
+    settings = load_stack(ROOT, "eu4a").settings
+    idle = settings.models[0].model_copy(
+        update={"max_replicas": 2, "scaling": ScalingSettings(idle_after_seconds=7200)}
+    )
+    scheduled = idle.model_copy(update={"scaling": None})
+    more = durations.HOST_FROM_ZERO.seconds + durations.IMAGE.seconds
+    assert seconds_from_zero(scheduled, settings) == pytest.approx(seconds_of_another_replica(idle) + more)
+    assert seconds_from_zero(idle, settings) == pytest.approx(seconds_of_another_replica(idle) + more + 60)
+    assert seconds_from_zero(idle, settings, {"host": 0}) == pytest.approx(
+        seconds_of_another_replica(idle) + durations.IMAGE.seconds + 60
+    )
 
 
 def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str, Timeline]) -> None:

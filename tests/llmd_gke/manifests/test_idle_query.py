@@ -55,17 +55,17 @@ WITHOUT_SERVERS, WITH_SERVERS = f"0x{MINUTES}", f"1x{MINUTES}"
         pytest.param({READY: WITHOUT_SERVERS}, {5: 0, 200: 0}, id="nobody has ever asked"),
         pytest.param(
             {READY: WITHOUT_SERVERS, UNSERVED: counter((100, 1))},
-            {99: 0, 100: 2, 159: 2, 165: 0},
+            {99: 0, 100: 2, 155: 2, 165: 0},
             id="the first request that the picker has ever seen",
         ),
         pytest.param(
             {READY: WITHOUT_SERVERS, UNSERVED: counter((0, 7), (100, 8))},
-            {99: 0, 100: 2, 159: 2, 165: 0},
+            {99: 0, 100: 2, 155: 2, 165: 0},
             id="a request after an idle time",
         ),
         pytest.param(
             {READY: WITH_SERVERS, SERVED: counter((0, 7), (100, 900))},
-            {50: 2, 99: 0, 101: 2, 159: 2, 165: 0},
+            {50: 2, 99: 0, 101: 2, 155: 2, 165: 0},
             id="requests that were served",
         ),
         pytest.param(

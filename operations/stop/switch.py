@@ -178,6 +178,11 @@ def _log(target: Target, what: str) -> Path:
 
 def _summary(target: Target, model: ModelSettings, *, stopped: bool) -> list[str]:
     """What the operator should hear after the update."""
+    if not stopped and model.scales_to_zero:
+        return [
+            f"{model.name} is no longer stopped. An update does not wait for servers of a model that may have none. "
+            f"Watch them: llmd-gke status --stack {target.stack}"
+        ]
     if not stopped:
         return [f"{model.name} serves. Check it: llmd-gke smoke --stack {target.stack}"]
     from operations.timeline.simulate import seconds_to_wake

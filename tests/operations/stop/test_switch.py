@@ -106,6 +106,17 @@ def test_a_start_takes_the_switch_back(clone: Clone, engine: Engine) -> None:
     assert "qwen serves" in done.stdout
 
 
+def test_a_start_does_not_claim_that_a_model_serves_which_may_have_no_server(clone: Clone, engine: Engine) -> None:
+    engine.left(stopped=True)
+    file = clone.root / "Pulumi.one.yaml"
+    bounds = "minReplicas: 1, maxReplicas: 2, scaling: {idleAfterSeconds: 7200}, stopped: true"
+    file.write_text(file.read_text().replace("replicas: 3", bounds))
+    done = call(clone, engine, "start", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "qwen is no longer stopped" in done.stdout
+    assert "serves" not in done.stdout
+
+
 @pytest.mark.parametrize(("verb", "stopped"), [("start", False), ("stop", True)])
 def test_a_model_that_is_so_already_is_left_alone(clone: Clone, engine: Engine, verb: str, stopped: bool) -> None:
     engine.left(stopped=stopped)

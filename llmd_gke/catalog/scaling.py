@@ -60,8 +60,8 @@ COOLDOWN_SECONDS = 300
 """Seconds without an active trigger after which the last replicas of a model go, if it may have none."""
 
 SHORTEST_IDLE_SECONDS = 1800
-"""Longer than a TPU host takes to start: servers that a request has started would otherwise go before its client could
-return."""
+"""Longer than the start of a TPU host and most models: servers that a request has started would otherwise go before its
+client could return."""
 LONGEST_IDLE_SECONDS = 7 * 24 * 3600
 
 CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")

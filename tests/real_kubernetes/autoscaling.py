@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.serving import ask, chat
 
 CLIENT = Path(__file__).with_name("streams_client.py")
 SCALED_OBJECT, HPA, NAME = "scaledobjects.keda.sh", "horizontalpodautoscalers", "qwen-replicas"
@@ -164,6 +165,29 @@ def shorter_idle_time(laptop: Laptop, name: str = NAME, namespace: str = objects
         trigger["metadata"]["query"] = query.replace(f"{SHORTEST_IDLE_SECONDS}s", f"{IDLE_SECONDS}s")
     assert triggers != laptop.get(SCALED_OBJECT, name, "-n", namespace)["spec"]["triggers"]
     return {"triggers": triggers, "cooldownPeriod": COOLDOWN_SECONDS}
+
+
+def status(laptop: Laptop) -> int:
+    """The status of one request to the model's own address."""
+    url, name = models.endpoint(laptop)
+    (answer,) = ask(laptop, url.removesuffix("/v1"), chat("hello", model=name, max_tokens=1))
+    return answer["status"]
+
+
+@contextmanager
+def may_have_no_server(laptop: Laptop, change: Callable[[dict[str, Any]], None]) -> Generator[None]:
+    """The model has other settings meanwhile; afterwards it has a server, also where a test has failed without one.
+
+    Without any server KEDA has no number of requests, and with the settings as they were it would start none.
+    """
+    with models.changed(laptop):
+        try:
+            laptop.edit("local", lambda config: change(models.first(config)))
+            laptop.up()
+            yield
+        finally:
+            laptop.kubectl("scale", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--replicas=1")
+            models.ready_servers(laptop, 1)
 
 
 QUICKLY = {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 15}]}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
 from llmd_gke.rules import schedule
 from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.autoscaling import (
-    DEPLOYMENT,
+    COOLDOWN_SECONDS,
     SCALE_SECONDS,
     deployment,
+    may_have_no_server,
     nodes,
     patched,
+    status,
 )
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.working_hours import around_noon, hours
@@ -26,20 +25,6 @@ FIRST = timedelta(minutes=3)
 NIGHT = timedelta(minutes=5)
 """Longer than it takes until the host has gone too."""
 DAY = timedelta(minutes=30)
-COOLDOWN_SECONDS = 5
-"""Without requests, before the last server goes; the program's is 300."""
-
-_ASK = """
-import sys, httpx
-body = {"model": sys.argv[2], "messages": [{"role": "user", "content": "hello"}], "max_tokens": 1}
-with httpx.Client(trust_env=False, timeout=30) as client:
-    print(client.post(sys.argv[1].removesuffix("/v1") + "/v1/chat/completions", json=body).status_code)
-"""
-
-
-def status(laptop: Laptop) -> int:
-    """The status of a request."""
-    return int(laptop.python(_ASK, *models.endpoint(laptop)).stdout)
 
 
 @pytest.mark.parametrize("hour", range(24))
@@ -51,31 +36,15 @@ def test_it_is_noon_in_the_time_zone_of_the_test(hour: int) -> None:
     assert not schedule.is_open(zone, [hours(there + FIRST, there + DAY)], now)
 
 
-@contextmanager
-def scheduled(laptop: Laptop, zone: str, working: list[str]) -> Generator[None]:
-    """The model has these hours meanwhile; afterwards it has a server, also where a test has failed at night.
-
-    Without any server KEDA has no number, and without hours it would start none.
-    """
-
-    def change(config: dict[str, Any]) -> None:
-        models.first(config)["schedule"] = {"timeZone": zone, "hours": working}
-
-    with models.changed(laptop):
-        try:
-            laptop.edit("local", change)
-            laptop.up()
-            yield
-        finally:
-            laptop.kubectl("scale", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--replicas=1")
-            models.ready_servers(laptop, 1)
-
-
 def test_a_model_goes_to_zero_at_the_end_of_its_hours_and_comes_back_at_their_beginning(scaled: Laptop) -> None:
     zone, there = around_noon(datetime.now(UTC))
     end = there + FIRST
     working = [hours(there, end), hours(end + NIGHT, end + NIGHT + DAY)]
-    with scheduled(scaled, zone, working), patched(scaled, cooldownPeriod=COOLDOWN_SECONDS):
+    schedule_of_today = {"schedule": {"timeZone": zone, "hours": working}}
+    with (
+        may_have_no_server(scaled, lambda model: model.update(schedule_of_today)),
+        patched(scaled, cooldownPeriod=COOLDOWN_SECONDS),
+    ):
         (server,) = models.ready_servers(scaled, 1)
         assert status(scaled) == 200
         until(lambda: not models.servers(scaled), "no server at the end of the hours", SCALE_SECONDS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 
 from llmd_gke.manifests import serving
 from llmd_gke.problems import SetUpFailed
@@ -21,6 +23,14 @@ def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
     """The server's container in the pods of a model on one host."""
     result, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
     return result
+
+
+def promtool_says(promtool: Path, folder: Path, test: dict[str, Any]) -> str:
+    """What promtool says of a test of expressions; empty where all is as expected."""
+    file = folder / "test.yaml"
+    file.write_text(yaml.safe_dump({"fuzzy_compare": True, "evaluation_interval": "1m", "tests": [test]}))
+    done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False, timeout=120)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import yaml
 
 from llmd_gke.manifests import scaling
-from tests.llmd_gke.manifests.conftest import MakeModel
+from tests.llmd_gke.manifests.conftest import MakeModel, promtool_says
 
 SELECTOR = 'cluster="llmd",namespace="models",model="qwen"'
 IDLE_MINUTES, REPLICAS = 60, 2
@@ -40,10 +38,7 @@ def answers(promtool: Path, folder: Path, series: dict[str, str], expected: dict
     ]
     given = [{"series": name, "values": values} for name, values in series.items()]
     test: dict[str, Any] = {"interval": "1m", "input_series": given, "promql_expr_test": asked}
-    file = folder / "test.yaml"
-    file.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [test]}))
-    done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False, timeout=120)
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    return promtool_says(promtool, folder, test)
 
 
 WITHOUT_SERVERS, WITH_SERVERS = f"0x{MINUTES}", f"1x{MINUTES}"

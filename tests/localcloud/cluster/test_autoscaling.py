@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -103,14 +104,21 @@ def test_a_stack_file_that_cannot_be_read_is_rejected(workdir: Workdir) -> None:
         autoscaling.asked(workdir, "broken")
 
 
+def autoscaled() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The stack `local` with bounds instead of a number, and its model in it."""
+    content = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())
+    (model,) = content["config"]["llmd-gke:models"]
+    del model["replicas"]
+    model |= {"minReplicas": 1, "maxReplicas": 2}
+    return content, model
+
+
 def test_a_model_outside_of_its_hours_is_not_asked_after_an_update(
     workdir: Workdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
-    content = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())
-    (model,) = content["config"]["llmd-gke:models"]
-    del model["replicas"]
-    model |= {"minReplicas": 1, "maxReplicas": 2, "schedule": {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}}
+    content, model = autoscaled()
+    model |= {"schedule": {"timeZone": "UTC", "hours": ["Mon-Fri 08:00-18:00"]}}
     (workdir.root / "Pulumi.hours.yaml").write_text(yaml.safe_dump(content))
     wednesday = datetime(2026, 11, 25, 12, tzinfo=UTC)
     assert autoscaling.without_servers(workdir, "hours", wednesday) == {}
@@ -125,10 +133,8 @@ def test_a_model_that_may_be_idle_is_not_asked_after_an_update(
     workdir: Workdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
-    content = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())
-    (model,) = content["config"]["llmd-gke:models"]
-    del model["replicas"]
-    model |= {"minReplicas": 1, "maxReplicas": 2, "scaling": {"idleAfterSeconds": 3600}}
+    content, model = autoscaled()
+    model |= {"scaling": {"idleAfterSeconds": 3600}}
     (workdir.root / "Pulumi.idle.yaml").write_text(yaml.safe_dump(content))
     reasons = autoscaling.without_servers(workdir, "idle", datetime.now(UTC))
     assert reasons == {"qwen": "has no server while it is idle"}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from llmd_gke.catalog.metrics import SIMULATED, Server
 from llmd_gke.manifests.dashboard import panels
 from llmd_gke.settings import StackSettings
+from tests.llmd_gke.manifests.conftest import promtool_says
 
 CLUSTER = 'cluster="llmd-dev",namespace="models"'
 MODEL = f'{CLUSTER},model="qwen"'
@@ -120,10 +118,7 @@ def evaluated(promtool: Path, folder: Path, series: Series, asked: list[tuple[st
     ]
     given = [{"series": name, "values": values} for name, values in series.items()]
     test: dict[str, Any] = {"interval": "1m", "input_series": given, "promql_expr_test": tests}
-    file = folder / "test.yaml"
-    file.write_text(yaml.safe_dump({"fuzzy_compare": True, "evaluation_interval": "1m", "tests": [test]}))
-    done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False, timeout=120)
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    return promtool_says(promtool, folder, test)
 
 
 def _written(labels: dict[str, str]) -> str:

@@ -225,13 +225,12 @@ models = {
             door,
             settings.project,
             settings.scaling_source(model),
-            front_doors,
+            entrances=[edge, *front_doors],
+            autoscalers=autoscalers,
         ),
+        # The servers start beside the load balancer and the front door, which take minutes.
         after(
             platform,
-            edge,
-            *front_doors,
-            *autoscalers,
             namespaces[model.namespace],
             pools[model.pool],
             *([storage] if storage is not None and model.uses_buckets else []),

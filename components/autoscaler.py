@@ -10,7 +10,7 @@ import pulumi
 from pulumi_gcp import organizations
 
 from components.cluster import Cluster
-from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
+from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.lazy_sdk import core, helm, projects
 from llmd_gke.catalog import scaling
 from llmd_gke.manifests import identity, keda, pod_security
@@ -54,7 +54,7 @@ class Autoscaler(pulumi.ComponentResource):
         if args.settings.network_policies:
             closed = keda.network_policies(args.network, private_nodes=args.private_nodes)
             first += [
-                network_policy(f"{name}-{key}", policy, _after(inside, namespace)) for key, policy in closed.items()
+                network_policy(f"{name}-{key}", policy, after(inside, namespace)) for key, policy in closed.items()
             ]
         # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
         project = cluster.control_plane.id.apply(lambda _: args.project)
@@ -77,15 +77,11 @@ class Autoscaler(pulumi.ComponentResource):
             namespace=spec.namespace,
             values=spec.values,
             timeout=900,
-            opts=_after(inside, *first),
+            opts=after(inside, *first),
         )
-        custom_resource(f"{name}-authentication", objects.authentication(), _after(inside, release))
+        custom_resource(f"{name}-authentication", objects.authentication(), after(inside, release))
         self.register_outputs({})
 
 
 def _member(project: str, account: str, number: str) -> str:
     return identity.principal(project, number, scaling.KEDA_NAMESPACE, account)
-
-
-def _after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
-    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(earlier)))

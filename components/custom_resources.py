@@ -1,4 +1,4 @@
-"""Kubernetes objects from manifests."""
+"""Kubernetes objects from manifests, and their options."""
 
 from __future__ import annotations
 
@@ -36,3 +36,8 @@ def network_policy(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions
         spec=cast("networking.NetworkPolicySpecArgsDict", manifest["spec"]),
         opts=opts,
     )
+
+
+def after(options: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
+    """The options, with more resources to wait for."""
+    return pulumi.ResourceOptions.merge(options, pulumi.ResourceOptions(depends_on=[*earlier]))

@@ -11,7 +11,7 @@ import pulumi
 from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
-from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
+from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.edge import Edge
 from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
@@ -71,20 +71,20 @@ class FrontDoor(pulumi.ComponentResource):
         controllers = self._controllers(child, spaces)
         inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=controllers))
         proxies = custom_resource(f"{name}-proxies", gateway.envoy_proxy(door, args.mirrors), inside)
-        class_ = custom_resource(f"{name}-class", gateway.gateway_class(), _after(inside, proxies))
+        class_ = custom_resource(f"{name}-class", gateway.gateway_class(), after(inside, proxies))
         policies = [
             custom_resource(f"{name}-clients", gateway.clients(door), inside),
             custom_resource(f"{name}-script", gateway.script(door, args.models), inside),
             custom_resource(f"{name}-limits", gateway.traffic(door, args.models), inside),
         ]
         keys = [self._keys(inside)] if door.uses_keys else []
-        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), _after(inside, *keys)))
+        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), after(inside, *keys)))
         namespaces = tuple(dict.fromkeys(model.namespace for model in args.models))
         listening = custom_resource(
             f"{name}-gateway",
             gateway.gateway(namespaces),
             pulumi.ResourceOptions.merge(
-                _after(inside, class_, *policies),
+                after(inside, class_, *policies),
                 pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m")),
             ),
         )
@@ -93,9 +93,9 @@ class FrontDoor(pulumi.ComponentResource):
         if stopped.everything(args.models):
             answers.append(custom_resource(f"{name}-models-stopped", stopped.answer(), inside))
             rules.append(stopped.rule(edge.PREFIX))
-        custom_resource(f"{name}-models", listing.route(*rules), _after(inside, *answers, listening))
+        custom_resource(f"{name}-models", listing.route(*rules), after(inside, *answers, listening))
         guards = self._access(inside)
-        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, args.edge, listening, *guards))
+        custom_resource(f"{name}-route", edge.route(args.gateway), after(inside, args.edge, listening, *guards))
         if args.scrape_seconds is not None:
             network_policy(f"{name}-allow-collectors", metrics.network_policy(), inside)
             custom_resource(f"{name}-usage", metrics.proxies(args.scrape_seconds), inside)
@@ -135,7 +135,7 @@ class FrontDoor(pulumi.ComponentResource):
             )
         # The SDK resolves an Output wherever it stands in a specification.
         made = {
-            key: custom_resource(f"{name}-{key}", spec, _after(inside, *first) if first else inside)
+            key: custom_resource(f"{name}-{key}", spec, after(inside, *first) if first else inside)
             for key, spec in edge.policies(self._args.models, access.iap, cast("str | None", armor)).items()
         }
         return [] if self._args.settings.access is None else [*made.values()]
@@ -178,7 +178,7 @@ class FrontDoor(pulumi.ComponentResource):
         folder, mirrors = args.chart_folder, args.mirrors
         kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane))
 
-        def release(spec: charts.Release, *after: pulumi.Resource) -> pulumi.Resource:
+        def release(spec: charts.Release, *earlier: pulumi.Resource) -> pulumi.Resource:
             return helm.Release(
                 f"{self._name}-{spec.name.removeprefix('front-door-')}",
                 name=spec.name,
@@ -187,13 +187,13 @@ class FrontDoor(pulumi.ComponentResource):
                 namespace=spec.namespace,
                 values=spec.values,
                 timeout=900,
-                opts=_after(kept, *spaces, *after),
+                opts=after(kept, *spaces, *earlier),
             )
 
         first = [release(releases.crds()), release(releases.ai_crds(folder, mirrors)), args.cert_manager]
         address = redis.ADDRESS if door.redis == IN_CLUSTER else door.redis
         if door.has_limits and door.redis == IN_CLUSTER:
-            first += self._redis(_after(kept, *spaces))
+            first += self._redis(after(kept, *spaces))
         ai_gateway = release(releases.ai_gateway(folder, mirrors), *first)
         return [ai_gateway, release(releases.gateway(door, folder, mirrors, redis=address), *first)]
 
@@ -234,7 +234,3 @@ def _read(text: str, callers: Sequence[str]) -> dict[str, str]:
     """Keys by name from the engine's text, which is JSON except where it stands for secrets."""
     value = cast("object", json.loads(text)) if text.startswith("{") else text
     return {name: key or "" for name, key in (caller_keys(value, callers) or {}).items()}
-
-
-def _after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
-    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=earlier))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.custom_resources import custom_resource, network_policy
+from components.custom_resources import after, custom_resource, network_policy
 from components.lazy_sdk import core
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, scaling, serving, tracing
@@ -31,8 +31,9 @@ class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where requests
     enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service account
     contains ``prefix``, the cluster's name. ``traces``: destination of request traces (default: none). ``door``: the
-    front door that requests pass, if there is one, and ``doors`` the components that create it. ``project`` and
-    ``source``: where an autoscaled model's load is read, and what reads it.
+    front door that requests pass, if there is one. ``project`` and ``source``: where an autoscaled model's load is
+    read, and what reads it. ``entrances``: the components that requests come through, which only routes wait for.
+    ``autoscalers``: the components that only the autoscaler's objects wait for.
     """
 
     settings: ModelSettings
@@ -46,7 +47,8 @@ class ModelArgs:
     door: FrontDoorSettings | None = None
     project: str = ""
     source: Source = "keda"
-    doors: Sequence[pulumi.Resource] = ()
+    entrances: Sequence[pulumi.Resource] = ()
+    autoscalers: Sequence[pulumi.Resource] = ()
 
 
 class Model(pulumi.ComponentResource):
@@ -54,13 +56,14 @@ class Model(pulumi.ComponentResource):
 
     Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
     spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool
-    and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). An
-    autoscaled model's autoscaler is created after the service, and waits for its pods. Behind a front door an
-    AIGatewayRoute takes the place of route and GKE policies, with a SecurityPolicy where not every caller may use the
-    model, and InferenceObjectives where callers have priorities. A stopped model has no routes and no GKE policies. The
-    GKE policies do not wait for the service, which becomes healthy only with them. Outputs: ``endpoint`` (``url``,
-    ``servedModelName``, which clients send, and ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell
-    command that sends a request to it; ``None`` for a stopped model.
+    and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Its
+    servers start while routes are created, and the load balancer that these wait for. An autoscaled model's autoscaler
+    is created after the service, and waits for its pods. Behind a front door an AIGatewayRoute takes the place of route
+    and GKE policies, with a SecurityPolicy where not every caller may use the model, and InferenceObjectives where
+    callers have priorities. A stopped model has no routes and no GKE policies. Neither routes nor GKE policies wait for
+    the service, which becomes healthy only with them. Outputs: ``endpoint`` (``url``, ``servedModelName``, which
+    clients send, and ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell command that sends a
+    request to it; ``None`` for a stopped model.
     """
 
     endpoint: dict[str, pulumi.Input[str | bool]]
@@ -92,17 +95,16 @@ class Model(pulumi.ComponentResource):
             guards.append(custom_resource(f"{name}-allow-names", named, child))
         if args.traces is not None:
             guards.append(network_policy(f"{name}-allow-traces", tracing.network_policy(model, args.traces), child))
-        routes: list[pulumi.Resource] = []
         if not model.stopped:
             # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
-            # Gateway. When a model is stopped these are deleted last; when it starts they are created first.
+            # Gateway. When a model is stopped these are deleted last.
             if door is None or door.keep_paths:
                 own = routing.route(model, gateway, kept=door is not None)
-                routes.append(custom_resource(f"{name}-route", own, child))
+                custom_resource(f"{name}-route", own, after(child, *args.entrances))
                 for key, policy in routing.model_policies(model).items():
                     custom_resource(f"{name}-{key}", policy, child)
             if door is not None:
-                routes += _behind_door(name, model, door, args.doors, child)
+                _behind_door(name, model, door, after(child, *args.entrances))
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
         service = custom_resource(
@@ -111,9 +113,10 @@ class Model(pulumi.ComponentResource):
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
-                # KServe creates neither the pool nor the endpoint picker before the route exists, and nothing works
-                # without the configuration.
-                depends_on=[account, runtime, *routes, *guards],
+                # Nothing works without the configuration. KServe creates the pods without the route, and pool and
+                # endpoint picker as soon as it sees one: ``reconcile`` and ``enqueueOnHttpRouteChange`` in
+                # ``pkg/controller/v1alpha2/llmisvc/controller.go``.
+                depends_on=[account, runtime, *guards],
                 custom_timeouts=times,
                 hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
                 # KServe rejects a changed number of pods in a group, and puts labels into the selector of its
@@ -123,10 +126,10 @@ class Model(pulumi.ComponentResource):
                 delete_before_replace=True,
             ),
         )
-        scaled: list[pulumi.Resource] = [service]
+        scaled: list[pulumi.Resource] = [service, *args.autoscalers]
         for key, manifest in scaling.objects(model, args.source, args.prefix, args.project).items():
-            after = pulumi.ResourceOptions(depends_on=[*scaled], custom_timeouts=times)
-            scaled.append(custom_resource(f"{name}-{key}", manifest, pulumi.ResourceOptions.merge(child, after)))
+            patient = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(custom_timeouts=times))
+            scaled.append(custom_resource(f"{name}-{key}", manifest, after(patient, *scaled)))
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")
         self.curl = (
@@ -150,29 +153,21 @@ class Model(pulumi.ComponentResource):
         self.register_outputs(self.endpoint)
 
 
-def _behind_door(
-    name: str,
-    model: ModelSettings,
-    door: FrontDoorSettings,
-    doors: Sequence[pulumi.Resource],
-    child: pulumi.ResourceOptions,
-) -> Sequence[pulumi.Resource]:
-    """The model's route at the front door, the callers that may use it, and their priorities.
+def _behind_door(name: str, model: ModelSettings, door: FrontDoorSettings, options: pulumi.ResourceOptions) -> None:
+    """Creates the model's route at the front door, the callers that may use it, and their priorities.
 
-    The limits on callers come first: the route must not be open for a moment to those who may not use it. Each depends
-    on ``doors`` itself. If the stack loses its front door, the component of the model no longer depends on that, and
-    these would be deleted after the controller that removes the route's finalizer.
+    The limits on callers come first: the route must not be open for a moment to those who may not use it. In the
+    ``options`` of each is the front door itself: if the stack loses it, the component of the model no longer depends on
+    it, and these would be deleted after the controller that removes the route's finalizer.
     """
-    child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[*doors]))
     first = [
-        custom_resource(f"{name}-priority-{caller}", objective, child)
+        custom_resource(f"{name}-priority-{caller}", objective, options)
         for caller, objective in behind_door.objectives(model, door).items()
     ]
-    first.append(custom_resource(f"{name}-callers", behind_door.access(model, door), child))
+    first.append(custom_resource(f"{name}-callers", behind_door.access(model, door), options))
     if (unknown := behind_door.unknown(model, door)) is not None:
-        first.append(custom_resource(f"{name}-callers-unknown", unknown, child))
-    after = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=first))
-    return [*first, custom_resource(f"{name}-door", behind_door.route(model), after)]
+        first.append(custom_resource(f"{name}-callers-unknown", unknown, options))
+    custom_resource(f"{name}-door", behind_door.route(model), after(options, *first))
 
 
 def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:

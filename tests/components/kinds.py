@@ -54,6 +54,16 @@ def proxy_subnet(graph: Graph) -> list[ResourceNode]:
     return [node for node in of(SUBNET)(graph) if node.inputs.get("purpose") == "REGIONAL_MANAGED_PROXY"]
 
 
+def model_namespace(graph: Graph) -> list[ResourceNode]:
+    """The namespaces of models."""
+    return [node for node in of(NAMESPACE)(graph) if "llmd-gke:models:ModelNamespace" in node.parent]
+
+
+def gateway_namespace(graph: Graph) -> list[ResourceNode]:
+    """The namespace of the load balancer's Gateway."""
+    return [node for node in of(NAMESPACE)(graph) if "llmd-gke:edge:Edge" in node.parent]
+
+
 def system_pool(graph: Graph) -> list[ResourceNode]:
     """The pool of ordinary nodes."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] == "system"]

@@ -107,6 +107,13 @@ def test_keda_may_read_metrics_and_nothing_else(scaled: Scaled) -> None:
     assert account == "llmd-eu4a-keda", "clusters of a project share identities"
 
 
+def test_only_what_keda_reads_waits_for_keda(scaled: Scaled) -> None:
+    graph = scaled("keda")
+    (keda,) = kinds.chart(scaling.KEDA_CHART)(graph)
+    assert graph.comes_before(keda, one(graph, SCALED_OBJECT))
+    assert not graph.comes_before(keda, one(graph, kinds.SERVICE)), "servers start while KEDA is installed"
+
+
 def test_kedas_namespace_is_closed_before_keda_runs(scaled: Scaled) -> None:
     graph = scaled("keda")
     inside = [node for node in of(kinds.NETWORK_POLICY)(graph) if node.name.startswith("autoscaler-")]

@@ -35,10 +35,10 @@ EDGES: dict[str, tuple[Select, Select]] = {
     "KServe's controller runs before services": (CONTROLLER, of(kinds.SERVICE)),
     "KServe's controller runs before the TPU config": (CONTROLLER, of(kinds.CONFIG)),
     "the TPU config exists before the service": (of(kinds.CONFIG), of(kinds.SERVICE)),
-    "the HTTPRoute exists before the service": (of(kinds.ROUTE), of(kinds.SERVICE)),
     "the NetworkPolicies exist before the service": (kinds.without_scraping(kinds.NETWORK_POLICY), of(kinds.SERVICE)),
     "the Gateway exists before the HTTPRoute": (of(kinds.GATEWAY), of(kinds.ROUTE)),
-    "the namespace exists before the service": (of(kinds.NAMESPACE), of(kinds.SERVICE)),
+    "the models' namespace exists before the service": (kinds.model_namespace, of(kinds.SERVICE)),
+    "the Gateway's namespace exists before the Gateway": (kinds.gateway_namespace, of(kinds.GATEWAY)),
     "the TPU pool exists before the service": (kinds.tpu_pool, of(kinds.SERVICE)),
     "the system pool exists before everything in Kubernetes": (kinds.system_pool, kinds.everything_in_kubernetes),
     "the cluster exists before everything in Kubernetes": (of(kinds.CLUSTER), kinds.everything_in_kubernetes),
@@ -88,11 +88,20 @@ def test_kserves_crds_do_not_wait_for_cert_manager(graph: Graph) -> None:
     assert not graph.comes_before(cert_manager, crds)
 
 
-def test_removing_only_the_route_from_what_a_service_depends_on_is_noticed(graph: Graph) -> None:
-    (route,), (service,) = of(kinds.ROUTE)(graph), of(kinds.SERVICE)(graph)
-    without = replace(service, depends_on=service.depends_on - {route.urn})
-    assert graph.comes_before(route, service)
-    assert not Graph({**graph.nodes, service.urn: without}).comes_before(route, without)
+@pytest.mark.parametrize("kind", [kinds.ROUTE, kinds.GATEWAY])
+def test_servers_start_before_the_load_balancer_is_there(graph: Graph, kind: str) -> None:
+    """KServe creates the pods first, and continues once the route appears: ``reconcile`` and ``SetupWithManager`` in
+    kserve ``pkg/controller/v1alpha2/llmisvc/controller.go``.
+    """
+    (earlier,), (service,) = of(kind)(graph), of(kinds.SERVICE)(graph)
+    assert not graph.comes_before(earlier, service)
+
+
+def test_removing_only_the_configuration_from_what_a_service_depends_on_is_noticed(graph: Graph) -> None:
+    (config,), (service,) = of(kinds.CONFIG)(graph), of(kinds.SERVICE)(graph)
+    without = replace(service, depends_on=service.depends_on - {config.urn})
+    assert graph.comes_before(config, service)
+    assert not Graph({**graph.nodes, service.urn: without}).comes_before(config, without)
 
 
 def test_nothing_comes_before_itself(graph: Graph) -> None:

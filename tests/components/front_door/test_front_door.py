@@ -138,7 +138,8 @@ def test_every_model_is_served_by_name_before_kserve_looks_for_its_route(graph: 
                 "value": f"{name}|publishers/{namespace}/models/{name}",
             }
         ], "one match: the picker is asked once for each"
-        assert graph.comes_before(route, service)
+        for later in (route, the(graph, kinds.GATEWAY, front_door.NAME)):
+            assert not graph.comes_before(later, service), "servers start while the front door is installed"
         router = cast("dict[str, object]", spec(service)["router"])
         assert router["gateway"] == {"refs": [{"name": "front-door", "namespace": "front-door"}]}
         assert router["route"] == {"http": {"refs": [{"name": f"{name}-door"}]}}

@@ -104,9 +104,7 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     assert any(line.startswith("bench: ") and "1 concurrent" in line for line in lines), lines
 
 
-def test_a_second_up_is_seen_to_change_nothing(
-    laptop: Laptop, target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(laptop.environ, unchanged.SWITCH, "1")
     laptop.up()
     assert engine.was_unchanged(target, 0)

@@ -35,6 +35,11 @@ BY_TYPE: Mapping[str, Duration] = {
 """Seconds until a resource of a type exists and is ready. The Gateway API is enabled when the cluster is created:
 enabled later, its classes took 30 to 45 minutes to appear."""
 
+BY_CHART: Mapping[str, Duration] = {
+    "kserve-runtime-configs": Duration(10, "no pods to wait for: 2 s on the laptop cloud (timeline --measured)"),
+}
+"""Seconds until a release of a chart is installed that differs from other releases."""
+
 OTHER = Duration(2)
 """Any other resource: one request to an API."""
 

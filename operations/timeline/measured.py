@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from llmd_gke.graph.resources import Graph
-from operations.timeline.simulate import SERVICE, Timeline, TimelineStep
+from operations.timeline.simulate import POLICY, SERVICE, Timeline, TimelineStep
 
 SLACK = timedelta(seconds=5)
 """The engine and the history take their times at slightly different moments."""
@@ -79,9 +79,11 @@ def measure(graph: Graph, timeline: Timeline, created: Mapping[Key, datetime]) -
 
 
 def _expected(steps: Sequence[TimelineStep]) -> dict[str, float]:
-    """Seconds by resource: those of a model's service are its creation and all that follows until it answers."""
+    """Seconds by resource: those of a model's service are its creation and the start of its pods."""
     seconds: dict[str, float] = {}
     for step in steps:
+        if step.name.endswith(POLICY):  # beside the pods, and no resource waits for it
+            continue
         name = step.name.partition("/")[0]
         seconds[name] = seconds.get(name, 0.0) + step.seconds
     return seconds

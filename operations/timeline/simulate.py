@@ -6,7 +6,7 @@ Pure: a recorded graph, settings and the dated durations of :mod:`llmd_gke.catal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llmd_gke.catalog import durations, kserve
 from llmd_gke.catalog import models as catalogue
@@ -18,6 +18,8 @@ from llmd_gke.settings.sections.pools import AcceleratorPool
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 COPY = "kubernetes:batch/v1:Job"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+POLICY = "/policy"
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
 
@@ -137,31 +139,42 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     """The schedule with unlimited parallelism. ``what_if`` replaces seconds, by the name of a step or of a resource's
     kind (``Cluster``, ``compile``).
 
-    The load balancer takes over policies while the pods start: only what of it is left after them counts.
+    A model answers once its pods do and the load balancer applies its routes and policies, which happens beside them.
     """
     other = dict(what_if or {})
     by_name = {model.name: model for model in settings.models}
     done: dict[str, tuple[TimelineStep, ...]] = {}
-    first: dict[str, float] = {}
     steps: list[TimelineStep] = []
+    policies: dict[str, tuple[TimelineStep, ...]] = {}
     for node in graph.in_order():
-        before = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
-        chain = before
+        chain = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
         for name, duration in _steps(node, by_name, settings):
             changed = next((other[key] for key in _keys(name, node) if key in other), None)
             seconds = duration.seconds if changed is None else changed
-            start = _end(chain)
-            if name.endswith("/policy"):
-                pods = [step for step in chain if step.name.startswith(f"{node.name}/")]
-                seconds = max(0.0, seconds - (pods[-1].end - pods[0].start if pods else 0.0))
-            step = TimelineStep(name, start, seconds, duration.source if changed is None else "what if")
+            step = TimelineStep(name, _end(chain), seconds, duration.source if changed is None else "what if")
+            if name.endswith(POLICY):
+                policies[node.urn] = (step,)
+                continue
             chain = (*chain, step)
             steps.append(step)
         done[node.urn] = chain
-        if node.type == SERVICE:
-            first[node.name.removesuffix("-service")] = _end(chain)
+    first: dict[str, float] = {}
+    for urn, (policy,) in policies.items():
+        node = graph.nodes[urn]
+        routed = max((done[one] for one in _beside(graph, node)), key=_end, default=())
+        created = next(step.end for step in done[urn] if step.name == node.name)
+        policy = replace(policy, start=max(_end(routed), created))
+        steps.append(policy)
+        done[urn] = max(done[urn], (*routed, policy), key=_end)
+        first[node.name.removesuffix("-service")] = _end(done[urn])
     longest = max(done.values(), key=_end, default=())
     return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
+
+
+def _beside(graph: Graph, service: ResourceNode) -> list[str]:
+    """A model's routes and policies, and all else that its component creates without waiting for the service."""
+    beside = [node for node in graph.nodes.values() if node.parent == service.parent and node.urn != service.urn]
+    return [node.urn for node in beside if not graph.comes_before(service, node)]
 
 
 def seconds_without_platform(graph: Graph, settings: StackSettings, model: ModelSettings) -> float:
@@ -212,6 +225,8 @@ def _steps(
     if node.type == COPY and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
         return [(node.name, weights(copied, durations.DOWNLOAD_SOURCE))]
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
+    if node.type == RELEASE:
+        own = durations.BY_CHART.get(str(node.inputs["name"]), own)
     early = {f"{pool.name}-nodes": pool for pool in settings.pools if pool.early_hosts}
     if node.type == NODE_POOL and node.name in early:
         return [(node.name, own), (f"{node.name}/host", host(early[node.name]))]

@@ -91,8 +91,22 @@ def test_without_servers_a_host_and_its_image_come_first_and_a_request_must_be_n
 
 
 def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str, Timeline]) -> None:
-    (policy,) = [step for step in eu4a["plain"].steps if step.name.endswith("/policy")]
-    assert policy.seconds == 0
+    steps = {step.name: step for step in eu4a["plain"].steps}
+    policy = steps["qwen-service/policy"]
+    assert policy.start == max(steps["qwen-door"].end, steps["qwen-service"].end)
+    assert policy.seconds == durations.POLICY_IN_FORCE.seconds
+    assert eu4a["plain"].first_token["qwen"] == steps["qwen-service/warm-up"].end > policy.end
+
+
+def test_a_model_whose_pods_are_ready_first_waits_for_route_and_policies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    graph, settings = load(ROOT, "eu4a"), load_stack(ROOT, "eu4a").settings
+    timeline = simulate(graph, settings, {"host": 0, "weights": 0, "compile": 0})
+    steps = {step.name: step for step in timeline.steps}
+    assert timeline.first_token["qwen"] == steps["qwen-service/policy"].end > steps["qwen-service/warm-up"].end
+    names = [step.name for step in timeline.chain]
+    assert names[-3:] == ["qwen-callers", "qwen-door", "qwen-service/policy"]
+    assert "front-door-gateway" in names
 
 
 def test_a_step_with_another_duration_names_no_source_of_a_measurement(eu4a: dict[str, Timeline]) -> None:

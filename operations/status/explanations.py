@@ -61,7 +61,8 @@ KSERVE: tuple[Explanation, ...] = (
     ),
     Explanation(
         BAD,
-        "the service names a route or gateway that does not exist, so KServe creates neither pool nor endpoint picker",
+        "the service names a route or gateway that does not exist (while `pulumi up` runs: not yet), so KServe creates "
+        "neither pool nor endpoint picker",
         reason="RefsInvalid",
         fix="pulumi up --stack {stack} --policy-pack policies",
     ),

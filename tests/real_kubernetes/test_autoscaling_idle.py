@@ -38,6 +38,13 @@ def test_an_idle_model_has_no_server_until_one_request_starts_it(scaled: Laptop)
         assert UNCHANGED.search(again), again
         assert models.servers(scaled) == [], "an update starts none"
 
+        # By hand, for when no request does it (docs/models.md).
+        annotate = ("-n", objects.MODELS, "annotate", "scaledobject", "qwen-replicas")
+        scaled.kubectl(*annotate, "autoscaling.keda.sh/force-activation=true")
+        models.ready_servers(scaled, 1)
+        scaled.kubectl(*annotate, "autoscaling.keda.sh/force-activation-")
+        until(lambda: not models.servers(scaled), "no server after the idle time", SCALE_SECONDS)
+
         assert status(scaled) == 503
         (later,) = models.ready_servers(scaled, 1)
         assert objects.name(later) != objects.name(server)

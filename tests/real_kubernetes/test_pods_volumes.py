@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+from llmd_gke.catalog.accelerators.tpu import TPU
+from llmd_gke.manifests import serving
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.pods import SERVER, content, ended, is_ready, output, run
 from tests.real_kubernetes.small_cluster import listed, pod
+
+POOL = TpuPoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=1)
 
 
 def test_volumes_are_where_the_pod_says_and_follow_their_objects(kubelet: Laptop) -> None:
@@ -111,3 +118,38 @@ def test_a_pod_waits_for_its_secret_and_says_so(kubelet: Laptop) -> None:
     assert not is_ready(kubelet, name)
     kubelet.apply(content("Secret", "late"))
     until(lambda: is_ready(kubelet, name), "Ready", 30)
+
+
+def test_a_later_pod_finds_what_the_first_one_has_compiled(kubelet: Laptop) -> None:
+    """What the program mounts where the server keeps compiled graphs. A bucket is a folder here."""
+    graphs = f"import os, pathlib as p; graph = p.Path(os.environ['{TPU.cache_variable}'], 'graph')\n" + (
+        "if not graph.exists(): graph.write_text(os.environ['HOSTNAME'])\nprint(graph.read_text())"
+    )
+
+    def compiled_by(name: str, cache: str | None) -> str:
+        model = ModelSettings.model_validate(
+            {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "compile_cache": cache}
+        )
+        config = cast("dict[str, Any]", serving.runtime_config(model, POOL))
+        template = config["spec"]["template"]
+        container = template["containers"][0]
+        made = pod(
+            name,
+            {
+                "command": ["python3", "-c", graphs],
+                "env": container["env"],
+                "volumeMounts": [one for one in container["volumeMounts"] if one["name"] == "xla-cache"],
+            },
+            restartPolicy="Never",
+            volumes=[one for one in template["volumes"] if one["name"] == "xla-cache"],
+        )
+        run(kubelet, made)
+        until(lambda: ended(kubelet, name), f"{name} has ended", 60)
+        return output(kubelet, name).strip()
+
+    bucket = "gs://compiled-graphs/qwen"
+    assert compiled_by("first", bucket) == "first"
+    kubelet.kubectl("delete", "pod", "first")
+    assert compiled_by("second", bucket) == "first"
+    assert compiled_by("other-model", "gs://compiled-graphs/other") == "other-model"
+    assert compiled_by("no-bucket", None) == "no-bucket"

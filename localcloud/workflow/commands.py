@@ -115,10 +115,17 @@ def _update(
     status, needed, flags = 0, True, ("--yes",)
     if unchanged.is_complete(workdir, stack, digest):
         log.unlink(missing_ok=True)
-        status, flags = runner.stream("preview", *operation, events=log, watch=watch), ("--yes", "--skip-preview")
-        needed = not status and not unchanged.changes_nothing(log)
-        if not status and not needed:
-            say(console, "Nothing to update.")
+        say(console, f"Looking for changes of stack {stack} ...")
+        status = runner.stream(
+            "preview", "--output=json", "--color=never", *operation, events=log, watch=watch, silent=True
+        )
+        if not status and unchanged.changes_nothing(log):
+            say(console, "\n".join([*unchanged.notices(log), "", "Nothing to update."]))
+            needed = False
+        elif status == STOPPED or status < 0:
+            needed = False
+        elif not status:
+            flags = ("--yes", "--skip-preview")
     if needed:
         log.unlink(missing_ok=True)
         status = runner.stream("up", *flags, *operation, events=log, watch=watch)

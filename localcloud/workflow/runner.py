@@ -82,12 +82,14 @@ class Runner:
             )
         return done.stdout
 
-    def stream(self, *arguments: str, events: Path | None = None, watch: Watch | None = None) -> int:
+    def stream(
+        self, *arguments: str, events: Path | None = None, watch: Watch | None = None, silent: bool = False
+    ) -> int:
         """Runs a command on the user's terminal. Returns 0, the engine's status, 130 if it was stopped, or the negative
         number of the signal that killed it.
 
         The engine's own events go to the file ``events``, line by line. ``watch`` is called every second; the engine is
-        stopped once it returns true.
+        stopped once it returns true. ``silent``: what it prints is dropped.
         """
         environment = self.environment
         if events:
@@ -95,7 +97,7 @@ class Runner:
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # otherwise the option does not exist
         command = self._command("-C", str(self.workdir.root), *arguments)
         with early_providers.started(self.workdir, arguments[0], environment) as environment:
-            status = supervise(command, environment, watch)
+            status = supervise(command, environment, watch, silent=silent)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
@@ -104,8 +106,10 @@ class Runner:
         return backend.of(self.workdir).enter([str(self.engine.pulumi), *arguments])
 
 
-def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:
-    """Runs a command, passes signals on, and interrupts it when ``watch`` returns true.
+def supervise(
+    command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None, *, silent: bool = False
+) -> int:
+    """Runs a command, passes signals on, and interrupts it when ``watch`` returns true. ``silent``: without output.
 
     On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
@@ -116,7 +120,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interruption = False, Interruption(watch)
     try:
-        process = _spawn(command, environment, shares_group=shares_group)
+        process = _spawn(command, environment, shares_group=shares_group, silent=silent)
         while (status := _status(process)) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
@@ -131,7 +135,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
     return STOPPED if stopped and status else status
 
 
-def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool) -> int:
+def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool, silent: bool) -> int:
     """Starts a command with no signal blocked and returns its process ID.
 
     ``subprocess`` can unblock signals only in a function that runs in a forked copy of this process. gRPC's fork
@@ -142,9 +146,10 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_gro
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     ignored_by_python = (signal.SIGPIPE, signal.SIGXFSZ)
     spawn = partial(os.posix_spawn, program, list(command), environment, setsigmask=(), setsigdef=ignored_by_python)
+    dropped = [(os.POSIX_SPAWN_OPEN, output, os.devnull, os.O_WRONLY, 0) for output in (1, 2) if silent]
     if shares_group:
-        return spawn()
-    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)])
+        return spawn(file_actions=dropped)
+    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *dropped])
 
 
 def _status(process: int) -> int | None:

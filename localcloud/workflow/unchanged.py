@@ -1,9 +1,12 @@
-"""Ends an ``up`` after its preview if nothing would change.
+"""Ends an ``up`` after a preview if nothing would change.
 
 An update runs program, policies and providers a second time only to find the same. The preview alone does not tell
 this: an update also saves what no event of the engine contains, such as dependencies between resources. So the update
 is left out only if the project's files, the stack file, the environment's settings, the engine and the state are also
 those of the last complete update. ``LLMD_GKE_ALWAYS_UPDATE=1`` switches this off.
+
+That preview prints nothing itself: the engine's display keeps several copies of every resource until the end, a third
+of its memory with a hundred models. What it has to say is in its event log.
 """
 
 from __future__ import annotations
@@ -96,17 +99,38 @@ def _line(workdir: Workdir, stack: str, digest: str) -> str:
     return f"{digest} {hashlib.sha256(content).hexdigest()}\n"
 
 
+def notices(events: Path) -> list[str]:
+    """What the engine's display of a preview without changes would have shown: warnings of program, providers and
+    policies, each once, and the number of resources.
+    """
+    found: list[str] = []
+    same = 0
+    for event in _read(events):
+        if (said := event.get("diagnosticEvent")) and said["severity"] == "warning" and not said.get("ephemeral"):
+            found.append(f"{said.get('prefix', '')}{said['message']}")
+        if rule := event.get("policyEvent"):
+            found.append(f"policy {rule['policyName']} ({rule['enforcementLevel']}): {rule['message']}")
+        if "summaryEvent" in event:
+            same = event["summaryEvent"]["resourceChanges"]["same"]
+    warnings = [text.rstrip() for text in dict.fromkeys(found)]
+    return [*warnings, f"Resources:\n    {same} unchanged"]
+
+
 def changes_nothing(events: Path) -> bool:
     """Whether the event log of a preview shows only resources, and outputs of the stack, that stay the same."""
     same = False
-    for line in events.read_text(encoding="utf-8").splitlines():
-        event = cast("dict[str, Any]", json.loads(line))
+    for event in _read(events):
         if "summaryEvent" in event:
             same = set(event["summaryEvent"].get("resourceChanges") or {}) == {"same"}
         outputs = event.get("resOutputsEvent", {}).get("metadata", {})
         if outputs.get("type") == STACK_TYPE and _outputs(outputs, "old") != _outputs(outputs, "new"):
             return False
     return same
+
+
+def _read(events: Path) -> Iterator[dict[str, Any]]:
+    for line in events.read_text(encoding="utf-8").splitlines():
+        yield cast("dict[str, Any]", json.loads(line))
 
 
 def _outputs(metadata: dict[str, Any], which: str) -> object:

@@ -49,6 +49,28 @@ def test_a_second_up_ends_with_its_preview_and_a_full_update_would_save_the_same
     assert saved(small) == before
 
 
+def test_a_second_up_shows_the_warnings_of_program_and_policies_that_its_preview_had(small: Rehearsal) -> None:
+    program = small.workdir.root / "__main__.py"
+    program.write_text(program.read_text() + "\nimport pulumi\n\npulumi.log.warn('look at this')\n")
+    small.up()
+    again = small.up().stdout
+    assert "Nothing to update." in again
+    assert again.count("look at this") == 1
+    assert '{"result"' not in again, "what the engine prints is for programs"
+
+
+def test_an_error_in_the_preview_of_a_second_up_is_shown_as_in_any_update(small: Rehearsal) -> None:
+    program = small.workdir.root / "__main__.py"
+    program.write_text(program.read_text() + "\nimport os\n\nassert 'BROKEN' not in os.environ, 'broken it is'\n")
+    small.up()
+    small.environ["BROKEN"] = "1"
+    broken = small.up(check=False)
+    assert broken.returncode == 1
+    assert "broken it is" in broken.stdout
+    del small.environ["BROKEN"]
+    assert "Nothing to update." in small.up().stdout
+
+
 def test_an_edited_program_is_updated_though_no_resource_changes(small: Rehearsal) -> None:
     small.up()
     program = small.workdir.root / "__main__.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +61,25 @@ def test_a_setting_of_the_environment_asks_for_an_update(
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
     monkeypatch.setenv(name, "1")
     assert not is_complete(workdir)
+
+
+def test_warnings_of_program_and_policies_are_told_once_and_nothing_that_only_passes_by(tmp_path: Path) -> None:
+    warning = {"severity": "warning", "prefix": "warning: ", "message": "the price is old\n"}
+    events = [
+        {"diagnosticEvent": warning},
+        {"diagnosticEvent": warning},
+        {"diagnosticEvent": {**warning, "message": "wait", "ephemeral": True}},
+        {"diagnosticEvent": {**warning, "severity": "info", "message": "by the way"}},
+        {"policyEvent": {"policyName": "one-zone", "enforcementLevel": "advisory", "message": "one zone only"}},
+        {"summaryEvent": {"resourceChanges": {"same": 3}}},
+    ]
+    log = tmp_path / "events.jsonl"
+    log.write_text("".join(f"{json.dumps(one)}\n" for one in events))
+    assert unchanged.notices(log) == [
+        "warning: the price is old",
+        "policy one-zone (advisory): one zone only",
+        "Resources:\n    3 unchanged",
+    ]
 
 
 def test_the_compiled_main_program_is_not_read(workdir: Workdir) -> None:

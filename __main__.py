@@ -8,6 +8,7 @@ from components.budget import Budget, BudgetArgs
 from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.cluster import Cluster, ClusterArgs
 from components.dns_record import DnsRecord, DnsRecordArgs
+from components.early_hosts import EarlyHosts, EarlyHostsArgs
 from components.edge import Edge, EdgeArgs
 from components.front_door import FrontDoor, FrontDoorArgs
 from components.gateway_api import GatewayApi, GatewayApiArgs
@@ -184,6 +185,15 @@ namespaces = {
     name: ModelNamespace(name, ModelNamespaceArgs(name, settings.models_in(name), cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
+early_hosts = {
+    pool.name: EarlyHosts(
+        f"{pool.name}-early",
+        EarlyHostsArgs(pool, model, platform, cluster.provider),
+        after(pools[pool.name], namespaces[model.namespace]),
+    )
+    for pool in settings.tpu_pools
+    if (model := settings.asks_for_early_hosts(pool)) is not None
+}
 if settings.monitoring.scrape:
     Scraping(
         "monitoring",
@@ -235,6 +245,7 @@ models = {
             pools[model.pool],
             *([storage] if storage is not None and model.uses_buckets else []),
             *([copies[model.name]] if model.name in copies else []),
+            *([early_hosts[model.pool]] if model.pool in early_hosts else []),
             *([presets[model.namespace]] if settings.spans_hosts(model) else []),
         ),
     )

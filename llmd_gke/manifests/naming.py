@@ -73,6 +73,11 @@ def copy_job(model: str, folder: str) -> str:
     return f"{model}-weights-{hashlib.sha256(folder.encode()).hexdigest()[:8]}"
 
 
+def early_hosts(pool: str) -> str:
+    """Name of the Job whose pods ask for a pool's early hosts."""
+    return f"{pool}-early-hosts"
+
+
 def service_labels(model: str) -> JsonObject:
     """Labels KServe sets on every pod of a service, its endpoint picker's among them."""
     return {kserve.NAME: model, kserve.PART_OF: kserve.PART}

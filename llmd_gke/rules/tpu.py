@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from llmd_gke.catalog import accelerators, zones
@@ -156,11 +156,9 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
         )
 
 
-def early_hosts(count: int, capacities: Sequence[Capacity], shape: Slice | None, maximum: int) -> Iterator[Finding]:
-    """A new pool starts with single hosts of one capacity that is not queued, at most as many as it may have.
-
-    GKE creates a pool with its first nodes: without stock the creation fails, while a list of capacities or a queue
-    waits. A slice starts as a whole, by ``minNodes``.
+def early_hosts(count: int, shape: Slice | None, maximum: int) -> Iterator[Finding]:
+    """A new pool starts with single hosts, at most as many as it may have. A slice starts as a whole, by
+    ``minNodes``.
     """
     if count > maximum:
         yield Finding(
@@ -169,16 +167,7 @@ def early_hosts(count: int, capacities: Sequence[Capacity], shape: Slice | None,
             allowed=f"earlyHosts from 0 to maxNodes ({maximum})",
             fix=f"earlyHosts: {maximum}",
         )
-    if not count:
-        return
-    if len(capacities) > 1 or "flex-start" in capacities:
-        yield Finding(
-            "tpu-early-hosts",
-            f"earlyHosts with capacity {listed(capacities)}: the creation of the pool would fail where it should wait",
-            allowed="earlyHosts with one capacity: on-demand, spot or reservation",
-            fix="remove earlyHosts, or use one of these capacities",
-        )
-    if shape is not None and shape.multi_host:
+    if count and shape is not None and shape.multi_host:
         yield Finding(
             "tpu-early-hosts",
             f"earlyHosts with a slice of {shape.hosts} hosts, which start together",

@@ -279,6 +279,7 @@ BY_HAND: Mapping[int, str] = {
     81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",
     82: "gcloud container operations list --sort-by=startTime: the operations CREATE_NODE_POOL overlap",
     83: "needs scaling.idleAfterSeconds: a request after the idle time starts a server",
+    84: "needs earlyHosts with flex-start or a list: one TriggeredScaleUp in kubectl get events -A, of the Job's pod",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

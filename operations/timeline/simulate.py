@@ -17,9 +17,12 @@ from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
-COPY = "kubernetes:batch/v1:Job"
+JOB = "kubernetes:batch/v1:Job"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 POLICY = "/policy"
+HOST = "/host"
+EARLY = "-early-job"
+"""End of the name of the Job whose pods ask for a pool's early hosts (``components/early_hosts.py``)."""
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 
 
@@ -146,27 +149,33 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     done: dict[str, tuple[TimelineStep, ...]] = {}
     steps: list[TimelineStep] = []
     policies: dict[str, tuple[TimelineStep, ...]] = {}
+    hosts: dict[str, tuple[TimelineStep, ...]] = {}
     for node in graph.in_order():
         chain = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
         for name, duration in _steps(node, by_name, settings):
+            if name == f"{node.name}/image":
+                chain = max(chain, hosts.get(by_name[_model_of(node)].pool, ()), key=_end)
             changed = next((other[key] for key in _keys(name, node) if key in other), None)
             seconds = duration.seconds if changed is None else changed
             step = TimelineStep(name, _end(chain), seconds, duration.source if changed is None else "what if")
             if name.endswith(POLICY):
                 policies[node.urn] = (step,)
                 continue
-            chain = (*chain, step)
             steps.append(step)
+            if node.type == JOB and name.endswith(HOST):  # the update does not wait for it
+                hosts[node.name.removesuffix(EARLY)] = (*chain, step)
+                continue
+            chain = (*chain, step)
         done[node.urn] = chain
     first: dict[str, float] = {}
     for urn, (policy,) in policies.items():
         node = graph.nodes[urn]
         routed = max((done[one] for one in _beside(graph, node)), key=_end, default=())
-        created = next(step.end for step in done[urn] if step.name == node.name)
+        created = next(step.end for step in steps if step.name == node.name)
         policy = replace(policy, start=max(_end(routed), created))
         steps.append(policy)
         done[urn] = max(done[urn], (*routed, policy), key=_end)
-        first[node.name.removesuffix("-service")] = _end(done[urn])
+        first[_model_of(node)] = _end(done[urn])
     longest = max(done.values(), key=_end, default=())
     return Timeline(tuple(sorted(steps, key=lambda step: (step.start, step.name))), first, longest)
 
@@ -211,6 +220,10 @@ def allowed_what_if(graph: Graph, settings: StackSettings) -> set[str]:
     }
 
 
+def _model_of(service: ResourceNode) -> str:
+    return service.name.removesuffix("-service")
+
+
 def _keys(name: str, node: ResourceNode) -> tuple[str, ...]:
     """By what a step can be named, the most exact first. A resource's kind means its creation, not what follows."""
     short = name.rsplit("/", 1)[-1]
@@ -222,15 +235,19 @@ def _steps(
 ) -> list[tuple[str, Duration]]:
     if not is_resource(node):
         return []
-    if node.type == COPY and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
+    if node.type == JOB and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
         return [(node.name, weights(copied, durations.DOWNLOAD_SOURCE))]
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
     if node.type == RELEASE:
         own = durations.BY_CHART.get(str(node.inputs["name"]), own)
-    early = {f"{pool.name}-nodes": pool for pool in settings.pools if pool.early_hosts}
-    if node.type == NODE_POOL and node.name in early:
-        return [(node.name, own), (f"{node.name}/host", host(early[node.name]))]
-    model = models.get(node.name.removesuffix("-service")) if node.type == SERVICE else None
+    starts = {
+        f"{pool.name}{EARLY if pool.hosts_wait_for_pods else '-nodes'}": pool
+        for pool in settings.pools
+        if pool.early_hosts
+    }
+    if node.type in {NODE_POOL, JOB} and node.name in starts:
+        return [(node.name, own), (f"{node.name}{HOST}", host(starts[node.name]))]
+    model = models.get(_model_of(node)) if node.type == SERVICE else None
     if model is None or model.stopped:
         return [(node.name, own)]
     start = start_on_host(model) if has_early_host(model, settings) else start_of_model(model, settings)

@@ -30,6 +30,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("refusals", "routing", "load", "allowed_paths", "clients"),
     ("pods_network", "pods_volumes", "pods_life", "pods_weights"),
     ("nodes",),
+    ("early_hosts",),
     ("providers_agree",),
     ("conformance",),
     ("monitoring", "alerts"),

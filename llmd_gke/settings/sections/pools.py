@@ -31,8 +31,8 @@ class TpuPoolSettings(Section):
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
     """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
     early_hosts: Nodes = 0
-    """Hosts that start together with a new node pool, while the platform is installed, in place of waiting for the
-    first pod (default: 0). An existing node pool does not change."""
+    """Hosts that start with a new pool, while the platform is installed, in place of waiting for the model's first pod
+    (default: 0). An existing pool does not change."""
     capacity: CapacityForm = "on-demand"
     """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``
     consumes ``reservation``, ``flex-start`` is queued and limited in time. Or a list of them in order of preference:
@@ -82,9 +82,16 @@ class TpuPoolSettings(Section):
         return quota_name(self.family, preemptible=is_reclaimable(self.provisioning))
 
     @property
+    def hosts_wait_for_pods(self) -> bool:
+        """Whether GKE starts its hosts only for pending pods: a queue, or a choice between several capacities. A new
+        node pool of that kind cannot start with hosts, because its creation would fail where a pod waits.
+        """
+        return bool(self.entries) or self.provisioning == "flex-start"
+
+    @property
     def first_nodes(self) -> int:
         """Number of nodes that a new node pool starts with."""
-        return max(self.min_nodes, self.early_hosts)
+        return self.min_nodes if self.hosts_wait_for_pods else max(self.min_nodes, self.early_hosts)
 
     @property
     def entries(self) -> tuple[CapacitySettings, ...]:
@@ -131,6 +138,7 @@ class TpuPoolSettings(Section):
                 "max_run_hours": entry.max_run_hours,
                 "min_nodes": entry.min_nodes,
                 "max_nodes": entry.max_nodes or self.max_nodes,
+                "early_hosts": 0,  # pods ask for them, and GKE chooses the entry
             }
         )
 

@@ -122,6 +122,14 @@ class StackSettings(Section):
         hosts = sum(model.least_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
+    def asks_for_early_hosts(self, pool: AcceleratorPool) -> ModelSettings | None:
+        """The model in whose namespace pods ask for a pool's early hosts: the first one on the pool that is not
+        stopped. ``None`` where no pod asks, because there is no such model or the node pool starts with its hosts.
+        """
+        if not pool.early_hosts or not pool.hosts_wait_for_pods:
+            return None
+        return next((model for model in self.models if model.pool == pool.name and not model.stopped), None)
+
     @property
     def autoscaled(self) -> tuple[ModelSettings, ...]:
         """The autoscaled models that are not stopped."""

@@ -31,9 +31,7 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     yield from locate("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version))
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts)
-    kinds: list[Capacity] = [one.provisioning for one in pool.node_pools]
-    shape = accelerators.find_slice(machine, topology)
-    early = tpu_checks.early_hosts(pool.early_hosts, kinds, shape, pool.max_nodes)
+    early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
     yield from locate(f"{key}.earlyHosts", pool.early_hosts, early)
     if isinstance(pool.capacity, tuple):
         yield from _in_order(key, zone_key, pool, cluster)

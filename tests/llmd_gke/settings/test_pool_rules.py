@@ -30,11 +30,6 @@ def with_pool(config: Config, **over: object) -> Config:
     [
         ({"earlyHosts": 5}, ["earlyHosts = 5", "at most 4", "earlyHosts: 4"]),
         ({"earlyHosts": 1, "topology": "4x4"}, ["slice of 4 hosts", "minNodes: 4"]),
-        (
-            {"earlyHosts": 1, "capacity": [{"kind": "on-demand"}, {"kind": "spot"}]},
-            ["would fail where it should wait", "remove earlyHosts"],
-        ),
-        ({"earlyHosts": 1, "capacity": "flex-start"}, ["capacity flex-start", "remove earlyHosts"]),
     ],
 )
 def test_early_hosts_that_cannot_start_with_the_pool_are_refused(

@@ -157,6 +157,26 @@ def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.M
     assert saved > 60
 
 
+def test_hosts_that_pods_ask_for_start_beside_the_platform_and_the_update_does_not_wait_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    config = read_config(ROOT, "eu4a")
+    pools = config["llmd-gke:tpuPools"]
+    assert isinstance(pools, list)
+    entries = [{"kind": "on-demand"}, {"kind": "spot"}]
+    changes = {"llmd-gke:tpuPools": [{**pool, "earlyHosts": 1, "capacity": entries} for pool in pools]}
+    settings = parse({**config, **changes}, "eu4a").settings
+    timeline = simulate(load(ROOT, "eu4a", changes=changes), settings)
+    steps = {step.name: step for step in timeline.steps}
+    host, service, image = (steps[name] for name in ("v6e4-early-job/host", "qwen-service", "qwen-service/image"))
+    assert host.start < steps["platform-kserve-llmisvc-resources"].start
+    assert service.end < host.end
+    assert image.start == host.end
+    assert host in timeline.chain
+    assert "qwen-service/host" not in steps
+
+
 def test_any_kind_of_resource_can_have_another_duration() -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", "Subnetwork=77", "--output", "json")
     assert done.returncode == 0, done.stderr

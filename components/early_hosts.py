@@ -1,0 +1,58 @@
+"""Hosts that start while the platform is installed, of a pool whose hosts wait for pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_kubernetes.meta import v1 as meta
+
+from components.custom_resources import after
+from components.lazy_sdk import batch
+from components.platform import Platform
+from llmd_gke.manifests import early_hosts
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
+
+
+@dataclass(frozen=True)
+class EarlyHostsArgs:
+    """``settings`` of the pool. ``model``: one that runs on it, whose namespace and image are used. ``platform``: once
+    it is installed, the models' own pods follow.
+    """
+
+    settings: TpuPoolSettings
+    model: ModelSettings
+    platform: Platform
+    provider: k8s.Provider
+
+
+class EarlyHosts(pulumi.ComponentResource):
+    """``llmd-gke:pools:EarlyHosts``: a Job whose pods ask for hosts, and the patch that suspends it before the models'
+    pods exist.
+
+    It works once, with a new pool: a later change of the image, or of the number of hosts, starts none.
+    """
+
+    def __init__(self, name: str, args: EarlyHostsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:pools:EarlyHosts", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        manifest = early_hosts.job(args.settings, args.model)
+        job = batch.Job(
+            f"{name}-job",
+            metadata=cast("meta.ObjectMetaArgsDict", manifest["metadata"]),
+            spec=cast("batch.JobSpecArgsDict", manifest["spec"]),
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["spec"])),
+        )
+        patch = early_hosts.suspended(args.settings, args.model.namespace)
+        batch.JobPatch(
+            f"{name}-suspended",
+            metadata=cast("meta.ObjectMetaPatchArgsDict", patch["metadata"]),
+            spec=cast("batch.JobSpecPatchArgsDict", patch["spec"]),
+            # Removing the patch from a Job that remains would let it ask again, for example while a stack is destroyed.
+            opts=pulumi.ResourceOptions.merge(
+                after(child, job, args.platform), pulumi.ResourceOptions(deleted_with=job)
+            ),
+        )
+        self.register_outputs({})

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from llmd_gke.manifests import naming
 from tests.real_kubernetes import models, objects, steady_load
 from tests.real_kubernetes.harness import Laptop, until
 
@@ -50,3 +51,17 @@ def test_a_replica_on_a_reclaimed_spot_host_moves_to_the_next_capacity_and_back_
             until(lambda: hosts(laptop) == mixed, "a replica is back on the spot host", MOVE_SECONDS)
             load.await_more(20)
         assert [one for one in load.answers() if one["status"] != 200] == []
+
+
+def test_a_job_that_asked_for_a_host_is_suspended_and_later_commands_leave_it_alone(laptop: Laptop) -> None:
+    with models.changed(laptop):
+        laptop.edit("local", in_order)
+        laptop.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(earlyHosts=1))
+        laptop.up()
+        job = objects.one(laptop, "jobs", naming.early_hosts("v6e4"), objects.MODELS)
+        assert job is not None
+        assert objects.condition(job, "Suspended") == "True"
+        assert objects.every(laptop, "pods", "-l", f"job-name={objects.name(job)}", namespace=objects.MODELS) == []
+        assert len(models.ready_servers(laptop, REPLICAS)) == REPLICAS
+        laptop.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
+        laptop.pulumi("up", "--yes", "--expect-no-changes", "--stack", "local")

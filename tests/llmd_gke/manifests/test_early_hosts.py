@@ -16,7 +16,7 @@ LIST = (CapacitySettings(kind="on-demand"), CapacitySettings(kind="spot"))
 
 
 def pool(**over: Any) -> TpuPoolSettings:
-    kind = {"capacity": "flex-start", "early_hosts": 2, **over}
+    kind: dict[str, Any] = {"capacity": "flex-start", "early_hosts": 2, **over}
     return TpuPoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4, **kind)
 
 

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,8 @@ from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
 
 SUMMARY = "operations.summary"
+REPORT_SECONDS = 10.0
+"""Time between two lines about a command that itself prints nothing."""
 
 
 def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
@@ -116,8 +119,9 @@ def _update(
     if unchanged.is_complete(workdir, stack, digest):
         log.unlink(missing_ok=True)
         say(console, f"Looking for changes of stack {stack} ...")
+        reporting = _reporting(log, console, watch)
         status = runner.stream(
-            "preview", "--output=json", "--color=never", *operation, events=log, watch=watch, silent=True
+            "preview", "--output=json", "--color=never", *operation, events=log, watch=reporting, silent=True
         )
         if not status and unchanged.changes_nothing(log):
             say(console, "\n".join([*unchanged.notices(log), "", "Nothing to update."]))
@@ -134,6 +138,20 @@ def _update(
     if events and events.exists():
         shutil.copy(events, failures.log(workdir))
     return status
+
+
+def _reporting(log: Path, console: Console, watch: Watch | None) -> Watch:
+    """The watch of a command without output, which says every now and then how far the command is."""
+    last = time.monotonic()
+
+    def look() -> bool:
+        nonlocal last
+        if time.monotonic() - last >= REPORT_SECONDS:
+            last = time.monotonic()
+            say(console, f"... {unchanged.looked_at(log)} resources so far")
+        return watch is not None and watch()
+
+    return look
 
 
 def preview(workdir: Workdir, stack: str, console: Console) -> int:

@@ -99,6 +99,11 @@ def _line(workdir: Workdir, stack: str, digest: str) -> str:
     return f"{digest} {hashlib.sha256(content).hexdigest()}\n"
 
 
+def looked_at(events: Path) -> int:
+    """The number of resources that a preview has come to so far, by its event log."""
+    return events.read_text(encoding="utf-8").count('"resourcePreEvent":') if events.exists() else 0
+
+
 def notices(events: Path) -> list[str]:
     """What the engine's display of a preview without changes would have shown: warnings of program, providers and
     policies, each once, and the number of resources.

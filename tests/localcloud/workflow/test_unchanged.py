@@ -82,6 +82,13 @@ def test_warnings_of_program_and_policies_are_told_once_and_nothing_that_only_pa
     ]
 
 
+def test_the_progress_of_a_preview_is_the_number_of_its_resources(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    assert unchanged.looked_at(log) == 0
+    log.write_text("".join(f"{json.dumps(one)}\n" for one in ({"resourcePreEvent": {}}, {"summaryEvent": {}})))
+    assert unchanged.looked_at(log) == 1
+
+
 def test_the_compiled_main_program_is_not_read(workdir: Workdir) -> None:
     """The language host writes it in the first update."""
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))

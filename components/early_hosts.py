@@ -32,7 +32,8 @@ class EarlyHosts(pulumi.ComponentResource):
     """``llmd-gke:pools:EarlyHosts``: a Job whose pods ask for hosts, and the patch that suspends it before the models'
     pods exist.
 
-    It works once, with a new pool: a later change of the image, or of the number of hosts, starts none.
+    A later change of the image or of the number of hosts asks for none. Where the setting is added to a pool that
+    exists, the platform is there already, and the Job is suspended right after it was created.
     """
 
     def __init__(self, name: str, args: EarlyHostsArgs, opts: pulumi.ResourceOptions | None = None) -> None:

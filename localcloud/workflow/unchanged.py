@@ -24,6 +24,8 @@ from localcloud.workflow import config, pack, state
 
 SWITCH = "LLMD_GKE_ALWAYS_UPDATE"
 STACK_TYPE = "pulumi:pulumi:Stack"
+SHOWN = frozenset({"info", "info#err", "warning"})
+"""Severities of messages that a command without errors shows at its end."""
 LARGE_BYTES = 1_000_000
 """Larger files count by size and time of change: no program is that large, and reading them would take long."""
 
@@ -105,20 +107,29 @@ def looked_at(events: Path) -> int:
 
 
 def notices(events: Path) -> list[str]:
-    """What the engine's display of a preview without changes would have shown: warnings of program, providers and
-    policies, each once, and the number of resources.
+    """What the engine's display of a preview without changes would have said: messages of program, providers and
+    policies with their resource, each once, and the number of resources.
     """
     found: list[str] = []
     same = 0
     for event in _read(events):
-        if (said := event.get("diagnosticEvent")) and said["severity"] == "warning" and not said.get("ephemeral"):
-            found.append(f"{said.get('prefix', '')}{said['message']}")
+        if (said := event.get("diagnosticEvent")) and said["severity"] in SHOWN and not said.get("ephemeral"):
+            found.append(f"{_subject(said.get('urn'))}{said.get('prefix', '')}{said['message']}")
         if rule := event.get("policyEvent"):
-            found.append(f"policy {rule['policyName']} ({rule['enforcementLevel']}): {rule['message']}")
+            found.append(
+                f"{_subject(rule.get('resourceUrn'))}policy {rule['policyName']} ({rule['enforcementLevel']}): "
+                f"{rule['message']}"
+            )
         if "summaryEvent" in event:
             same = event["summaryEvent"]["resourceChanges"]["same"]
-    warnings = [text.rstrip() for text in dict.fromkeys(found)]
-    return [*warnings, f"Resources:\n    {same} unchanged"]
+    messages = [text.rstrip() for text in dict.fromkeys(found)]
+    return [*messages, f"Resources:\n    {same} unchanged"]
+
+
+def _subject(urn: str | None) -> str:
+    """``Type name: `` of a resource, empty for the stack."""
+    *_, kind, name = ["", "", *(urn or "").split("::")]
+    return "" if not name or kind == STACK_TYPE else f"{kind.rpartition(':')[2]} {name}: "
 
 
 def changes_nothing(events: Path) -> bool:

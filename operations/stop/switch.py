@@ -48,7 +48,8 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
         after = _written(target, before.decode(), one.name, stopped=stopped).encode()
         state = "stopped" if stopped else "running"
         data: dict[str, object] = {"stack": stack, "model": one.name, "stopped": stopped, "file": name}
-        if after == before and _is_so(target, one.name, stopped=stopped):
+        # Asked in any case: the update below would create a stack that is not up, hosts included.
+        if _is_so(target, one.name, stopped=stopped) and after == before:
             show(output, {**data, "changed": False}, f"{one.name} is {state} already: nothing was changed.")
             return
     again = f"llmd-gke {verb} --model {one.name} --stack {stack}"

@@ -90,23 +90,21 @@ def test_other_pools_have_no_such_job(record: Record, over: dict[str, object]) -
     assert of(JOB)(graph) == of(PATCH)(graph) == []
 
 
-def test_a_stopped_model_asks_for_no_host(record: Record) -> None:
-    model = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "stopped": True}
-    graph = record(
-        {
-            "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a", "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [
-                {
-                    "name": "v6e4",
-                    "machineType": "ct6e-standard-4t",
-                    "topology": "2x2",
-                    "maxNodes": 4,
-                    "capacity": "flex-start",
-                    "earlyHosts": 1,
-                }
-            ],
-            "llmd-gke:models": [model],
-        },
-        preview=True,
-    )
-    assert of(JOB)(graph) == []
+def test_a_stop_leaves_the_job_where_it_is_so_that_it_asks_for_no_host(record: Record) -> None:
+    pool = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, "earlyHosts": 1}
+    qwen = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "namespace": "one"}
+    second = {"name": "second", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "namespace": "two"}
+
+    def where(**over: object) -> object:
+        graph = record(
+            {
+                "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a", "minVersion": "1.35"},
+                "llmd-gke:tpuPools": [{**pool, "capacity": "flex-start"}],
+                "llmd-gke:models": [{**qwen, **over}, {**second, **over}],
+            },
+            preview=True,
+        )
+        (job,) = of(JOB)(graph)
+        return kinds.metadata(job, "namespace")
+
+    assert where() == where(stopped=True) == "one"

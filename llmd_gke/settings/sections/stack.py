@@ -123,12 +123,13 @@ class StackSettings(Section):
         return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
     def asks_for_early_hosts(self, pool: AcceleratorPool) -> ModelSettings | None:
-        """The model in whose namespace pods ask for a pool's early hosts: the first one on the pool that is not
-        stopped. ``None`` where no pod asks, because there is no such model or the node pool starts with its hosts.
+        """The model in whose namespace pods ask for a pool's early hosts: the first one on the pool, stopped or not, so
+        that a stop or start asks for no host. ``None`` where no pod asks, because no model is on the pool or the node
+        pool starts with its hosts.
         """
         if not pool.early_hosts or not pool.hosts_wait_for_pods:
             return None
-        return next((model for model in self.models if model.pool == pool.name and not model.stopped), None)
+        return next((model for model in self.models if model.pool == pool.name), None)
 
     @property
     def autoscaled(self) -> tuple[ModelSettings, ...]:

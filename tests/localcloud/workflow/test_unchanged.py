@@ -63,21 +63,32 @@ def test_a_setting_of_the_environment_asks_for_an_update(
     assert not is_complete(workdir)
 
 
-def test_warnings_of_program_and_policies_are_told_once_and_nothing_that_only_passes_by(tmp_path: Path) -> None:
+STACK_URN = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
+POOL_URN = "urn:pulumi:dev::p::llmd-gke:pools:TpuPool$gcp:container/nodePool:NodePool::{}"
+
+
+def test_messages_are_told_once_for_each_resource_and_nothing_that_only_passes_by(tmp_path: Path) -> None:
     warning = {"severity": "warning", "prefix": "warning: ", "message": "the price is old\n"}
+    advice = {"policyName": "one-zone", "enforcementLevel": "advisory", "message": "one zone only"}
     events = [
         {"diagnosticEvent": warning},
-        {"diagnosticEvent": warning},
+        {"diagnosticEvent": {**warning, "urn": STACK_URN}},
+        {"diagnosticEvent": {**warning, "urn": POOL_URN.format("a")}},
+        {"diagnosticEvent": {**warning, "urn": POOL_URN.format("b")}},
         {"diagnosticEvent": {**warning, "message": "wait", "ephemeral": True}},
-        {"diagnosticEvent": {**warning, "severity": "info", "message": "by the way"}},
-        {"policyEvent": {"policyName": "one-zone", "enforcementLevel": "advisory", "message": "one zone only"}},
+        {"diagnosticEvent": {"severity": "info", "message": "by the way"}},
+        {"diagnosticEvent": {"severity": "debug", "message": "details"}},
+        {"policyEvent": {**advice, "resourceUrn": POOL_URN.format("a")}},
         {"summaryEvent": {"resourceChanges": {"same": 3}}},
     ]
     log = tmp_path / "events.jsonl"
     log.write_text("".join(f"{json.dumps(one)}\n" for one in events))
     assert unchanged.notices(log) == [
         "warning: the price is old",
-        "policy one-zone (advisory): one zone only",
+        "NodePool a: warning: the price is old",
+        "NodePool b: warning: the price is old",
+        "by the way",
+        "NodePool a: policy one-zone (advisory): one zone only",
         "Resources:\n    3 unchanged",
     ]
 

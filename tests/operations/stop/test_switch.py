@@ -138,10 +138,16 @@ def test_an_update_runs_where_the_cloud_is_not_as_the_file_says(
     assert engine.says("calls").startswith("up")
 
 
-def test_a_stack_that_is_not_up_is_not_created_by_a_start(clone: Clone, engine: Engine) -> None:
+@pytest.mark.parametrize("written", ["", ", stopped: true"], ids=["a running model", "a stopped model"])
+@pytest.mark.parametrize("arguments", [("start", "--yes"), ("stop", "--yes"), ("stop",)])
+def test_a_stack_that_is_not_up_is_not_created(
+    clone: Clone, engine: Engine, arguments: tuple[str, ...], written: str
+) -> None:
     (engine.folder / "output.json").unlink()
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("name: qwen", f"name: qwen{written}"))
     before = file_of(clone)
-    done = call(clone, engine, "start", "--yes")
+    done = call(clone, engine, *arguments)
     assert (done.returncode, engine.says("calls"), file_of(clone)) == (7, "", before)
 
 

@@ -85,13 +85,6 @@ def test_the_host_that_a_suspended_job_asked_for_is_the_servers_and_no_second_on
     assert condition(laptop.get("job", JOB), "Suspended") == "True"
 
 
-def test_side_by_side_both_pods_get_a_host_which_is_why_the_job_is_suspended(laptop: Laptop) -> None:
-    ask(laptop)
-    serve(laptop)
-    until(lambda: len(hosts(laptop)) == 2, "two hosts", 90)
-    assert triggered(laptop, "server")
-
-
 def test_a_pod_whose_host_is_there_before_the_platform_ends_and_leaves_it_to_the_server(laptop: Laptop) -> None:
     ask(laptop)
     until(lambda: condition(laptop.get("job", JOB), "Complete") == "True", "the pod has ended on its host", 90)

@@ -51,6 +51,8 @@ def command(
     from operations.exits import BadInput
     from operations.progress import working
 
+    if measured and format_ is TimelineFormat.GANTT:
+        raise BadInput("--format gantt cannot be combined with --measured.\nFix: leave one out")
     changed: dict[str, float] = {}
     for text in what_if or ():
         name, _, number = text.partition("=")

@@ -232,6 +232,13 @@ def test_the_command_prints_the_chain_and_data() -> None:
     assert data["firstTokenSeconds"]["qwen"] == data["seconds"]
 
 
+def test_measured_times_are_no_chart() -> None:
+    done = run("timeline", "--stack", "eu4a", "--measured", "--format", "gantt")
+    assert done.returncode == 2
+    assert "--format gantt cannot be combined with --measured" in done.stderr
+    assert "Fix: leave one out" in done.stderr
+
+
 @pytest.mark.parametrize("text", ["compile", "compile=fast", "=3", "nonsense=3"])
 def test_a_what_if_of_another_form_is_wrong_input(text: str) -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", text)

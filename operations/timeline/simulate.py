@@ -21,6 +21,8 @@ JOB = "kubernetes:batch/v1:Job"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 POLICY = "/policy"
 HOST = "/host"
+NODES = "-nodes"
+"""End of the name of a node pool (``components/tpu_pool.py``)."""
 EARLY = "-early-job"
 """End of the name of the Job whose pods ask for a pool's early hosts (``components/early_hosts.py``)."""
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
@@ -65,8 +67,11 @@ def weights(model: ModelSettings, source: str) -> Duration:
 def start_of_model(
     model: ModelSettings, settings: StackSettings, *, again: bool = False
 ) -> tuple[tuple[str, Duration], ...]:
-    """The steps from a pod without a host until the server answers, one after the other. ``again`` as below."""
-    return (("host", host(settings.pool(model.pool))), *start_on_host(model, again=again))
+    """The steps from a pod until the server answers, one after the other: the first is the start of a host, unless the
+    model's pool always keeps enough. ``again`` as below.
+    """
+    on_host, pool = start_on_host(model, again=again), settings.pool(model.pool)
+    return on_host if _are_enough(pool.kept_nodes, model, settings) else (("host", host(pool)), *on_host)
 
 
 def start_on_host(model: ModelSettings, *, again: bool = False) -> tuple[tuple[str, Duration], ...]:
@@ -98,8 +103,8 @@ def seconds_of_another_replica(model: ModelSettings, what_if: Mapping[str, float
 def seconds_from_zero(
     model: ModelSettings, settings: StackSettings, what_if: Mapping[str, float] | None = None
 ) -> float:
-    """Seconds from a request for a model without servers and hosts, which is idle, until the first token; for a model
-    with a schedule, from the beginning of its hours.
+    """Seconds from a request for a model without servers, which is idle, until the first token; for a model with a
+    schedule, from the beginning of its hours. It has no host but those that its pool always keeps.
 
     ``what_if`` as in :func:`simulate`.
     """
@@ -114,9 +119,29 @@ def _in_a_row(model: ModelSettings, steps: Sequence[tuple[str, Duration]], other
 
 
 def has_early_host(model: ModelSettings, settings: StackSettings) -> bool:
-    """Whether a host that starts with the pool is left for the model, even if all others on the pool come first."""
+    """Whether a host that starts with the pool, or that a Job asks for, is left for the model, even if all others on
+    the pool come first. The Job's pods take hosts that start with the pool before they ask for more.
+    """
+    pool = settings.pool(model.pool)
+    return _are_enough(max(_first_nodes(pool), pool.early_hosts), model, settings)
+
+
+def waits_for_job(model: ModelSettings, settings: StackSettings) -> bool:
+    """Whether the model's first host is one that a Job asks for: those that start with the pool may all be taken."""
+    first = _first_nodes(settings.pool(model.pool))
+    return has_early_host(model, settings) and not _are_enough(first, model, settings)
+
+
+def _first_nodes(pool: AcceleratorPool) -> int:
+    """Number of hosts that start with the pool, in all of its node pools."""
+    return sum(one.first_nodes for one in pool.node_pools)
+
+
+def _are_enough(nodes: int, model: ModelSettings, settings: StackSettings) -> bool:
+    """Whether one replica of the model has its hosts among so many of its pool, even if all others on it come first."""
     others = [other for other in settings.models if other.pool == model.pool and other.name != model.name]
-    return settings.pool(model.pool).early_hosts > sum(other.running_replicas for other in others)
+    replicas = 1 + sum(other.running_replicas for other in others)
+    return nodes >= replicas * settings.pool(model.pool).slice.hosts
 
 
 def host(pool: AcceleratorPool) -> Duration:
@@ -153,8 +178,8 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     for node in graph.in_order():
         chain = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
         for name, duration in _steps(node, by_name, settings):
-            if name == f"{node.name}/image":
-                chain = max(chain, hosts.get(by_name[_model_of(node)].pool, ()), key=_end)
+            if name == f"{node.name}/image" and waits_for_job(model := by_name[_model_of(node)], settings):
+                chain = max(chain, hosts.get(model.pool, ()), key=_end)
             changed = next((other[key] for key in _keys(name, node) if key in other), None)
             seconds = duration.seconds if changed is None else changed
             step = TimelineStep(name, _end(chain), seconds, duration.source if changed is None else "what if")
@@ -188,26 +213,31 @@ def _beside(graph: Graph, service: ResourceNode) -> list[str]:
 
 def seconds_without_platform(graph: Graph, settings: StackSettings, model: ModelSettings) -> float:
     """Seconds until the first token if the model waited for its node pool only: no order of the graph is faster."""
-    pool = settings.pool(model.pool).node_pools[0].name
-    made = next(step.end for step in simulate(graph, settings).steps if step.name == f"{pool}-nodes")
-    return made + sum(step.seconds for name, step in start_of_model(model, settings) if name != "policy")
+    pool = settings.pool(model.pool)
+    first = f"{pool.node_pools[0].name}{NODES}"
+    made = next(step.end for step in simulate(graph, settings).steps if step.name == first)
+    return made + host(pool).seconds + sum(step.seconds for name, step in start_on_host(model) if name != "policy")
 
 
 def first_token_by_capacity(
     graph: Graph, settings: StackSettings, what_if: Mapping[str, float] | None = None
 ) -> dict[str, dict[str, float]]:
-    """Seconds until the first token of each model on a list of capacities, by the node pool that provides its hosts.
+    """Seconds until the first token of each model on a list of capacities, by the node pool that provides its hosts;
+    without models that have enough hosts which start with the pool, because their pods ask for none.
 
     ``what_if`` as in :func:`simulate`; a duration of the host in it replaces those of all node pools.
     """
+    changed = what_if or {}
     seconds: dict[str, dict[str, float]] = {}
     for model in settings.models:
         pool = settings.pool(model.pool)
-        if model.stopped or not pool.entries:
+        if model.stopped or not pool.entries or _are_enough(_first_nodes(pool), model, settings):
             continue
         seconds[model.name] = {}
+        # Hosts that an entry always keeps start whichever entry provides the next one.
+        asked = () if "host" in changed else (f"{model.name}-service{HOST}", f"{pool.name}{EARLY}{HOST}")
         for one in pool.node_pools:
-            other = {"host": host(one).seconds, **(what_if or {})}
+            other = {**dict.fromkeys(asked, host(one).seconds), **changed}
             seconds[model.name][one.name] = simulate(graph, settings, other).first_token[model.name]
     return seconds
 
@@ -240,10 +270,8 @@ def _steps(
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
     if node.type == RELEASE:
         own = durations.BY_CHART.get(str(node.inputs["name"]), own)
-    starts = {
-        f"{pool.name}{EARLY if pool.hosts_wait_for_pods else '-nodes'}": pool
-        for pool in settings.pools
-        if pool.early_hosts
+    starts = {f"{pool.name}{NODES}": pool for pool in settings.node_pools if pool.first_nodes} | {
+        f"{pool.name}{EARLY}": pool for pool in settings.pools if pool.early_hosts > _first_nodes(pool)
     }
     if node.type in {NODE_POOL, JOB} and node.name in starts:
         return [(node.name, own), (f"{node.name}{HOST}", host(starts[node.name]))]

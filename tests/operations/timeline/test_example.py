@@ -22,6 +22,11 @@ def test_with_early_hosts_the_first_token_comes_within_a_twentieth_of_the_longes
     assert early.least <= early.first <= 1.05 * early.least < plain.first
 
 
+def test_hosts_that_are_kept_do_not_shorten_the_longest_chain() -> None:
+    plain, kept = example.times({"earlyHosts": 0}, {}), example.times({"earlyHosts": 0, "minNodes": 1}, {})
+    assert kept.least == plain.least <= kept.first < plain.first
+
+
 def test_the_first_replica_fills_the_compile_cache_and_another_one_reads_it() -> None:
     plain, cached = example.times({}, {}), example.times({}, {"compileCache": example.CACHE})
     assert cached.first >= plain.first, "it is empty"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from llmd_gke.graph.resources import Graph
-from operations.timeline.simulate import POLICY, SERVICE, Timeline, TimelineStep
+from operations.timeline.simulate import EARLY, HOST, POLICY, SERVICE, Timeline, TimelineStep
 
 SLACK = timedelta(seconds=5)
 """The engine and the history take their times at slightly different moments."""
@@ -79,11 +79,16 @@ def measure(graph: Graph, timeline: Timeline, created: Mapping[Key, datetime]) -
 
 
 def _expected(steps: Sequence[TimelineStep]) -> dict[str, float]:
-    """Seconds by resource: those of a model's service are its creation and the start of its pods."""
-    seconds: dict[str, float] = {}
+    """Seconds by resource, from the begin of its first step to the end of its last: those of a model's service are its
+    creation, the wait for a host that a Job asked for, and the start of its pods.
+    """
+    starts: dict[str, float] = {}
+    ends: dict[str, float] = {}
     for step in steps:
-        if step.name.endswith(POLICY):  # beside the pods, and no resource waits for it
+        # No resource waits for either: policies come into force beside the pods, and a Job exists without its host.
+        if step.name.endswith((POLICY, f"{EARLY}{HOST}")):
             continue
         name = step.name.partition("/")[0]
-        seconds[name] = seconds.get(name, 0.0) + step.seconds
-    return seconds
+        starts[name] = min(starts.get(name, step.start), step.start)
+        ends[name] = max(ends.get(name, step.end), step.end)
+    return {name: ends[name] - start for name, start in starts.items()}

@@ -39,6 +39,30 @@ TIMELINE = Timeline(
 )
 
 
+JOB = "kubernetes:batch/v1:Job"
+NODES_WITH_JOB = (
+    node("box"),
+    node("v6e4-early-job", inside="box", type_=JOB),
+    node("platform", inside="box"),
+    node("qwen-service", ["platform", "v6e4-early-job"], inside="box", type_=SERVICE),
+    node("other-service", ["platform", "v6e4-early-job"], inside="box", type_=SERVICE),
+)
+TIMELINE_WITH_JOB = Timeline(
+    (
+        TimelineStep("v6e4-early-job", 0, 2, "x"),
+        TimelineStep("platform", 0, 100, "x"),
+        TimelineStep("v6e4-early-job/host", 2, 600, "x"),
+        TimelineStep("other-service", 100, 2, "x"),
+        TimelineStep("other-service/image", 102, 21, "x"),
+        TimelineStep("qwen-service", 100, 2, "x"),
+        TimelineStep("qwen-service/policy", 102, 3000, "x"),
+        TimelineStep("qwen-service/image", 602, 21, "x"),
+    ),
+    {"qwen": 3102, "other": 123},
+    (),
+)
+
+
 def created(**seconds: float) -> dict[Key, datetime]:
     types = {one.name: one.type for one in NODES}
     names = {name.replace("_", "-"): BEGIN + timedelta(seconds=value) for name, value in seconds.items()}
@@ -55,6 +79,19 @@ def test_a_step_lasts_from_the_last_of_what_it_waits_for_until_it_exists() -> No
     )
     assert [step.ratio for step in result.steps] == [1.5, 0.5, None, pytest.approx(400 / 602)]
     assert (result.services, result.total) == ({"qwen": 460.0}, 460.0)
+
+
+def test_the_wait_for_a_host_that_a_job_asked_for_is_expected_of_the_service_and_not_of_the_job() -> None:
+    types = {one.name: one.type for one in NODES_WITH_JOB}
+    seconds = {"v6e4-early-job": 1, "platform": 100, "qwen-service": 623, "other-service": 123}
+    times = {(types[name], name): BEGIN + timedelta(seconds=value) for name, value in seconds.items()}
+    result = measure(graph(*NODES_WITH_JOB), TIMELINE_WITH_JOB, {STACK: BEGIN, **times})
+    assert result.steps == (
+        MeasuredStep("v6e4-early-job", 2, 1),
+        MeasuredStep("platform", 100, 100),
+        MeasuredStep("other-service", 23, 23),
+        MeasuredStep("qwen-service", 523, 523),
+    )
 
 
 def test_what_a_later_update_created_has_no_figure() -> None:

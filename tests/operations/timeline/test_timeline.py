@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import ScalingSettings, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
+from operations.timeline.measured import measure
 from operations.timeline.simulate import (
     Timeline,
     TimelineStep,
@@ -275,6 +277,27 @@ def test_a_model_that_starts_a_host_does_not_wait_for_one_that_a_job_asks_for() 
 def test_a_slice_that_is_kept_has_all_hosts_of_a_replica(kept: int, host: str) -> None:
     model: dict[str, object] = {"replicas": 1, "experimentalMultiHost": True}
     assert hosts_in(steps_of(simulate(*with_pool(model, topology="4x4", minNodes=kept)))) == {host}
+
+
+@pytest.mark.usefixtures("rehearsal")
+@pytest.mark.parametrize("pool", [{"minNodes": 3}, {"capacity": "flex-start", "earlyHosts": 1}, {}], ids=str)
+def test_an_update_that_goes_as_simulated_takes_what_is_expected_of_each_step(pool: dict[str, object]) -> None:
+    graph, settings = with_pool(**pool)
+    timeline = simulate(graph, settings)
+    ends: dict[str, float] = {}
+    for step in timeline.steps:
+        if not step.name.endswith(("/policy", "-early-job/host")):
+            name = step.name.partition("/")[0]
+            ends[name] = max(ends.get(name, 0), step.end)
+    begin = datetime(2026, 11, 23, 12, tzinfo=UTC)
+    created = {
+        (node.type, node.name): begin + timedelta(seconds=ends[node.name])
+        for node in graph.nodes.values()
+        if node.name in ends
+    }
+    result = measure(graph, timeline, {("pulumi:pulumi:Stack", "llmd-gke-eu4a"): begin, **created})
+    assert {step.name for step in result.steps} == set(ends)
+    assert [step.measured for step in result.steps] == pytest.approx([step.expected for step in result.steps], abs=0.01)
 
 
 def test_a_model_without_servers_needs_no_other_host_than_its_pool_always_keeps() -> None:

@@ -45,7 +45,7 @@ NOTES_LAPTOP = (
 
 @dataclass(frozen=True)
 class PoolHours:
-    """Node hours of a pool in a period, and USD at list price; without a price ``open`` says why."""
+    """Node hours of a node pool in a period, and USD at list price; without a price ``open`` says why."""
 
     name: str
     node_hours: float
@@ -90,12 +90,12 @@ def hours_of_nodes(nodes: Iterable[Object], now: datetime, seconds: float) -> di
 
 
 def priced(settings: StackSettings, hours: Mapping[str, float]) -> list[PoolHours]:
-    """The pools of the settings with their price, then all other nodes together, which have none here."""
+    """The node pools of the settings with their price, then all other nodes together, which have none here."""
     rows: list[PoolHours] = []
     prices = {pool.name: pool.usd_per_chip_hour for pool in estimate("", settings).pools}
-    for pool in settings.pools:
+    for pool in settings.node_pools:
         chips, price, spent = pool.slice.machine.chips, prices[pool.name], hours.get(pool.name, 0.0)
-        if pool.capacity == "reservation":
+        if pool.provisioning == "reservation":
             rows.append(PoolHours(pool.name, spent, chips, None, AS_RESERVED))
         elif price is None and spent:
             rows.append(PoolHours(pool.name, spent, chips, None, NO_PRICE))

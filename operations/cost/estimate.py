@@ -203,7 +203,7 @@ def _counted(settings: StackSettings, pool: AcceleratorPool, prices: Iterable[Po
 
 
 def by_preference(settings: StackSettings) -> list[str]:
-    """For each list of capacities, a line with the range of the price of one host; none for other stacks."""
+    """For each list of capacities, a line with the price of one host, or its range; none for other stacks."""
     lines: list[str] = []
     for pool in (one for one in settings.pools if one.entries):
         zone = settings.cluster.zone
@@ -215,8 +215,10 @@ def by_preference(settings: StackSettings) -> list[str]:
         least, most = min(usd, key=lambda name: usd[name]), max(usd, key=lambda name: usd[name])
         open_ = [name for name in costs if name not in usd]
         rest = f"; {', '.join(open_)}: {NO_PRICE}" if open_ else ""
+        low, high = f"{usd[least]:,.2f}", f"{usd[most]:,.2f}"
+        span = low if low == high else f"{low} ({least}) to {high} ({most})"
         lines.append(
-            f"{pool.name}: a host costs {usd[least]:,.2f} ({least}) to {usd[most]:,.2f} ({most}) USD an hour{rest}"
+            f"{pool.name}: a host costs {span} USD an hour{rest}"
             ". The totals count the most expensive hosts that may run at once."
         )
     return lines

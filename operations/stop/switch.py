@@ -195,11 +195,13 @@ def _summary(target: Target, model: ModelSettings, *, stopped: bool) -> list[str
         f"Start it: llmd-gke start --model {model.name} --stack {target.stack}; the first token comes about "
         f"{minutes} min later (simulated, see docs/operations.md).",
     ]
-    if pool.min_nodes:
-        lines.append(
-            f"Pool {pool.name} keeps its minNodes of {pool.min_nodes}, which cost as before.\n"
-            f"Fix: minNodes: 0 in pool {pool.name}"
-        )
+    for index, one in enumerate(pool.node_pools):
+        if one.min_nodes:
+            entry = f"capacity[{index}] of " if pool.entries else ""
+            lines.append(
+                f"Pool {one.name} keeps its minNodes of {one.min_nodes}, which cost as before.\n"
+                f"Fix: minNodes: 0 in {entry}pool {pool.name}"
+            )
     return lines
 
 

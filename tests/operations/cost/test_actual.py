@@ -75,6 +75,30 @@ def test_a_pool_without_price_leaves_the_sum_open(clone: Clone, more: str, reaso
     assert (shown["pools"][0]["open"], shown["pools"][0]["usd"], shown["usd"]) == (reason, None, None)
 
 
+def test_each_node_pool_of_a_list_of_capacities_has_its_hours_at_its_own_price(clone: Clone) -> None:
+    clone.write(more=", capacity: [{kind: on-demand}, {kind: spot}]")
+    stand_in = nodes(clone, **{"pool-on-demand": 1, "pool-spot": 2, "system": 1})
+    shown = data(measured(clone, stand_in, "-o", "json"))
+    assert [(one["name"], one["open"]) for one in shown["pools"]] == [
+        ("pool-on-demand", ""),
+        ("pool-spot", ""),
+        (actual.OTHERS, "not priced"),
+    ]
+    # us-east5: 2.70 USD per chip and hour on demand, 1.215 spot; four chips a host.
+    assert [one["usd"] for one in shown["pools"][:2]] == [
+        pytest.approx(4 * 24 * 2.7, rel=0.001),
+        pytest.approx(8 * 24 * 1.215, rel=0.001),
+    ]
+    assert shown["pools"][2]["nodeHours"] == pytest.approx(24, rel=0.001), "only the system pool is another pool"
+
+
+def test_a_reservation_in_a_list_of_capacities_leaves_the_sum_open(clone: Clone) -> None:
+    clone.write(more=", capacity: [{kind: on-demand}, {kind: reservation, reservation: {name: r}}]")
+    shown = data(measured(clone, nodes(clone, **{"pool-on-demand": 1}), "-o", "json"))
+    assert [one["open"] for one in shown["pools"][:2]] == ["", "as reserved"]
+    assert shown["usd"] is None
+
+
 def test_nodes_of_a_laptop_cloud_count_from_their_creation_within_the_period() -> None:
     def node(pool: str, created: str) -> dict[str, Any]:
         return {"metadata": {"labels": {"cloud.google.com/gke-nodepool": pool}, "creationTimestamp": created}}

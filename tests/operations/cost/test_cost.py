@@ -56,6 +56,19 @@ def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_
     ) in shown
 
 
+def test_entries_of_a_list_of_capacities_at_the_same_price_show_one_price(clone: Clone) -> None:
+    clone.write(more=", capacity: [{kind: reservation, reservation: {name: r}}, {kind: on-demand}]")
+    shown = " ".join(run("cost", "--stack", "one", root=clone.root).stdout.split())
+    assert "pool: a host costs 10.80 USD an hour. The totals" in shown
+
+
+def test_a_list_of_capacities_has_a_total_as_long_as_entries_with_a_price_have_hosts(clone: Clone) -> None:
+    clone.write(more=", capacity: [{kind: on-demand, maxNodes: 3}, {kind: flex-start}]")
+    totals = cost(clone)["totals"]
+    assert totals["running"]["usdPerHour"] == pytest.approx(12 * 2.70 + 0.10)
+    assert totals["full"]["usdPerHour"] is None
+
+
 @pytest.mark.parametrize(
     ("access", "rules", "usd_per_month"),
     [

@@ -96,6 +96,17 @@ def test_people_read_how_long_the_start_takes_and_which_hosts_still_cost(clone: 
     assert "keeps its minNodes of 2" in text
 
 
+def test_people_read_which_entries_of_a_list_of_capacities_still_cost(clone: Clone, engine: Engine) -> None:
+    entries = "{kind: on-demand, minNodes: 2}, {kind: on-demand, zone: us-east5-a}, {kind: spot, minNodes: 1}"
+    clone.write(more=f", capacity: [{entries}]")
+    text = call(clone, engine, "stop", "--yes").stdout
+    assert "Pool pool-on-demand keeps its minNodes of 2, which cost as before." in text
+    assert "Fix: minNodes: 0 in capacity[0] of pool pool" in text
+    assert "Pool pool-spot keeps its minNodes of 1, which cost as before." in text
+    assert "Fix: minNodes: 0 in capacity[2] of pool pool" in text
+    assert text.count("which cost as before") == 2
+
+
 def test_a_start_takes_the_switch_back(clone: Clone, engine: Engine) -> None:
     engine.left(stopped=True)
     file = clone.root / "Pulumi.one.yaml"

@@ -64,8 +64,7 @@ class TpuPool(pulumi.ComponentResource):
 
     def _node_pool(self, name: str, args: TpuPoolArgs, settings: TpuPoolSettings) -> container.NodePool:
         multi_host = settings.slice.multi_host
-        # A slice that is never scaled down has a fixed number of nodes: it needs no autoscaler.
-        fixed = multi_host and settings.min_nodes == settings.max_nodes
+        fixed = settings.has_fixed_size
         flex = settings.provisioning == "flex-start"
         owner = args.settings.compute_class
         return container.NodePool(

@@ -17,7 +17,7 @@ LABEL = "llmd-gke-max-cents-per-hour"
 
 @dataclass(frozen=True)
 class PricedPool:
-    """A pool of TPU hosts at its maximum: ``nodes`` hosts of ``chips`` chips each."""
+    """A pool of TPU hosts at its maximum: ``nodes`` hosts of ``chips`` chips each, of which ``kept`` always run."""
 
     name: str
     machine_type: str
@@ -25,6 +25,7 @@ class PricedPool:
     zone: str
     capacity: Capacity
     nodes: int
+    kept: int = 0
 
     @property
     def usd_per_hour(self) -> float | None:
@@ -37,10 +38,11 @@ class PricedPool:
 def together(pools: Sequence[PricedPool], hosts: int) -> list[PricedPool]:
     """Node pools of which no more than ``hosts`` run together, each with as many as make the sum dearest.
 
-    Those without a public price stay as they are, so that a finding names them.
+    Where more always run, these count. Those without a public price stay as they are, so that a finding names them.
     """
     prices = [replace(pool, nodes=1).usd_per_hour for pool in pools]
-    counts = dearest_first(prices, [pool.nodes for pool in pools], hosts)
+    most = max(hosts, sum(pool.kept for pool in pools))
+    counts = dearest_first(prices, [pool.nodes for pool in pools], most)
     return [
         pool if price is None else replace(pool, nodes=count)
         for pool, price, count in zip(pools, prices, counts, strict=True)

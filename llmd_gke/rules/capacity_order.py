@@ -130,6 +130,20 @@ def enough_hosts(pool: str, maximum: int, limits: Sequence[int]) -> Iterator[Fin
         )
 
 
+def kept_within_pool(pool: str, maximum: int, kept: Sequence[int]) -> Iterator[Finding]:
+    """The hosts of the entries that always run (``kept``) are together no more than the pool allows, as its price and
+    its quota assume. One entry with more than the pool is the finding of another rule.
+    """
+    if kept and max(kept) <= maximum < sum(kept):
+        yield Finding(
+            "capacity-room",
+            f"the entries of pool {pool} always run {counted(sum(kept), 'host')} together, but its maxNodes is "
+            f"{maximum}",
+            allowed=f"minNodes of the entries that add up to at most {maximum}",
+            fix=f"lower minNodes of an entry, or set maxNodes of the pool to {sum(kept)}",
+        )
+
+
 def within_pool(maximum: int, limit: int) -> Iterator[Finding]:
     """An entry allows no more hosts than its pool."""
     if limit > maximum:

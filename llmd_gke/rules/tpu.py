@@ -176,6 +176,27 @@ def early_hosts(count: int, shape: Slice | None, maximum: int) -> Iterator[Findi
         )
 
 
+def useful_early_hosts(pool: str, count: int, *, kept: int, replicas: int) -> Iterator[Finding]:
+    """Hosts that start early are more than those that always run (``kept``), and models need all of them.
+
+    For a pool of single hosts; ``replicas``: at most, of all models on it that are not stopped.
+    """
+    if not count:
+        return
+    if not replicas:
+        problem = f"no model on pool {pool} runs, so its early hosts have no use"
+        fix = f"remove earlyHosts, or run a model on pool {pool}"
+    elif count <= kept:
+        problem = f"earlyHosts {count} has no effect: pool {pool} starts with {counted(kept, 'host')}, by minNodes"
+        fix = "remove earlyHosts"
+    elif count > replicas:
+        problem = f"{counted(count, 'host')} start early, but the models on pool {pool} need {replicas} at most"
+        fix = f"earlyHosts: {replicas}"
+    else:
+        return
+    yield Finding("tpu-early-hosts", problem, fix=fix, severity="warning")
+
+
 def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
     """Flex-start is used for single hosts, as Google recommends (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
     shape = accelerators.find_slice(machine_type, topology)
@@ -187,6 +208,15 @@ def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> It
             fix="use a reservation for multi-host slices, or expect to wait",
             severity="warning",
         )
+
+
+def flex_start_size(capacity: Capacity, *, fixed: bool, allowed: str, fix: str) -> Iterator[Finding]:
+    """A node pool of flex-start hosts has an autoscaler; ``fixed``: it has a number of nodes instead.
+
+    Cluster Toolkit refuses that, too (``modules/compute/gke-node-pool/main.tf`` @10470803).
+    """
+    if capacity == "flex-start" and fixed:
+        yield Finding("tpu-capacity", "flex-start does not support a fixed number of nodes", allowed=allowed, fix=fix)
 
 
 def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:

@@ -155,8 +155,8 @@ def capacity(pool: Input) -> Iterator[Finding]:
 def _flex_start(pool: Input) -> Iterator[Finding]:
     if pool.get("management", "autoRepair").boolean() is not False and not pool.notes.unknown:
         yield _capacity("flex-start nodes cannot be repaired", "management.autoRepair: false")
-    if pool.get("nodeCount").value is not None:
-        yield _capacity("flex-start does not support a fixed nodeCount", "autoscaling")
+    fixed = pool.get("nodeCount").value is not None
+    yield from slices.flex_start_size("flex-start", fixed=fixed, allowed="autoscaling", fix="use autoscaling")
     if pool.get("autoscaling", "totalMaxNodeCount").value is not None:
         yield _capacity("flex-start TPU pools need limits per zone", "minNodeCount and maxNodeCount")
     longest = (pool.get("nodeConfig", "maxRunDuration").text() or "").removesuffix("s")

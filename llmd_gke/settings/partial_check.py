@@ -78,6 +78,7 @@ _DEPENDS_ON: Mapping[str, str] = {
     "tpu-early-hosts": _POOL.format(r"capacity(\..*)?|machineType|topology|maxNodes|earlyHosts"),
     "tpu-node-count": _POOL.format("machineType|topology|minNodes|maxNodes"),
     "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType|zone"),
+    "capacity-room": _POOL.format("capacity.*|maxNodes"),
     "tpu-pool-size": _ANY_POOL_OR_MODEL,
     "tpu-update-room": _ANY_POOL_OR_MODEL,
     "replica-bounds": _MODEL.format("replicas|minReplicas|maxReplicas"),

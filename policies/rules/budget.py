@@ -36,7 +36,9 @@ def _check(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 
 def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, PricedPool]) -> list[PricedPool]:
-    """The pools, of which those of a class have no more hosts together than the class says."""
+    """The pools, of which those of a class have no more hosts together than the class says, or
+    than always run.
+    """
     most = capacity_order.most_hosts(subject.node.get("metadata"))
     members = [named[name] for name in listed(subject) if name in named]
     if most is None:
@@ -52,12 +54,14 @@ def _priced(pool: Input, name: str) -> PricedPool | None:
     zone = zones[0] if zones else pool.get("location").text()
     if machine is None or zone is None:
         return None
-    scaled = pool.get("autoscaling")
-    per_zone = scaled.get("maxNodeCount").integer() or pool.get("nodeCount").integer()
+    scaled, fixed = pool.get("autoscaling"), pool.get("nodeCount").integer()
+    per_zone = scaled.get("maxNodeCount").integer() or fixed
     nodes = scaled.get("totalMaxNodeCount").integer() or (per_zone or 0) * max(1, len(zones))
+    kept_per_zone = scaled.get("minNodeCount").integer() or fixed
+    kept = scaled.get("totalMinNodeCount").integer() or (kept_per_zone or 0) * max(1, len(zones))
     family = accelerators.family_of(machine)
     shape = None if family is None else next((one for one in family.machines if one.name == machine), None)
-    return PricedPool(name, machine, 0 if shape is None else shape.chips, zone, _capacity(config), nodes)
+    return PricedPool(name, machine, 0 if shape is None else shape.chips, zone, _capacity(config), nodes, kept)
 
 
 def _capacity(config: Input) -> Capacity:

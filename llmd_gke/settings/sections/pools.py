@@ -143,6 +143,14 @@ class TpuPoolSettings(Section):
         )
 
     @property
+    def has_fixed_size(self) -> bool:
+        """Whether its node pool needs no autoscaler: a slice that is never scaled down. ``False`` for an invalid
+        topology.
+        """
+        shape = find_slice(self.machine_type, self.topology)
+        return shape is not None and shape.multi_host and self.min_nodes == self.max_nodes
+
+    @property
     def has_workload_policy(self) -> bool:
         """Whether its slice needs a resource policy with a workload policy; ``False`` for an invalid topology."""
         shape, family = (

@@ -45,6 +45,8 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     mode = pool.capacity
     yield from locate(f"{key}.capacity", mode, tpu_checks.capacity(mode, machine, zone))
     yield from locate(f"{key}.capacity", mode, tpu_checks.flex_start_slice(mode, machine, topology))
+    size = tpu_checks.flex_start_size(mode, fixed=pool.has_fixed_size, allowed="minNodes: 0", fix="minNodes: 0")
+    yield from locate(f"{key}.minNodes", pool.min_nodes, size)
     yield from _reservation(key, f"{key}.capacity", pool)
 
 
@@ -88,6 +90,10 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
         yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
     limits = [one.max_nodes for one in pool.node_pools]
     yield from locate(f"{key}.maxNodes", pool.max_nodes, capacity_order.enough_hosts(pool.name, pool.max_nodes, limits))
+    kept = [one.min_nodes for one in pool.node_pools]
+    yield from locate(
+        f"{key}.maxNodes", pool.max_nodes, capacity_order.kept_within_pool(pool.name, pool.max_nodes, kept)
+    )
     seen: list[capacity_order.Entry] = []
     for index, (entry, made) in enumerate(zip(pool.entries, pool.node_pools, strict=True)):
         at = f"{listed}[{index}]"
@@ -120,6 +126,9 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
         else:
             findings = tpu_checks.surge_capacity(pool.name, pool.max_nodes, replicas)
+            early, kept = pool.early_hosts, pool.kept_nodes
+            useful = tpu_checks.useful_early_hosts(pool.name, early, kept=kept, replicas=sum(replicas))
+            yield from locate(f"{key}.earlyHosts", early, useful)
         for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue

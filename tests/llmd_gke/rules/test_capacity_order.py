@@ -15,6 +15,7 @@ CLASS: dict[str, Value] = {
     "nodePoolAutoCreation": {"enabled": False},
     "whenUnsatisfiable": "DoNotScaleUp",
 }
+KINDS: tuple[Capacity, ...] = ("on-demand", "spot")
 CONFIG: dict[str, Value] = {
     "labels": {"cloud.google.com/compute-class": "mine"},
     "taints": [{"key": "cloud.google.com/compute-class", "value": "mine", "effect": "NO_SCHEDULE"}],
@@ -79,3 +80,8 @@ def test_node_pools_that_share_their_hosts_are_counted_once_and_unpriced_ones_st
 
     counted = together([pool("spot", 4), pool("on-demand", 3), pool("flex-start", 4)], 4)
     assert [(one.name, one.nodes) for one in counted] == [("spot", 1), ("on-demand", 3), ("flex-start", 4)]
+
+
+def test_node_pools_that_always_run_more_hosts_than_they_share_are_counted_with_all_of_these() -> None:
+    pools = [PricedPool(kind, "ct6e-standard-4t", 4, "us-east5-a", kind, nodes=4, kept=4) for kind in KINDS]
+    assert [one.nodes for one in together(pools, 4)] == [4, 4]

@@ -169,6 +169,22 @@ REFUSED: dict[str, tuple[list[object], Entry, str]] = {
         "    allowed: maxNodes of the entries that add up to 4 or more\n"
         "    fix:     raise maxNodes of an entry, or set maxNodes of the pool to 3",
     ),
+    "hosts that always run, more than the pool has": (
+        [{**ON_DEMAND, "minNodes": 4}, {**SPOT, "minNodes": 4}],
+        {},
+        ".maxNodes = 4\n"
+        "    the entries of pool v6e4 always run 8 hosts together, but its maxNodes is 4  [capacity-room]\n"
+        "    allowed: minNodes of the entries that add up to at most 4\n"
+        "    fix:     lower minNodes of an entry, or set maxNodes of the pool to 8",
+    ),
+    "an entry whose hosts that always run are more than the pool has": (
+        [{**ON_DEMAND, "minNodes": 5}, SPOT],
+        {},
+        ".capacity[0].minNodes = 5\n"
+        "    minNodes 5 is more than maxNodes 4  [tpu-node-count]\n"
+        "    allowed: minNodes <= maxNodes\n"
+        "    fix:     set maxNodes to 5 or more",
+    ),
     "hosts that always run, of no entry": (
         [ON_DEMAND, SPOT],
         {"minNodes": 1},
@@ -178,6 +194,20 @@ REFUSED: dict[str, tuple[list[object], Entry, str]] = {
         "    fix:     move minNodes into the entry that it is for",
     ),
 }
+
+
+def test_the_hosts_that_always_run_may_be_all_that_the_pool_has(config: Config, accepted: Accept) -> None:
+    entries = {**ON_DEMAND, "minNodes": 3}, {**SPOT, "minNodes": 1}
+    (pool,) = accepted(ordered(config, *entries)).settings.pools
+    assert pool.kept_nodes == pool.max_nodes == 4
+
+
+def test_a_budget_cannot_be_passed_by_hosts_that_always_run(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:budget"] = {"usdPerHour": 49}
+    config["llmd-gke:tpuPools"][0].update(
+        capacity=[{**ON_DEMAND, "minNodes": 4}, {**SPOT, "minNodes": 4}], maxNodes=4, earlyHosts=0
+    )
+    assert "[capacity-room]" in refused(config)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -166,7 +166,7 @@ def _readable(value: object, name: str, levels: int) -> object:
     if is_secret_name(name) or _is_pem(value):
         return HIDDEN
     if isinstance(value, int | float):
-        return value if abs(value) < 1e300 else "..."
+        return value if isinstance(value, float) or abs(value) < 1e300 else "..."
     if levels == 0:
         return "..."
     if isinstance(value, Mapping):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
+from typing import Literal, TypeAlias
 
 from llmd_gke.catalog.accelerators import family_of
 from llmd_gke.catalog.cost import dearest_first
@@ -11,6 +13,8 @@ from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.rules.finding import Finding
 
+Limit: TypeAlias = Literal["usdPerHour", "usdPerMonth"]
+"""A setting of the budget that is a limit."""
 LABEL = "llmd-gke-max-cents-per-hour"
 """Label of the cluster with the stack's budget in cents per hour: labels of Google Cloud have no decimal point."""
 
@@ -56,31 +60,52 @@ def cents(usd_per_hour: float | None, usd_per_month: float | None) -> int | None
     return round(min(given) * 100) if given else None
 
 
-def fits(limit_cents: int, pools: Sequence[PricedPool], overhead: float, floor: float | None) -> Iterator[Finding]:
+def _cents_up(usd: float) -> int:
+    """USD in cents, rounded up, so that a limit of this amount is enough."""
+    return ceil(round(usd * 100, 6))
+
+
+def _amount(key: Limit, cents_per_hour: int) -> str:
+    """The key with the least value that is a limit of at least so many cents per hour."""
+    if key == "usdPerMonth":
+        return f"{key}: {ceil(cents_per_hour * HOURS_PER_MONTH / 100)}"
+    return f"{key}: {cents_per_hour / 100:.2f}"
+
+
+def fits(
+    limit_cents: int,
+    pools: Sequence[PricedPool],
+    overhead: float,
+    floor: float | None,
+    keys: Sequence[Limit] = ("usdPerHour", "usdPerMonth"),
+) -> Iterator[Finding]:
     """All hosts that may run at one time cost no more than the limit, by list prices.
 
     ``overhead``: USD per hour of everything besides chips and GKE's fee. ``floor``: USD per hour with the fewest
-    replicas only; a limit below that can never be kept (``None``: not checked).
+    replicas only; a limit below that can never be kept (``None``: not checked). ``keys``: the settings of which one is
+    the limit, for the fix.
     """
     unpriced = [pool.name for pool in pools if pool.usd_per_hour is None]
     most = sum(pool.usd_per_hour or 0.0 for pool in pools) + CLUSTER_FEE_USD_PER_HOUR + overhead
-    limit = limit_cents / 100
-    if floor is not None and floor > limit:
+    limit, least_cents = limit_cents / 100, _cents_up(floor or 0.0)
+    needed_cents = max(_cents_up(most), least_cents)
+    enough = " or ".join(_amount(key, needed_cents) for key in keys)
+    dearest = max(pools, key=lambda pool: pool.usd_per_hour or 0.0).name if pools else "the stack"
+    if least_cents > limit_cents:
         yield Finding(
             "budget",
-            f"the budget of {limit:,.2f} USD an hour is below {floor:,.2f}, what the stack costs with its fewest "
-            "replicas",
-            allowed=f"usdPerHour of at least {floor:,.2f} ({floor * HOURS_PER_MONTH:,.0f} a month)",
-            fix="raise the budget, or stop a model (`stopped: true`) or lower minNodes",
+            f"the budget of {limit:,.2f} USD an hour is below {least_cents / 100:,.2f}, what the stack costs with its "
+            "fewest replicas",
+            allowed=f"{enough} or more, the price with every pool at its maximum",
+            fix=f"raise the budget to {enough}, or lower maxNodes of {dearest} and the replicas of its models",
         )
-    elif most > limit:
-        dearest = max(pools, key=lambda pool: pool.usd_per_hour or 0.0).name if pools else "the stack"
+    elif needed_cents > limit_cents:
         yield Finding(
             "budget",
-            f"with every pool at its maximum the stack costs {most:,.2f} USD an hour, more than the budget of "
-            f"{limit:,.2f}",
+            f"with every pool at its maximum the stack costs {needed_cents / 100:,.2f} USD an hour, more than the "
+            f"budget of {limit:,.2f}",
             allowed=f"at most {limit:,.2f} USD an hour",
-            fix=f"lower maxNodes of {dearest} (and maxReplicas of its models), or raise the budget to {most:,.2f}",
+            fix=f"lower maxNodes of {dearest} (and maxReplicas of its models), or raise the budget to {enough}",
         )
     elif unpriced:
         yield Finding(

@@ -92,7 +92,7 @@ def time_zone(name: str) -> Iterator[Finding]:
     near = difflib.get_close_matches(name, sorted(names), n=1)
     yield Finding(
         "schedule",
-        f"{name} is not a time zone",
+        f"{name!r} is not a time zone",
         allowed="a name of the IANA database, such as Europe/Amsterdam or UTC",
         fix=f"timeZone: {near[0] if near else 'Europe/Amsterdam'}",
     )

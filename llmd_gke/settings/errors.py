@@ -144,7 +144,7 @@ def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> 
         problem, allowed, fix = (
             "this must be a map of settings",
             ", ".join(keys.get(inside, ())),
-            "one `key: value` per line",
+            wording.capacity_entry(value) if inside.endswith(".capacity") else "one `key: value` per line",
         )
     else:
         problem, allowed, fix = wording.explain(detail)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import cast
+from typing import cast, get_args
 
 from pydantic_core import ErrorDetails
 
+from llmd_gke.catalog.zones import Capacity
 from llmd_gke.settings.sections.base import NO_SPACES
+from llmd_gke.settings.sections.budget import BILLING_ACCOUNT
 
 Wording = tuple[str, str, str]
 """Problem, what is allowed, fix."""
@@ -61,9 +63,26 @@ def explain(detail: ErrorDetails) -> Wording:
         pattern = str(context.get("pattern", ""))
         if pattern == NO_SPACES:
             return "this value contains a space", "a value without spaces", "remove the space"
+        if pattern == BILLING_ACCOUNT:
+            return _billing_account(str(value))
         return "this value has the wrong format", f"a value that matches {pattern}", "see docs/settings.md"
     problem, allowed, fix = _SHAPES.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
     return problem, allowed, _hint(path, kind, value) or fix
+
+
+def _billing_account(value: str) -> Wording:
+    is_only_lower = re.fullmatch(BILLING_ACCOUNT, value.upper()) is not None
+    return (
+        "this is not the ID of a billing account",
+        "three groups of six characters, digits and capital letters A to F, with dashes between them",
+        f"billingAccount: {value.upper()}" if is_only_lower else "`gcloud billing accounts list` shows it",
+    )
+
+
+def capacity_entry(value: object) -> str:
+    """The fix for an entry of a list of capacities that is not a map, such as a word."""
+    kinds = get_args(Capacity)
+    return f"- kind: {nearest(str(value).lower(), kinds) or kinds[0]}"
 
 
 def _choice(key: str, value: object, expected: str) -> Wording:

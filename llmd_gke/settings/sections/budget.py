@@ -9,6 +9,8 @@ from pydantic import Field
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.settings.sections.base import Section
 
+BILLING_ACCOUNT = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
+
 
 class BudgetSettings(Section):
     """Limits on what all hosts of a stack cost together at list prices, checked before anything is created; and the
@@ -19,7 +21,7 @@ class BudgetSettings(Section):
     """Most USD per hour with every pool at its maximum (default: no limit per hour)."""
     usd_per_month: Annotated[float, Field(gt=0, le=1_000_000_000)] | None = None
     """Most USD per month of 730 hours, also the amount of Google's budget (default: 730 times ``usdPerHour``)."""
-    billing_account: Annotated[str, Field(pattern=r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$")] | None = None
+    billing_account: Annotated[str, Field(pattern=BILLING_ACCOUNT)] | None = None
     """Billing account of the project, ``012345-6789AB-CDEF01``: the program then makes a Google Cloud budget whose
     alerts go to the account's administrators (default: none)."""
 

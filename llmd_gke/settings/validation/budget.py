@@ -8,7 +8,7 @@ from llmd_gke.catalog import accelerators, overhead
 from llmd_gke.catalog.overhead import Overhead
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, chip_price
 from llmd_gke.rules import budget as rules
-from llmd_gke.rules.budget import PricedPool
+from llmd_gke.rules.budget import Limit, PricedPool
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
@@ -21,18 +21,21 @@ def budget(settings: StackSettings) -> Iterator[SettingFinding]:
     given = settings.budget
     if given is None:
         return
-    limit = rules.cents(given.usd_per_hour, given.usd_per_month)
-    if limit is None:
+    if given.usd_per_hour is None and given.usd_per_month is None:
         finding = Finding("budget", "the budget has no limit", "usdPerHour or usdPerMonth", "usdPerHour: 50")
         yield SettingFinding(KEY, None, finding)
         return
     pools = priced(settings)
     if pools is None:
         return
-    hourly = given.usd_per_hour is not None and limit == rules.cents(given.usd_per_hour, None)
-    key, value = ("usdPerHour", given.usd_per_hour) if hourly else ("usdPerMonth", given.usd_per_month)
-    findings = rules.fits(limit, pools, besides(settings).usd_per_hour, _floor(settings))
-    yield from locate(f"{KEY}.{key}", value, findings)
+    limits: tuple[tuple[Limit, float | None, int | None], ...] = (
+        ("usdPerHour", given.usd_per_hour, rules.cents(given.usd_per_hour, None)),
+        ("usdPerMonth", given.usd_per_month, rules.cents(None, given.usd_per_month)),
+    )
+    overhead, floor = besides(settings).usd_per_hour, _floor(settings)
+    for key, value, limit in limits:
+        if limit is not None:
+            yield from locate(f"{KEY}.{key}", value, rules.fits(limit, pools, overhead, floor, (key,)))
 
 
 def priced(settings: StackSettings) -> list[PricedPool] | None:

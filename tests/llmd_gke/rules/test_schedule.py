@@ -82,10 +82,18 @@ def test_hours_that_overlap_are_none_or_are_all_are_rejected(texts: list[str], m
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("Europe/Amsterdm", "Europe/Amsterdam"), ("CEST!", ""), ("../../x", ""), ("localtime", "")]
+    ("name", "near"),
+    [
+        ("Europe/Amsterdm", "Europe/Amsterdam"),
+        ("CEST!", ""),
+        ("../../x", ""),
+        ("localtime", ""),
+        ("", "Europe/Amsterdam"),
+    ],
 )
 def test_a_zone_that_is_not_in_the_database_is_rejected(name: str, near: str) -> None:
     (finding,) = schedule.time_zone(name)
+    assert finding.problem == f"{name!r} is not a time zone"
     assert finding.fix.startswith("timeZone: ")
     assert near in finding.fix
     assert list(schedule.time_zone("Europe/Amsterdam")) == list(schedule.time_zone("UTC")) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,57 @@ def test_bad_input_is_refused_with_key_and_fix(
     assert key in message
     assert problem in message
     assert "fix:" in message
+
+
+@pytest.mark.parametrize(
+    ("given", "fix"),
+    [
+        ("012345-6789ab-cdef01", "billingAccount: 012345-6789AB-CDEF01"),
+        ("billingAccounts/012345-6789AB-CDEF01", "`gcloud billing accounts list` shows it"),
+    ],
+)
+def test_a_billing_account_in_another_form_is_refused_with_the_form_in_words(
+    config: Config, refused: Refuse, given: str, fix: str
+) -> None:
+    assert refused(limited(config, usdPerHour=50, billingAccount=given)) == (
+        f'Pulumi.eu4a.yaml has 1 problem:\n\n  llmd-gke:budget.billingAccount = "{given}"\n'
+        "    this is not the ID of a billing account  [wrong-value]\n"
+        "    allowed: three groups of six characters, digits and capital letters A to F, with dashes between them\n"
+        f"    fix:     {fix}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (float("nan"), "NaN")]
+)
+def test_a_limit_that_is_no_finite_number_is_shown(config: Config, refused: Refuse, value: float, shown: str) -> None:
+    assert f"llmd-gke:budget.usdPerHour = {shown}\n" in refused(limited(config, usdPerHour=value))
+
+
+@pytest.mark.parametrize(
+    ("key", "other", "value", "step"),
+    [
+        ("usdPerHour", "usdPerMonth", 1, 0.01),
+        ("usdPerHour", "usdPerMonth", 40, 0.01),
+        ("usdPerMonth", "usdPerHour", 100, 10),
+        ("usdPerMonth", "usdPerHour", 30_000, 10),
+    ],
+)
+def test_a_limit_that_is_too_low_names_the_least_amount_of_its_own_key_that_is_accepted(
+    config: Config, refused: Refuse, accepted: Callable[..., Checked], key: str, other: str, value: int, step: float
+) -> None:
+    message = refused(limited(config, **{key: value}))
+    assert f"budget.{key} = {value}" in message
+    assert other not in message
+    (amount,) = {float(one) for one in re.findall(rf"{key}: ([\d.]+)", message)}
+    assert accepted(limited(config, **{key: amount}))
+    assert "[budget]" in refused(limited(config, **{key: amount - step}))
+
+
+def test_both_limits_that_are_too_low_are_named_at_once(config: Config, refused: Refuse) -> None:
+    message = refused(limited(config, usdPerHour=40, usdPerMonth=100))
+    assert "budget.usdPerHour = 40" in message
+    assert "budget.usdPerMonth = 100" in message
 
 
 @pytest.mark.parametrize("value", [0, -1, "fifty"])

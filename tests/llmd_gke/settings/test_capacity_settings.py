@@ -135,7 +135,23 @@ REFUSED: dict[str, tuple[list[object], Entry, str]] = {
         '.capacity[0] = "on-demand"\n'
         "    this must be a map of settings  [wrong-value]\n"
         "    allowed: kind, zone, reservation, maxRunHours, minNodes, maxNodes, name\n"
-        "    fix:     one `key: value` per line",
+        "    fix:     - kind: on-demand",
+    ),
+    "a word that is almost a kind": (
+        ["Reserved"],
+        {},
+        '.capacity[0] = "Reserved"\n'
+        "    this must be a map of settings  [wrong-value]\n"
+        "    allowed: kind, zone, reservation, maxRunHours, minNodes, maxNodes, name\n"
+        "    fix:     - kind: reservation",
+    ),
+    "a number instead of an entry": (
+        [4],
+        {},
+        ".capacity[0] = 4\n"
+        "    this must be a map of settings  [wrong-value]\n"
+        "    allowed: kind, zone, reservation, maxRunHours, minNodes, maxNodes, name\n"
+        "    fix:     - kind: on-demand",
     ),
     "a zone of another region": (
         [ON_DEMAND, {"kind": "spot", "zone": "europe-west4-a"}],

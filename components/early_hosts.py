@@ -13,7 +13,7 @@ from components.custom_resources import after
 from components.lazy_sdk import batch
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import AcceleratorPool, ModelSettings
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class EarlyHostsArgs:
     it is installed, the models' own pods follow.
     """
 
-    settings: TpuPoolSettings
+    settings: AcceleratorPool
     model: ModelSettings
     platform: Platform
     provider: k8s.Provider

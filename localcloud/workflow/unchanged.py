@@ -110,20 +110,24 @@ def notices(events: Path) -> list[str]:
     """What the engine's display of a preview without changes would have said: messages of program, providers and
     policies with their resource, each once, and the number of resources.
     """
-    found: list[str] = []
+    messages: list[str] = []
     same = 0
     for event in _read(events):
-        if (said := event.get("diagnosticEvent")) and said["severity"] in SHOWN and not said.get("ephemeral"):
-            found.append(f"{_subject(said.get('urn'))}{said.get('prefix', '')}{said['message']}")
+        if (diagnostic := event.get("diagnosticEvent")) and _is_shown(diagnostic):
+            subject, prefix = _subject(diagnostic.get("urn")), diagnostic.get("prefix", "")
+            messages.append(f"{subject}{prefix}{diagnostic['message']}")
         if rule := event.get("policyEvent"):
-            found.append(
+            messages.append(
                 f"{_subject(rule.get('resourceUrn'))}policy {rule['policyName']} ({rule['enforcementLevel']}): "
                 f"{rule['message']}"
             )
         if "summaryEvent" in event:
             same = event["summaryEvent"]["resourceChanges"]["same"]
-    messages = [text.rstrip() for text in dict.fromkeys(found)]
-    return [*messages, f"Resources:\n    {same} unchanged"]
+    return [*(text.rstrip() for text in dict.fromkeys(messages)), f"Resources:\n    {same} unchanged"]
+
+
+def _is_shown(diagnostic: dict[str, Any]) -> bool:
+    return diagnostic["severity"] in SHOWN and not diagnostic.get("ephemeral")
 
 
 def _subject(urn: str | None) -> str:

@@ -176,7 +176,8 @@ def simulate(graph: Graph, settings: StackSettings, what_if: Mapping[str, float]
     policies: dict[str, tuple[TimelineStep, ...]] = {}
     hosts: dict[str, tuple[TimelineStep, ...]] = {}
     for node in graph.in_order():
-        chain = max((done[one] for one in graph.before(node, direct=True) if one in done), key=_end, default=())
+        before = sorted(one for one in graph.before(node, direct=True) if one in done)  # of equal ends, always the same
+        chain = max((done[one] for one in before), key=_end, default=())
         for name, duration in _steps(node, by_name, settings):
             if name == f"{node.name}/image" and waits_for_job(model := by_name[_model_of(node)], settings):
                 chain = max(chain, hosts.get(model.pool, ()), key=_end)

@@ -13,6 +13,7 @@ from components.edge import Edge, EdgeArgs
 from components.front_door import FrontDoor, FrontDoorArgs
 from components.gateway_api import GatewayApi, GatewayApiArgs
 from components.google import google_provider
+from components.image_cache import ImageCache, ImageCacheArgs
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
 from components.model_storage import ModelStorage, ModelStorageArgs
@@ -50,6 +51,18 @@ network = Network(
     ),
     after(project),
 )
+caching = settings.image_cache
+caches = (
+    [
+        ImageCache(
+            "image-cache",
+            ImageCacheArgs(caching, settings.project, cluster_settings.region, prefix, project.node_service_account),
+            after(project),
+        )
+    ]
+    if caching is not None
+    else []
+)
 cluster = Cluster(
     "cluster",
     ClusterArgs(
@@ -65,7 +78,8 @@ cluster = Cluster(
         mutable_secrets=settings.front_door is not None,
         labels=settings.budget_labels,
     ),
-    after(network),
+    # Nodes pull images as soon as they run.
+    after(network, *caches),
 )
 
 spending = settings.budget
@@ -80,7 +94,7 @@ gateway_api = GatewayApi("gateway-api", GatewayApiArgs(gateway, cluster.provider
 platform = Platform(
     "platform",
     PlatformArgs(
-        settings.platform, settings.network, settings.registry, cluster_settings.private_nodes, cluster, gateway_api
+        settings.platform, settings.network, settings.mirrors, cluster_settings.private_nodes, cluster, gateway_api
     ),
     after(cluster),
 )
@@ -102,7 +116,7 @@ front_doors = (
                 settings.network,
                 settings.models,
                 settings.platform.chart_folder,
-                settings.registry,
+                settings.mirrors,
                 cluster_settings.private_nodes,
                 network.gateway_ip,
                 cluster,
@@ -134,7 +148,7 @@ autoscalers = (
             AutoscalerArgs(
                 settings.platform,
                 settings.network,
-                settings.registry,
+                settings.mirrors,
                 cluster_settings.private_nodes,
                 settings.project,
                 prefix,
@@ -214,7 +228,7 @@ presets = {
 copies = {
     model.name: ModelWeights(
         f"{model.name}-weights",
-        ModelWeightsArgs(model, settings.network, settings.registry, prefix, cluster.provider),
+        ModelWeightsArgs(model, settings.network, settings.mirrors, prefix, cluster.provider),
         after(namespaces[model.namespace], *([storage] if storage is not None else [])),
     )
     for model in settings.models

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +12,7 @@ from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.lazy_sdk import core, helm, projects
 from llmd_gke.catalog import scaling
+from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import identity, keda, pod_security
 from llmd_gke.manifests import scaling as objects
 from llmd_gke.settings import NetworkSettings, PlatformSettings
@@ -20,14 +20,14 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 @dataclass(frozen=True)
 class AutoscalerArgs:
-    """``mirrors`` maps each registry of images to its replacement. ``network`` and ``private_nodes`` determine the
+    """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the
     source addresses of the API server's requests. The operator's service account contains ``prefix``, the cluster's
     name, and reads the metrics of ``project``.
     """
 
     settings: PlatformSettings
     network: NetworkSettings
-    mirrors: Mapping[str, str]
+    mirrors: Mirrors
     private_nodes: bool
     project: str
     prefix: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,6 +15,7 @@ from components.custom_resources import NAMESPACE_TIMES, after, custom_resource,
 from components.edge import Edge
 from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
+from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, pod_security
 from llmd_gke.manifests.front_door import armor as armoring
 from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases, stopped
@@ -39,7 +40,7 @@ class FrontDoorArgs:
     network: NetworkSettings
     models: Sequence[ModelSettings]
     chart_folder: str | None
-    mirrors: Mapping[str, str]
+    mirrors: Mirrors
     private_nodes: bool
     gateway_ip: pulumi.Input[str]
     cluster: Cluster

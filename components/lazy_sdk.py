@@ -10,7 +10,7 @@ from components.lazy_packages import package
 from components.pending_outputs import wait_at_once
 
 if TYPE_CHECKING:
-    from pulumi_gcp import compute, container, monitoring, projects, serviceaccount
+    from pulumi_gcp import artifactregistry, compute, container, monitoring, projects, serviceaccount
     from pulumi_kubernetes.apps import v1 as apps
     from pulumi_kubernetes.batch import v1 as batch
     from pulumi_kubernetes.core import v1 as core
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pulumi_kubernetes.rbac import v1 as rbac
 else:
     apps = package("pulumi_kubernetes.apps.v1")
+    artifactregistry = package("pulumi_gcp.artifactregistry")
     batch = package("pulumi_kubernetes.batch.v1")
     compute = package("pulumi_gcp.compute", many_types=True)
     # The cluster alone names most of its classes: compiling them one by one would take 0.8 s longer.
@@ -35,6 +36,7 @@ wait_at_once()
 
 __all__ = [
     "apps",
+    "artifactregistry",
     "batch",
     "compute",
     "container",

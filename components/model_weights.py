@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -12,19 +11,20 @@ from pulumi_kubernetes.meta import v1 as meta
 
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import batch, core
+from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import egress, identity, weights_copy
 from llmd_gke.settings import ModelSettings, NetworkSettings
 
 
 @dataclass(frozen=True)
 class ModelWeightsArgs:
-    """``settings`` of a model with ``weightsCache``. ``network``: the egress for downloads; ``registry``: mirrors of
-    images; ``prefix``: the cluster's name, part of the name of the Job's service account.
+    """``settings`` of a model with ``weightsCache``. ``network``: the egress for downloads; ``mirrors``:
+    those of images; ``prefix``: the cluster's name, part of the name of the Job's service account.
     """
 
     settings: ModelSettings
     network: NetworkSettings
-    registry: Mapping[str, str]
+    mirrors: Mirrors
     prefix: str
     provider: k8s.Provider
 
@@ -53,7 +53,7 @@ class ModelWeights(pulumi.ComponentResource):
         ]
         if (named := egress.copy_policy(model, args.network.egress)) is not None:
             needed.append(custom_resource(f"{name}-allow-names", named, child))
-        job = weights_copy.job(model, account=account, mirrors=args.registry)
+        job = weights_copy.job(model, account=account, mirrors=args.mirrors)
         wait = f"{model.startup_budget}m"
         batch.Job(
             f"{name}-job",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -11,20 +11,21 @@ from components.cluster import Cluster
 from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
 from components.lazy_sdk import core, helm
+from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, platform_firewall, pod_security
 from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 
 @dataclass(frozen=True)
 class PlatformArgs:
-    """``mirrors`` maps each registry of charts and images to its replacement. ``network`` and ``private_nodes``
+    """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes``
     determine the source addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start
     which CRDs exist, so those of GKE must exist first.
     """
 
     settings: PlatformSettings
     network: NetworkSettings
-    mirrors: Mapping[str, str]
+    mirrors: Mirrors
     private_nodes: bool
     cluster: Cluster
     gateway_api: GatewayApi

@@ -19,9 +19,14 @@ NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregist
 """Roles of nodes: writing logs and metrics, and pulling images. Pods have their own access to buckets, through Workload
 Identity.
 
-The graph grants one more project role, :data:`READER_ROLE`, where KEDA scales models; the identity that deploys can
-grant no other.
+The graph grants two more project roles, :data:`STREAMING_ROLE` to nodes where images are cached, and
+:data:`READER_ROLE` where KEDA scales models; the identity that deploys can grant no other.
 """
+
+STREAMING_ROLE = "roles/serviceusage.serviceUsageConsumer"
+"""Role of nodes that stream images with an account of their own; their other roles do not contain it
+(https://cloud.google.com/kubernetes-engine/docs/how-to/image-streaming#requirements,
+terraform-google-modules/terraform-google-kubernetes-engine#2251)."""
 
 PREDEFINED = ("roles/container.admin", "roles/serviceusage.serviceUsageAdmin")
 """Roles for clusters and everything in them, and for the project's APIs."""
@@ -49,6 +54,12 @@ def _whole(resource: str, *more: str) -> tuple[str, ...]:
 
 
 BY_TYPE: Mapping[str, tuple[str, ...]] = {
+    "gcp:artifactregistry/repository:Repository": (
+        *_whole("artifactregistry.repositories"),
+        # Whoever sets a cleanup policy must be able to delete what it deletes
+        # (https://cloud.google.com/artifact-registry/docs/repositories/cleanup-policy).
+        "artifactregistry.versions.delete",
+    ),
     "gcp:compute/address:Address": (
         *(f"compute.addresses.{verb}" for verb in ("create", "delete", "get", "list", "setLabels", "use")),
         "compute.addresses.createInternal",
@@ -114,7 +125,7 @@ def permissions(types: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(required))
 
 
-def condition(roles: Iterable[str] = (*NODE_ROLES, READER_ROLE)) -> str:
+def condition(roles: Iterable[str] = (*NODE_ROLES, STREAMING_ROLE, READER_ROLE)) -> str:
     """The condition under which the identity may change the project's grants: of these roles only."""
     return CONDITION.format(roles=", ".join(f"'{role}'" for role in sorted(roles)))
 
@@ -132,9 +143,9 @@ for role in {predefined}; do
   gcloud projects add-iam-policy-binding $PROJECT --member serviceAccount:$DEPLOYER --role $role --condition None
 done
 
-# Project roles: it can grant the two roles of the nodes, and no other to anybody, itself included.
+# Project roles: it can grant the roles of the nodes and of KEDA, and no other to anybody, itself included.
 cat > condition.yaml <<'EOF'
-title: roles of the nodes only
+title: roles of the nodes and of KEDA only
 expression: {condition()}
 EOF
 gcloud projects add-iam-policy-binding $PROJECT --member serviceAccount:$DEPLOYER \\

@@ -31,22 +31,22 @@ def release(
     """A pinned chart, from its registry, a mirror of that, or a folder with a folder for each chart."""
     pinned = versions.chart(name)
     if folder is None:
-        home = f"oci://{registries.at(pinned.home.removeprefix('oci://'), mirrors)}"
+        home = f"oci://{registries.at(pinned.home.removeprefix('oci://'), mirrors.charts)}"
         return Release(name, namespace, home, pinned.version, values or {})
     return Release(name, namespace, f"{folder.rstrip('/')}/{name}", None, values or {})
 
 
 def _moved(value: str, image: str, mirrors: Mirrors) -> JsonObject:
     """The chart value that names an image's copy in the mirror; empty if there is none, so that the default applies."""
-    there = registries.at(image, mirrors)
+    there = registries.at(image, mirrors.images)
     return {} if there == image else {value: there}
 
 
 def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """cert-manager: KServe's webhooks need it (KServe's chart always renders an Issuer)."""
     values: JsonObject = {"crds": {"enabled": True, "keep": False}}
-    if registries.CERT_MANAGER in mirrors:
-        values["imageRegistry"] = mirrors[registries.CERT_MANAGER]
+    if registries.CERT_MANAGER in mirrors.images:
+        values["imageRegistry"] = mirrors.images[registries.CERT_MANAGER]
     return release("cert-manager", "cert-manager", folder, mirrors, values)
 
 

@@ -31,7 +31,7 @@ def release(cluster: str, folder: str | None = None, mirrors: Mirrors = NONE) ->
     mirrors, which are for OCI registries; the images come from ``mirrors``.
     """
     pinned = versions.archive(scaling.KEDA_CHART)
-    registry, _, path = registries.at(f"{REGISTRY}/x", mirrors).removesuffix("/x").partition("/")
+    registry, _, path = registries.at(f"{REGISTRY}/x", mirrors.images).removesuffix("/x").partition("/")
     prefix = f"{path}/" if path else ""
     images: JsonObject = {
         key: {"registry": registry, "repository": f"{prefix}kedacore/{name}"}

@@ -58,7 +58,7 @@ def job(model: ModelSettings, *, account: str, mirrors: Mirrors = NONE) -> JsonO
     ]
     container: JsonObject = {
         "name": "copy",
-        "image": registries.at(versions.image("storage-initializer"), mirrors),
+        "image": registries.at(versions.image("storage-initializer"), mirrors.images),
         "command": ["sh", "-ec", SCRIPT, "copy", model.uri, weights.MODEL_PATH],
         "env": environment,
         "resources": {"requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"memory": "4Gi"}},

@@ -15,7 +15,7 @@ PREFIX = re.compile(rf"(?=.{{1,400}}$){HOST.pattern}(?:/[a-z0-9]+(?:[._-]+[a-z0-
 EXAMPLE = "europe-west4-docker.pkg.dev/PROJECT/docker-hub"
 
 
-def mirrors(table: registries.Mirrors) -> Iterator[Finding]:
+def mirrors(table: registries.Table) -> Iterator[Finding]:
     """A mirror maps registries to registries, and includes all that this program installs from."""
     for host, prefix in table.items():
         if not HOST.fullmatch(host) or "." not in host:
@@ -39,4 +39,15 @@ def mirrors(table: registries.Mirrors) -> Iterator[Finding]:
             f"the mirror does not cover {', '.join(missing)}: charts or images would still come from there",
             allowed=f"all of {', '.join(sorted(registries.hosts()))}",
             fix=f"add an entry for {missing[0]}, or remove `registry`",
+        )
+
+
+def image_cache(table: registries.Table) -> Iterator[Finding]:
+    """With an image cache there is no mirror: both would replace the same registries."""
+    if table:
+        yield Finding(
+            "registry",
+            f"llmd-gke:registry already replaces {', '.join(sorted(table))}: an image would have two addresses",
+            allowed="imageCache, for repositories that the stack creates, or registry, for existing ones",
+            fix="pulumi config rm llmd-gke:registry, or pulumi config rm llmd-gke:imageCache",
         )

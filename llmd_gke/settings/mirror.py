@@ -1,4 +1,4 @@
-"""Replaces the images of a stack with their copies in its mirror."""
+"""Replaces the images of a stack with their copies in its mirror or image cache."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from llmd_gke.settings.sections import ModelSettings, StackSettings
 
 
 def mirrored(settings: StackSettings) -> StackSettings:
-    """The settings with every image replaced by its copy in the stack's mirror; unchanged if there is no mirror."""
-    if not settings.registry:
+    """The settings with every image replaced by its copy in the stack's mirror or image cache; unchanged if there is
+    neither.
+    """
+    table = settings.mirrors.images
+    if not table:
         return settings
-    return settings.model_copy(update={"models": tuple(_model(one, settings.registry) for one in settings.models)})
+    models = tuple(_model(one, table, anonymous=settings.image_cache is not None) for one in settings.models)
+    return settings.model_copy(update={"models": models})
 
 
-def _model(model: ModelSettings, mirrors: registries.Mirrors) -> ModelSettings:
+def _model(model: ModelSettings, table: registries.Table, *, anonymous: bool) -> ModelSettings:
     # KServe's preset determines the tokenizer's image: it must be set here to come from the mirror.
     tokenizer = model.scheduler.tokenizer_image or versions.image("tokenizer")
     scheduler = model.scheduler.model_copy(
         update={
-            "image": registries.at(model.scheduler.image, mirrors),
-            "tokenizer_image": registries.at(tokenizer, mirrors),
+            "image": registries.at(model.scheduler.image, table),
+            "tokenizer_image": registries.at(tokenizer, table),
         }
     )
-    return model.model_copy(update={"image": registries.at(model.image, mirrors), "scheduler": scheduler})
+    # The repositories of an image cache have no credentials: nodes pull a private image with those of the pod.
+    image = model.image if anonymous and model.private_image else registries.at(model.image, table)
+    return model.model_copy(update={"image": image, "scheduler": scheduler})

@@ -21,6 +21,7 @@ NAME = "pulumi-resource-gcp"
 NO_PROXY_LISTENS = "http://127.0.0.1:1"
 
 ENDPOINTS = {
+    "ARTIFACT_REGISTRY": "artifactregistry.googleapis.com/v1/",
     "COMPUTE": "compute.googleapis.com/compute/beta/",
     "CONTAINER": "container.googleapis.com/v1beta1/",
     "DNS": "dns.googleapis.com/dns/v1/",

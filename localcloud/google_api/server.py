@@ -122,6 +122,7 @@ class Emulator:
         if struck := faults.strike("error", method.id, path):
             code = number(struck, "code") or 503
             raise ApiError(code, text(struck, "message") or "backend error", text(struck, "reason"))
+        query = {discovery.parameter(method, name): value for name, value in query.items()}
         if unknown := sorted(query.keys() - method.parameters):
             raise ApiError(
                 400, f'Invalid JSON payload received. Unknown name "{unknown[0]}": Cannot bind query parameter.'

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 from llmd_gke.problems import BadInput
 from localcloud.nodes.runtime import Mount
+from localcloud.providers.google.artifactregistry import upstreams
+from localcloud.providers.protocol.cloud import CloudFile
 
 TABLE = Path(__file__).with_name("images.toml")
 STAND_INS = Path(__file__).with_name("entrypoints")
@@ -64,18 +66,21 @@ def repository_of(image: str) -> str:
 
 
 class ImageTable:
-    """The entries of the user's file, then ours; the first match counts."""
+    """The entries of the user's file, then ours; the first match counts. An image of a remote repository in Artifact
+    Registry counts as the image of its upstream.
+    """
 
     def __init__(self, home: Path, program: Callable[[str], Path]) -> None:
         self._home = home
         self._own = home / "images.toml"
         self._program = program
         self._ours = _read(TABLE)
+        self._google = CloudFile(home / "cloud" / "google.json")
 
     def find(self, image: str) -> ImageEntry:
-        """The entry of an image; raises :class:`NoImage`. The user's file is read every time."""
+        """The entry of an image; raises :class:`NoImage`. The user's file and Google's are read every time."""
         entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
-        repository = repository_of(image)
+        repository = self._upstream(repository_of(image))
         for entry in entries:
             if fnmatchcase(repository, entry.repository):
                 return entry
@@ -83,6 +88,15 @@ class ImageTable:
             f'The laptop cloud has no program for image "{image}". '
             f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[2])})."
         )
+
+    def _upstream(self, repository: str) -> str:
+        """The repository from which Artifact Registry fetches that one; otherwise unchanged."""
+        if "-docker.pkg.dev/" not in repository:
+            return repository
+        for there, home in upstreams(self._google.read()).items():
+            if repository.startswith(f"{there}/"):
+                return f"{home}{repository.removeprefix(there)}"
+        return repository
 
     def sees(self, image: ImageEntry) -> tuple[list[Mount], dict[str, str]]:
         """Mounts from this machine for a container of that image, and links (path to target) in its file system.

@@ -37,7 +37,7 @@ def charts(context: Context) -> Iterator[Result]:
     lacking: list[str] = []
     pinned = versions.charts()
     for chart in pinned:
-        home = registries.at(chart.home.removeprefix("oci://"), context.settings.registry)
+        home = registries.at(chart.home.removeprefix("oci://"), context.settings.mirrors.charts)
         host, _, path = home.partition("/")
         answer = manifest(context.registry(host), path, chart.version)
         if answer.problem:
@@ -72,7 +72,8 @@ def _archive(context: Context, address: str) -> str:
 
 def images(context: Context) -> Iterator[Result]:
     """The images' registries have the pinned tags. The nodes pull them: images that this machine may not read may be
-    accessible to nodes.
+    accessible to nodes. Images of an image cache are looked up where the cache fetches them: before the first ``pulumi
+    up`` its repositories do not exist.
     """
     wanted: set[str] = set()
     private: set[str] = set()
@@ -82,7 +83,7 @@ def images(context: Context) -> Iterator[Result]:
         if model.scheduler.tokenizer_image:
             wanted.add(model.scheduler.tokenizer_image)
     lacking: list[str] = []
-    for image in sorted(wanted):
+    for image in sorted({registries.original(one, context.settings.cached_registries) for one in wanted}):
         host, path, reference = parts(image)
         answer = manifest(context.registry(host), path, reference)
         if answer.problem:

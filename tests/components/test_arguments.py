@@ -17,7 +17,7 @@ ARGS = {
 
 
 def test_the_arguments_of_every_component_are_found() -> None:
-    assert len(ARGS) == 19
+    assert len(ARGS) == 20
 
 
 @pytest.mark.parametrize("name", ARGS)

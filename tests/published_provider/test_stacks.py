@@ -60,3 +60,25 @@ def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Pub
     assert changes(published.steps("preview", stack="dev")) == {}
     published.pulumi("refresh", "--yes", "--stack", "dev")
     assert changes(published.steps("preview", stack="dev")) == {}
+
+
+def test_an_image_cache_comes_before_what_pulls_through_it_and_goes_when_it_is_removed(published: Published) -> None:
+    def cached(cache: object) -> Any:
+        return lambda config: (
+            config.pop("llmd-gke:imageCache", None)
+            or config.update({} if cache is None else {"llmd-gke:imageCache": cache})
+        )
+
+    def repositories() -> set[str]:
+        return {name.rpartition("/")[2] for name in published.kept()["resources"] if "/repositories/" in name}
+
+    published.edit("dev", cached({}))
+    published.up("dev")
+    assert repositories() == {f"llmd-dev-{ending}" for ending in ("docker-hub", "ghcr", "k8s", "quay")}
+    published.pulumi("refresh", "--yes", "--stack", "dev")
+    assert changes(published.steps("preview", stack="dev")) == {}
+    published.edit("dev", cached(None))
+    steps = changes(published.steps(*UP, stack="dev"))
+    assert {name for name, step in steps.items() if "delete" in step and "image-cache" in name} >= {"image-cache-ghcr"}
+    assert repositories() == set()
+    assert changes(published.steps("preview", stack="dev")) == {}

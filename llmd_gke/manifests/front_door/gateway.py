@@ -106,7 +106,7 @@ def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
         "labelSelector": {"matchLabels": labels},
     }
     container: JsonObject = {
-        "image": registries.at(versions.image(front_door.PROXY_IMAGE), mirrors),
+        "image": registries.at(versions.image(front_door.PROXY_IMAGE), mirrors.images),
         "resources": {"requests": {"cpu": "200m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}},
     }
     kubernetes: JsonObject = {

@@ -27,7 +27,7 @@ def deployment(mirrors: Mirrors = NONE) -> JsonObject:
     ]
     container: JsonObject = {
         "name": "redis",
-        "image": registries.at(versions.image("redis"), mirrors),
+        "image": registries.at(versions.image("redis"), mirrors.images),
         "args": arguments,
         "ports": [{"name": "redis", "containerPort": front_door.REDIS_PORT}],
         "readinessProbe": {"tcpSocket": {"port": front_door.REDIS_PORT}, "periodSeconds": 5},

@@ -56,8 +56,8 @@ def gateway(door: FrontDoorSettings, folder: str | None = None, mirrors: Mirrors
     """
     version = versions.chart(front_door.GATEWAY_CHART).version
     images: JsonObject = {
-        "envoyGateway": {"image": f"{registries.at(GATEWAY_IMAGE, mirrors)}:{version}"},
-        "ratelimit": {"image": registries.at(LIMITER_IMAGE, mirrors)},
+        "envoyGateway": {"image": f"{registries.at(GATEWAY_IMAGE, mirrors.images)}:{version}"},
+        "ratelimit": {"image": registries.at(LIMITER_IMAGE, mirrors.images)},
     }
     values: JsonObject = {
         "crds": {"enabled": False},
@@ -102,9 +102,9 @@ def ai_gateway(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """Envoy AI Gateway. Its webhook, whose certificate is cert-manager's, adds the sidecar to the Envoys' pods."""
     version = versions.chart(front_door.AI_GATEWAY_CHART).version
     values: JsonObject = {
-        "extProc": {"image": {"repository": registries.at(SIDECAR_IMAGE, mirrors), "tag": version}},
+        "extProc": {"image": {"repository": registries.at(SIDECAR_IMAGE, mirrors.images), "tag": version}},
         "controller": {
-            "image": {"repository": registries.at(AI_IMAGE, mirrors), "tag": version},
+            "image": {"repository": registries.at(AI_IMAGE, mirrors.images), "tag": version},
             "replicaCount": 2,
             # The usage of each caller, in metrics and in the access log.
             "metricsRequestHeaderAttributes": _BY_CALLER,

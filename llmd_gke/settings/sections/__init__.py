@@ -23,6 +23,7 @@ from llmd_gke.settings.sections.front_door import (
     TokenIssuerSettings,
 )
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
+from llmd_gke.settings.sections.image_cache import ImageCacheSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
@@ -57,6 +58,7 @@ __all__ = [
     "FrontDoorSettings",
     "GatewaySettings",
     "IapSettings",
+    "ImageCacheSettings",
     "MaintenanceSettings",
     "ModelSettings",
     "MonitoringSettings",

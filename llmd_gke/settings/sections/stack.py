@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from llmd_gke.catalog import registries
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
@@ -15,6 +16,7 @@ from llmd_gke.settings.sections.budget import BudgetSettings
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
+from llmd_gke.settings.sections.image_cache import ImageCacheSettings
 from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import NetworkSettings
@@ -45,6 +47,9 @@ class StackSettings(Section):
     registry: dict[str, str] = Field(default_factory=dict[str, str])
     """A mirror of charts and images: each registry and its replacement, e.g.
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""
+    image_cache: ImageCacheSettings | None = None
+    """Repositories in Artifact Registry that the stack creates and pulls every image through, so that nodes can stream
+    them (default: none; ``docs/supply-chain.md``); not together with ``registry``."""
     budget: BudgetSettings | None = None
     """What the stack may cost (default: no limit)."""
     storage: StorageSettings = Field(default_factory=StorageSettings)
@@ -99,6 +104,17 @@ class StackSettings(Section):
         """What the load balancer requires of requests to the front door; empty without one."""
         door = self.front_door
         return (None if door is None else door.access) or AccessSettings()
+
+    @property
+    def cached_registries(self) -> dict[str, str]:
+        """Each registry whose images the stack caches, with the address of its repository; empty without a cache."""
+        cluster = self.cluster
+        return registries.cache(self.project, cluster.region, cluster.name) if self.image_cache is not None else {}
+
+    @property
+    def mirrors(self) -> registries.Mirrors:
+        """Where charts and images come from. A cache has images only: the engine downloads charts before it exists."""
+        return registries.Mirrors(images=self.cached_registries or self.registry, charts=self.registry)
 
     @property
     def budget_labels(self) -> dict[str, str]:

@@ -17,6 +17,9 @@ def check(settings: StackSettings) -> Iterator[SettingFinding]:
     """Every finding of the rules about settings that pydantic accepted."""
     yield from locate("gcp:project", settings.project, names.project(settings.project))
     yield from locate("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
+    if settings.image_cache is not None:
+        kept = settings.image_cache.model_dump(by_alias=True)
+        yield from locate("llmd-gke:imageCache", kept, registry.image_cache(settings.registry))
     yield from cluster.zone(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)

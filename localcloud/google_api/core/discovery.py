@@ -76,6 +76,15 @@ def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | Non
     return None
 
 
+def parameter(method: Method, name: str) -> str:
+    """The documented name of a query parameter that may be written as in Google's own definitions, with underscores.
+
+    Upstream's provider sends ``repository_id`` (services/artifactregistry/resource_artifact_registry_repository.go).
+    """
+    documented = re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+    return documented if documented in method.parameters else name
+
+
 def problems(document: str, schema: str, value: JsonValue, path: str = "") -> Iterator[str]:
     """Violations of a schema by a value, in the wording of Google's JSON parser."""
     shape = _schemas(document).get(schema)

@@ -6,6 +6,7 @@ methods, and its operations. A further service is a module more, and a line here
 """
 
 from localcloud.google_api.services import (
+    artifactregistry,
     cloudbilling,
     cloudkms,
     cloudresourcemanager,
@@ -23,6 +24,6 @@ from localcloud.google_api.services import (
 )
 
 ALL = (
-    cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers, machines, monitoring,
-    node_pools, quotas, serviceusage, storage,
+    artifactregistry, cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers,
+    machines, monitoring, node_pools, quotas, serviceusage, storage,
 )  # fmt: skip

@@ -46,7 +46,7 @@ not why: these three lists do, and ``tests/published_provider/test_plans.py`` co
 NAMES = frozenset({"managedZone", "region", "router"})
 """References that the state stores as a bare name."""
 
-CASELESS = frozenset({"member"})
+CASELESS = frozenset({"format", "member"})
 UPPER = {"gcp:storage/bucket:Bucket": ["location"]}
 """What upstream turns into upper case before it compares (``StateFunc``), which the schema does not say at all."""
 

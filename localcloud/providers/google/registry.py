@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from localcloud.providers.google import (
+    artifactregistry,
     compute,
     container,
     dns,
@@ -24,8 +25,8 @@ from localcloud.providers.protocol.rules import Autoname, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig
 
 KINDS: dict[str, ResourceType] = {
-    **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **monitoring.KINDS,
-    **projects.KINDS, **security_policies.KINDS, **serviceaccount.KINDS, **storage.KINDS,
+    **artifactregistry.KINDS, **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS,
+    **monitoring.KINDS, **projects.KINDS, **security_policies.KINDS, **serviceaccount.KINDS, **storage.KINDS,
 }  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def kind_of(name: str) -> ResourceType:
     return kind
 
 
-_GROUPS = {"projects": "project", "serviceaccount": "service_account"}
+_GROUPS = {"artifactregistry": "artifact_registry", "projects": "project", "serviceaccount": "service_account"}
 """Groups whose name differs from Pulumi's in the published provider."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from llmd_gke.catalog import deployer, permissions
 
 ROOT = Path(__file__).parents[3]
-MODULES = ("compute", "container", "dns", "monitoring", "projects", "serviceaccount", "storage")
+MODULES = ("artifactregistry", "compute", "container", "dns", "monitoring", "projects", "serviceaccount", "storage")
 PAGE = (ROOT / "docs" / "pull-requests.md").read_text()
 
 

@@ -28,8 +28,8 @@ def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused
     assert refused(config) == (
         HEAD + "  llmd-gke:tpuPool\n"
         "    there is no such setting  [unknown-key]\n"
-        "    allowed: cluster, network, tpuPools, gateway, frontDoor, platform, monitoring, registry, budget, "
-        "storage, models\n"
+        "    allowed: cluster, network, tpuPools, gateway, frontDoor, platform, monitoring, registry, imageCache, "
+        "budget, storage, models\n"
         "    fix:     did you mean tpuPools?"
     )
 

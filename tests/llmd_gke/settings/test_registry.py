@@ -1,4 +1,5 @@
-"""`registry` moves every chart and image to a mirror, and a mirror that lacks a registry is refused."""
+"""`registry` moves every chart and image to a mirror, and a mirror that lacks a registry is refused. `imageCache` moves
+every image."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from llmd_gke.settings import SettingsError, StackSettings, parse
 
 HOSTS = ("docker.io", "ghcr.io", "quay.io", "registry.k8s.io")
 MIRROR = {host: f"europe-west4-docker.pkg.dev/my-project/{host.replace('.', '-')}" for host in HOSTS}
+MIRRORS = registries.Mirrors(MIRROR, MIRROR)
 CONFIG: dict[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd-one", "zone": "us-east5-b"},
@@ -77,22 +79,22 @@ def test_without_a_mirror_nothing_is_named_that_the_preset_has() -> None:
 
 @pytest.mark.parametrize("release", charts.PLATFORM)
 def test_charts_and_the_images_in_their_values_come_from_the_mirror(release: Any) -> None:
-    plain, moved = release(), release(None, MIRROR)
+    plain, moved = release(), release(None, MIRRORS)
     assert moved.chart.startswith("oci://europe-west4-docker.pkg.dev/my-project/")
     assert moved.chart.rpartition("/")[2] == plain.chart.rpartition("/")[2]
     assert (moved.version, moved.namespace) == (plain.version, plain.namespace)
-    assert release("/charts", MIRROR).chart == f"/charts/{plain.name}"
+    assert release("/charts", MIRRORS).chart == f"/charts/{plain.name}"
     text = json.dumps(moved.values)
     assert not any(f'"{host}/' in text or f'"{host}"' in text for host in HOSTS)
 
 
 def test_the_images_that_charts_bring_are_named() -> None:
-    controller: Any = charts.kserve_controller(None, MIRROR).values
+    controller: Any = charts.kserve_controller(None, MIRRORS).values
     assert controller["kserve"]["llmisvc"]["controller"]["image"] == f"{MIRROR['docker.io']}/kserve/llmisvc-controller"
     assert controller["kserve"]["storage"]["image"] == f"{MIRROR['docker.io']}/kserve/storage-initializer"
-    lws: Any = charts.lws(None, MIRROR).values
+    lws: Any = charts.lws(None, MIRRORS).values
     assert lws["image"]["manager"]["repository"] == f"{MIRROR['registry.k8s.io']}/lws/lws"
-    assert charts.cert_manager(None, MIRROR).values["imageRegistry"] == MIRROR["quay.io"]
+    assert charts.cert_manager(None, MIRRORS).values["imageRegistry"] == MIRROR["quay.io"]
 
 
 @pytest.mark.parametrize(
@@ -114,3 +116,52 @@ def test_a_mirror_that_cannot_be_used_is_refused_with_the_key(mirror: object, me
         settings(mirror)
     assert "llmd-gke:registry" in str(caught.value)
     assert message in str(caught.value)
+
+
+def cached(cache: object, **more: object) -> StackSettings:
+    return parse({**CONFIG, "llmd-gke:imageCache": cache, **more}, "one").settings
+
+
+def test_an_image_cache_moves_images_and_leaves_charts() -> None:
+    result = cached({})
+    (model,) = result.models
+    there = "us-east5-docker.pkg.dev/my-project/llmd-one"
+    assert model.image == versions.image("vllm-tpu").replace("docker.io", f"{there}-docker-hub")
+    assert model.scheduler.image == versions.image("endpoint-picker").replace("ghcr.io", f"{there}-ghcr")
+    assert model.scheduler.tokenizer_image == versions.image("tokenizer").replace("ghcr.io", f"{there}-ghcr")
+    assert result.mirrors.images.keys() == set(HOSTS)
+    assert result.mirrors.charts == {}
+    lws: Any = charts.lws(None, result.mirrors)
+    assert lws.chart == charts.lws().chart
+    assert lws.values["image"]["manager"]["repository"] == f"{there}-k8s/lws/lws"
+
+
+def test_what_a_cache_fetches_has_its_own_registrys_address_again() -> None:
+    table = cached({}).cached_registries
+    for image in ("docker.io/vllm/vllm-tpu:v1", "docker.io/library/redis:7@sha256:00", "quay.io/a/b/c:v1"):
+        assert registries.original(registries.at(image, table), table) == image
+    assert registries.original("us-east5-docker.pkg.dev/my-project/llmd-one-own/a:v1", table) == (
+        "us-east5-docker.pkg.dev/my-project/llmd-one-own/a:v1"
+    )
+
+
+def test_without_a_cache_nothing_is_cached() -> None:
+    result = parse(CONFIG, "one").settings
+    assert result.cached_registries == {}
+    assert result.mirrors == registries.NONE
+
+
+def test_a_mirror_and_a_cache_of_the_same_registries_are_refused_with_both_ways_out() -> None:
+    with pytest.raises(SettingsError) as caught:
+        cached({"keepDays": 90}, **{"llmd-gke:registry": MIRROR})
+    text = str(caught.value)
+    assert "llmd-gke:imageCache" in text
+    assert "keepDays" in text
+    assert "llmd-gke:registry already replaces docker.io, ghcr.io, quay.io, registry.k8s.io" in text
+    assert "pulumi config rm llmd-gke:registry" in text
+
+
+@pytest.mark.parametrize("days", [0, 3651, "soon"])
+def test_days_that_cannot_be_are_refused(days: object) -> None:
+    with pytest.raises(SettingsError, match=r"llmd-gke:imageCache\.keepDays"):
+        cached({"keepDays": days})

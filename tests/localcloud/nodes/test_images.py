@@ -9,6 +9,9 @@ import pytest
 from localcloud import binaries
 from localcloud.nodes import images
 from localcloud.nodes.images import ImageTable, NoImage
+from localcloud.providers.google.artifactregistry import REPOSITORY
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.values import JsonObject
 
 EVERY = list(images._read(images.TABLE))  # pyright: ignore[reportPrivateUsage]
 
@@ -52,3 +55,14 @@ def test_a_program_that_only_some_stacks_need_may_be_missing(tmp_path: Path) -> 
 def test_an_unknown_image_is_answered_with_the_place_of_the_form(tmp_path: Path) -> None:
     with pytest.raises(NoImage, match=r"form: localcloud/nodes/images\.toml"):
         table(tmp_path).find("example.com/none:1")
+
+
+def test_an_image_of_a_remote_repository_is_that_of_its_upstream_once_the_repository_exists(tmp_path: Path) -> None:
+    image = "us-east5-docker.pkg.dev/p/llmd-quay/jetstack/cert-manager-webhook:v1.21.2"
+    entries = table(tmp_path)
+    with pytest.raises(NoImage, match="llmd-quay/jetstack"):
+        entries.find(image)
+    made: JsonObject = {"remoteRepositoryConfig": {"commonRepository": {"uri": "https://quay.io"}}}
+    with CloudFile(tmp_path / "cloud" / "google.json").edit() as content:
+        content["objects"] = {REPOSITORY: {"projects/p/locations/us-east5/repositories/llmd-quay": {"inputs": made}}}
+    assert entries.find(image).repository == "quay.io/jetstack/cert-manager-webhook"

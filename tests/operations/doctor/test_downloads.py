@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.mirror import mirrored
+from llmd_gke.settings.sections import ImageCacheSettings, StackSettings
 from operations.doctor import downloads
 from operations.doctor.context import Context
 from operations.doctor.result import CheckStatus
@@ -38,6 +39,20 @@ def test_the_chart_of_keda_is_asked_for_where_a_model_needs_it(
     assert charts.status is CheckStatus.FAILED
     assert "https://kedacore.github.io/charts/keda-" in charts.message
     assert "HTTP 404" in charts.message
+
+
+def test_images_of_a_cache_that_does_not_exist_yet_are_looked_up_in_their_own_registries(
+    elsewhere: Elsewhere, eu4a: StackSettings
+) -> None:
+    cached = mirrored(eu4a.model_copy(update={"image_cache": ImageCacheSettings()}))
+    context = Context("eu4a", cached)
+    assert [one.status for one in ask(context, "images")] == [CheckStatus.OK]
+    assert [one.status for one in ask(context, "charts")] == [CheckStatus.OK]
+    assert {path.split("/")[2] for path, _ in elsewhere.heard if "/vllm-tpu/" in path} == {"docker.io"}
+    assert not [path for path, _ in elsewhere.heard if "pkg.dev" in path]
+    elsewhere.images_gone = {"vllm/vllm-tpu"}
+    (images,) = ask(context, "images")
+    assert "docker.io/vllm/vllm-tpu" in images.message
 
 
 @pytest.mark.parametrize(

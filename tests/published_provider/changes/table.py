@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.published_provider.changes import cluster, monitoring, network, project
+from tests.published_provider.changes import cluster, monitoring, network, project, repositories
 from tests.published_provider.changes.names import Props
 
-MADE: dict[str, tuple[str, Props]] = project.MADE | network.MADE | cluster.MADE | monitoring.MADE
+MADE: dict[str, tuple[str, Props]] = project.MADE | repositories.MADE | network.MADE | cluster.MADE | monitoring.MADE
 """Name, type and inputs of what is made, in this order."""
 
-CHANGES: tuple[tuple[str, Props], ...] = project.CHANGES + network.CHANGES + cluster.CHANGES + monitoring.CHANGES
+CHANGES: tuple[tuple[str, Props], ...] = (
+    project.CHANGES + repositories.CHANGES + network.CHANGES + cluster.CHANGES + monitoring.CHANGES
+)
 """What of which resource changes, by path; ``None`` takes a property out."""
 
 

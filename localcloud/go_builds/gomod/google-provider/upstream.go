@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-provider-google/google/registry"
 	// Each registers its resources. Upstream's own provider package would bring all of its 184 services.
+	_ "github.com/hashicorp/terraform-provider-google/google/services/artifactregistry"
 	_ "github.com/hashicorp/terraform-provider-google/google/services/compute"
 	_ "github.com/hashicorp/terraform-provider-google/google/services/container"
 	_ "github.com/hashicorp/terraform-provider-google/google/services/dns"

@@ -56,7 +56,7 @@ caches = (
     [
         ImageCache(
             "image-cache",
-            ImageCacheArgs(caching, settings.project, cluster_settings.region, prefix, project.node_service_account),
+            ImageCacheArgs(caching, settings.project, cluster_settings.region, prefix),
             after(project),
         )
     ]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import pulumi
 
 from components.fresh_apis import patient
-from components.lazy_sdk import artifactregistry, projects
+from components.lazy_sdk import artifactregistry
 from llmd_gke.catalog import registries
-from llmd_gke.catalog.deployer import STREAMING_ROLE
 from llmd_gke.settings import ImageCacheSettings
 
 KEPT_VERSIONS = 10
@@ -19,19 +18,17 @@ KEPT_VERSIONS = 10
 @dataclass(frozen=True)
 class ImageCacheArgs:
     """``region``: that of the nodes, so that they can stream. The repositories' names begin with ``prefix``, the
-    cluster's name. ``node_service_account`` is the e-mail address of the nodes' identity.
+    cluster's name.
     """
 
     settings: ImageCacheSettings
     project: str
     region: str
     prefix: str
-    node_service_account: pulumi.Input[str]
 
 
 class ImageCache(pulumi.ComponentResource):
-    """``llmd-gke:registry:ImageCache``: one remote repository in Artifact Registry for each registry, and the role that
-    nodes need to stream images.
+    """``llmd-gke:registry:ImageCache``: one remote repository in Artifact Registry for each registry.
 
     An image that is pulled through it for the first time is fetched from its registry, without credentials, and kept.
     The nodes' role ``roles/artifactregistry.reader`` on the project allows them to pull. The cluster, and thus
@@ -81,11 +78,4 @@ class ImageCache(pulumi.ComponentResource):
                 ],
                 opts=pulumi.ResourceOptions(parent=self, hooks=patient(child)),
             )
-        projects.IAMMember(
-            f"{name}-nodes-stream",
-            project=args.project,
-            role=STREAMING_ROLE,
-            member=pulumi.Output.concat("serviceAccount:", args.node_service_account),
-            opts=pulumi.ResourceOptions(parent=self),
-        )
         self.register_outputs({})

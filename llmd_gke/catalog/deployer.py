@@ -15,18 +15,21 @@ from collections.abc import Iterable, Mapping
 
 from llmd_gke.catalog.scaling import READER_ROLE
 
-NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
-"""Roles of nodes: writing logs and metrics, and pulling images. Pods have their own access to buckets, through Workload
-Identity.
+NODE_ROLES = (
+    "roles/container.defaultNodeServiceAccount",
+    "roles/artifactregistry.reader",
+    "roles/serviceusage.serviceUsageConsumer",
+)
+"""Roles of nodes: writing logs and metrics, pulling images, and streaming them. Pods have their own access to buckets,
+through Workload Identity.
 
-The graph grants two more project roles, :data:`STREAMING_ROLE` to nodes where images are cached, and
-:data:`READER_ROLE` where KEDA scales models; the identity that deploys can grant no other.
-"""
-
-STREAMING_ROLE = "roles/serviceusage.serviceUsageConsumer"
-"""Role of nodes that stream images with an account of their own; their other roles do not contain it
+On nodes with image streaming whose account lacks the last one, pods do not start
 (https://cloud.google.com/kubernetes-engine/docs/how-to/image-streaming#requirements,
-terraform-google-modules/terraform-google-kubernetes-engine#2251)."""
+terraform-google-modules/terraform-google-kubernetes-engine#2251); the first role does not contain it.
+
+The graph grants one more project role, :data:`READER_ROLE`, where KEDA scales models; the identity that deploys can
+grant no other.
+"""
 
 PREDEFINED = ("roles/container.admin", "roles/serviceusage.serviceUsageAdmin")
 """Roles for clusters and everything in them, and for the project's APIs."""
@@ -125,7 +128,7 @@ def permissions(types: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(required))
 
 
-def condition(roles: Iterable[str] = (*NODE_ROLES, STREAMING_ROLE, READER_ROLE)) -> str:
+def condition(roles: Iterable[str] = (*NODE_ROLES, READER_ROLE)) -> str:
     """The condition under which the identity may change the project's grants: of these roles only."""
     return CONDITION.format(roles=", ".join(f"'{role}'" for role in sorted(roles)))
 

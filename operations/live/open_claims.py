@@ -281,7 +281,7 @@ BY_HAND: Mapping[int, str] = {
     83: "needs scaling.idleAfterSeconds: a request after the idle time starts a server",
     84: "needs earlyHosts with flex-start or a list: one TriggeredScaleUp in kubectl get events -A, of the Job's pod",
     85: "needs imageCache: every pod runs; kubectl get events -A --field-selector reason=ImageStreaming",
-    86: "needs a stack without imageCache: events of the first model pod on a new host",
+    86: "kubectl get events -A --field-selector reason=ImageStreaming after the first model pod has started",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

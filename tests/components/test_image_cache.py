@@ -137,7 +137,7 @@ def test_the_repositories_wait_for_the_apis_and_not_for_the_network() -> None:
 def test_nodes_may_stream_and_read_before_there_are_any() -> None:
     graph = cached("door", False)
     granted = {str(node.inputs["role"]): node for node in of(kinds.ROLE)(graph)}
-    assert granted.keys() == {*deployer.NODE_ROLES, deployer.STREAMING_ROLE}
+    assert granted.keys() == set(deployer.NODE_ROLES)
     assert len({str(node.inputs["member"]) for node in granted.values()}) == 1
     (cluster,) = of(kinds.CLUSTER)(graph)
     assert all(graph.comes_before(node, cluster) for node in [*granted.values(), *of(REPOSITORY)(graph)])

@@ -8,7 +8,7 @@ from tests.real_engine.harness import Rehearsal
 from tests.real_engine.test_changes import UP, changes
 
 KEY = "llmd-gke:imageCache"
-PARTS = {"image-cache", *(f"image-cache-{one}" for one in ("docker-hub", "ghcr", "k8s", "quay", "nodes-stream"))}
+PARTS = {"image-cache", *(f"image-cache-{one}" for one in ("docker-hub", "ghcr", "k8s", "quay"))}
 
 
 def cached(config: dict[str, Any]) -> None:

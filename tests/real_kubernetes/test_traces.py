@@ -60,7 +60,8 @@ def test_every_request_leaves_a_span_of_the_picker_until_traces_are_off_again(la
     with models.changed(laptop):
         laptop.edit("local", trace_all)
         laptop.up()
-        assert objects.condition(models.service(laptop), "Ready") == "True"
+        # An update may end while the service is still Ready with the pods from before.
+        until(lambda: objects.condition(models.service(laptop), "Ready") == "True", "the service is ready")
         pods = [*models.ready_servers(laptop, replicas), *objects.pods_of(laptop, PICKER)]
         traced = {key: str(value) for key, value in variables(pods[-1]).items() if key in tracing.VARIABLES}
         assert traced["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS

@@ -62,8 +62,9 @@ class Project(pulumi.ComponentResource):
             for role in NODE_ROLES
         ]
         # Nodes that start before the roles are granted cannot pull images: everything that uses the e-mail address
-        # waits for the bindings.
-        self.node_service_account = pulumi.Output.all(account.email, *[binding.id for binding in bindings]).apply(
+        # waits for the bindings. By URN, which previews know: a new binding has no id there, and an unknown e-mail
+        # address would replace every node pool of a running stack.
+        self.node_service_account = pulumi.Output.all(account.email, *[binding.urn for binding in bindings]).apply(
             lambda values: str(values[0])
         )
         self.register_outputs({"node_service_account": self.node_service_account})

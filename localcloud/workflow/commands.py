@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -113,26 +114,13 @@ def _update(
 ) -> int:
     """Runs an update, see :class:`~localcloud.workflow.backend.Update`; only a preview if that shows no change."""
     workdir, log = runner.workdir, events or failures.log(runner.workdir)
-    operation = ("--suppress-outputs", *_operation(workdir, stack))
     digest = unchanged.inputs(workdir, stack, runner.engine.pulumi)
-    status, needed, flags = 0, True, ("--yes",)
-    if unchanged.is_complete(workdir, stack, digest):
+    status = (
+        _without_changes(runner, stack, console, log, watch) if unchanged.is_complete(workdir, stack, digest) else None
+    )
+    if status is None:
         log.unlink(missing_ok=True)
-        say(console, f"Looking for changes of stack {stack} ...")
-        reporting = _reporting(log, console, watch)
-        status = runner.stream(
-            "preview", "--output=json", "--color=never", *operation, events=log, watch=reporting, silent=True
-        )
-        if not status and unchanged.changes_nothing(log):
-            say(console, "\n".join([*unchanged.notices(log), "", "Nothing to update."]))
-            needed = False
-        elif status == STOPPED or status < 0:
-            needed = False
-        elif not status:
-            flags = ("--yes", "--skip-preview")
-    if needed:
-        log.unlink(missing_ok=True)
-        status = runner.stream("up", *flags, *operation, events=log, watch=watch)
+        status = runner.stream("up", "--yes", *_update_flags(workdir, stack), events=log, watch=watch)
         if not status:
             unchanged.record(workdir, stack, digest)
     if events and events.exists():
@@ -140,18 +128,43 @@ def _update(
     return status
 
 
-def _reporting(log: Path, console: Console, watch: Watch | None) -> Watch:
-    """The watch of a command without output, which says every now and then how far the command is."""
-    last = time.monotonic()
+def _without_changes(runner: Runner, stack: str, console: Console, log: Path, watch: Watch | None) -> int | None:
+    """Looks for changes with a preview that prints nothing. Returns the status with which the update ends, ``None`` if
+    it has to run: something changes, or the preview failed, whose errors the update shows.
+    """
+    log.unlink(missing_ok=True)
+    say(console, f"Looking for changes of stack {stack} ...")
+    reporting = Reporting(log, console, watch)
+    flags = ("--output=json", "--color=never", *_update_flags(runner.workdir, stack))
+    status = runner.stream("preview", *flags, events=log, watch=reporting, silent=True)
+    if status == STOPPED or status < 0 or reporting.stops:
+        return status
+    if status or not unchanged.changes_nothing(log):
+        return None
+    say(console, "\n".join([*unchanged.notices(log), "", "Nothing to update."]))
+    return 0
 
-    def look() -> bool:
-        nonlocal last
-        if time.monotonic() - last >= REPORT_SECONDS:
-            last = time.monotonic()
-            say(console, f"... {unchanged.looked_at(log)} resources so far")
-        return watch is not None and watch()
 
-    return look
+@dataclass
+class Reporting:
+    """The watch of a command without output: says every now and then how far the command is.
+
+    ``stops``: whether ``watch`` has stopped the command.
+    """
+
+    log: Path
+    console: Console
+    watch: Watch | None
+    stops: bool = field(default=False, init=False)
+    _said: float = field(default_factory=time.monotonic, init=False)
+
+    def __call__(self) -> bool:
+        """Called every second; returns whether the command has to be stopped."""
+        if time.monotonic() - self._said >= REPORT_SECONDS:
+            self._said = time.monotonic()
+            say(self.console, f"... resources so far: {unchanged.looked_at(self.log)}")
+        self.stops = self.watch is not None and self.watch()
+        return self.stops
 
 
 def preview(workdir: Workdir, stack: str, console: Console) -> int:
@@ -182,6 +195,11 @@ def say_missing(secrets: Sequence[str], workdir: Workdir, stack: str, console: C
             "rejected without it."
         )
         say(console, f"Warning: {text}\n{fix}")
+
+
+def _update_flags(workdir: Workdir, stack: str) -> list[str]:
+    """The flags of an update and of its preview: this program prints the outputs itself."""
+    return ["--suppress-outputs", *_operation(workdir, stack)]
 
 
 def _operation(workdir: Workdir, stack: str) -> list[str]:

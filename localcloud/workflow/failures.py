@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from rich.console import Console
 
 from llmd_gke import google_errors
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import cloud_files
+from localcloud.workflow import cloud_files, event_log
 from localcloud.workflow.say import say
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
@@ -35,7 +34,7 @@ def errors(events: Path) -> Iterator[str]:
 
     Summaries and repetitions are left out, and errors of attempts that were repeated with success.
     """
-    parsed = list(_read(events))
+    parsed = list(event_log.read(events))
     failed = {_urn(one["resOpFailedEvent"]) for one in parsed if "resOpFailedEvent" in one}
     made = {_urn(one["resOutputsEvent"]) for one in parsed if "resOutputsEvent" in one} - failed
     for one in parsed:
@@ -49,16 +48,6 @@ def errors(events: Path) -> Iterator[str]:
 
 def _urn(event: dict[str, Any]) -> str:
     return str(event.get("metadata", {}).get("urn", ""))
-
-
-def _read(events: Path) -> Iterator[dict[str, Any]]:
-    if not events.exists():
-        return
-    for line in events.read_text(encoding="utf-8").splitlines():
-        try:
-            yield cast("dict[str, Any]", json.loads(line))
-        except json.JSONDecodeError:  # the last line of an engine that was killed
-            continue
 
 
 def say_causes(workdir: Workdir, stack: str, console: Console) -> None:

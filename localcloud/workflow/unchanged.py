@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from localcloud.common.files import write
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import config, pack, state
+from localcloud.workflow import config, event_log, pack, state
 
 SWITCH = "LLMD_GKE_ALWAYS_UPDATE"
 STACK_TYPE = "pulumi:pulumi:Stack"
@@ -103,7 +103,7 @@ def _line(workdir: Workdir, stack: str, digest: str) -> str:
 
 def looked_at(events: Path) -> int:
     """The number of resources that a preview has come to so far, by its event log."""
-    return events.read_text(encoding="utf-8").count('"resourcePreEvent":') if events.exists() else 0
+    return sum("resourcePreEvent" in event for event in event_log.read(events))
 
 
 def notices(events: Path) -> list[str]:
@@ -112,7 +112,7 @@ def notices(events: Path) -> list[str]:
     """
     messages: list[str] = []
     same = 0
-    for event in _read(events):
+    for event in event_log.read(events):
         if (diagnostic := event.get("diagnosticEvent")) and _is_shown(diagnostic):
             subject, prefix = _subject(diagnostic.get("urn")), diagnostic.get("prefix", "")
             messages.append(f"{subject}{prefix}{diagnostic['message']}")
@@ -139,18 +139,13 @@ def _subject(urn: str | None) -> str:
 def changes_nothing(events: Path) -> bool:
     """Whether the event log of a preview shows only resources, and outputs of the stack, that stay the same."""
     same = False
-    for event in _read(events):
+    for event in event_log.read(events):
         if "summaryEvent" in event:
             same = set(event["summaryEvent"].get("resourceChanges") or {}) == {"same"}
         outputs = event.get("resOutputsEvent", {}).get("metadata", {})
         if outputs.get("type") == STACK_TYPE and _outputs(outputs, "old") != _outputs(outputs, "new"):
             return False
     return same
-
-
-def _read(events: Path) -> Iterator[dict[str, Any]]:
-    for line in events.read_text(encoding="utf-8").splitlines():
-        yield cast("dict[str, Any]", json.loads(line))
 
 
 def _outputs(metadata: dict[str, Any], which: str) -> object:

@@ -48,8 +48,9 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
         after = _written(target, before.decode(), one.name, stopped=stopped).encode()
         state = "stopped" if stopped else "running"
         data: dict[str, object] = {"stack": stack, "model": one.name, "stopped": stopped, "file": name}
-        # Asked in any case: the update below would create a stack that is not up, hosts included.
-        if _is_so(target, one.name, stopped=stopped) and after == before:
+        # Also asked where the file differs: an update would create a stack that is not up, hosts included.
+        is_so = _is_so(target, one.name, stopped=stopped)
+        if is_so and after == before:
             show(output, {**data, "changed": False}, f"{one.name} is {state} already: nothing was changed.")
             return
     again = f"llmd-gke {verb} --model {one.name} --stack {stack}"

@@ -20,9 +20,9 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 @dataclass(frozen=True)
 class AutoscalerArgs:
-    """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the
-    source addresses of the API server's requests. The operator's service account contains ``prefix``, the cluster's
-    name, and reads the metrics of ``project``.
+    """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the source addresses of
+    the API server's requests. The operator's service account contains ``prefix``, the cluster's name, and reads the
+    metrics of ``project``.
     """
 
     settings: PlatformSettings

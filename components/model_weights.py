@@ -18,8 +18,8 @@ from llmd_gke.settings import ModelSettings, NetworkSettings
 
 @dataclass(frozen=True)
 class ModelWeightsArgs:
-    """``settings`` of a model with ``weightsCache``. ``network``: the egress for downloads; ``mirrors``:
-    those of images; ``prefix``: the cluster's name, part of the name of the Job's service account.
+    """``settings`` of a model with ``weightsCache``. ``network``: the egress for downloads; ``mirrors`` replace the
+    registries of images; ``prefix``: the cluster's name, part of the name of the Job's service account.
     """
 
     settings: ModelSettings

@@ -18,9 +18,9 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 @dataclass(frozen=True)
 class PlatformArgs:
-    """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes``
-    determine the source addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start
-    which CRDs exist, so those of GKE must exist first.
+    """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes`` determine the source
+    addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start which CRDs exist, so
+    those of GKE must exist first.
     """
 
     settings: PlatformSettings

@@ -8,6 +8,7 @@ kedacore/charts ``keda/values.yaml`` of the same version.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 Source = Literal["gke", "keda"]
@@ -69,9 +70,16 @@ CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
 (``pkg/controller/v1alpha2/llmisvc/scaling.go``)."""
 
 
+def most_running(sequences: int) -> int:
+    """The highest threshold of running requests that servers of ``sequences`` at once exceed by more than
+    :data:`HPA_TOLERANCE`; zero if there is none.
+    """
+    return math.ceil(sequences / (1 + HPA_TOLERANCE)) - 1
+
+
 def running_threshold(sequences: int) -> int:
     """Running requests per replica above which another is added, for servers that run ``sequences`` at once."""
-    return max(1, round(sequences * RUNNING_SHARE))
+    return max(1, min(round(sequences * RUNNING_SHARE), most_running(sequences)))
 
 
 def prometheus(project: str) -> str:

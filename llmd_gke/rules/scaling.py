@@ -57,13 +57,13 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> It
 def running(threshold: int, sequences: int) -> Iterator[Finding]:
     """Servers that run ``sequences`` requests at once can exceed the threshold of running requests."""
     if threshold * (1 + scaling.HPA_TOLERANCE) >= sequences:
-        most = scaling.running_threshold(sequences)
+        allowed = scaling.most_running(sequences)
         yield Finding(
             "replica-threshold",
             f"runningPerReplica {threshold} is never exceeded: a server runs at most {counted(sequences, 'request')} "
             f"at once (maxNumSeqs), and the autoscaler tolerates {scaling.HPA_TOLERANCE:.0%} more than the threshold",
-            allowed=f"less than {sequences / (1 + scaling.HPA_TOLERANCE):.0f}",
-            fix=f"runningPerReplica: {most}, or remove it",
+            allowed=f"at most {allowed}" if allowed else "no number: only the queue shows the load of such a server",
+            fix=f"runningPerReplica: {scaling.running_threshold(sequences)}, or remove it" if allowed else "remove it",
         )
 
 

@@ -108,7 +108,7 @@ def hours(text: str) -> Iterator[Finding]:
     )
     yield Finding(
         "schedule",
-        f"{text} {'ends before it starts' if over_midnight else 'is not a range of hours on days of the week'}",
+        f"{text!r} {'ends before it starts' if over_midnight else 'is not a range of hours on days of the week'}",
         allowed=f"DAY or DAY-DAY ({', '.join(DAYS)}), then HH:MM-HH:MM up to 24:00",
         fix="two entries for hours over midnight: Fri 22:00-24:00 and Sat 00:00-06:00" if over_midnight else EXAMPLE,
     )
@@ -130,7 +130,7 @@ def overlap(texts: Sequence[str]) -> Iterator[Finding]:
             minute = min(own & seen)
             when = f"{DAYS[minute // MINUTES_OF_DAY]} {minute % MINUTES_OF_DAY // 60:02}:{minute % 60:02}"
             yield Finding(
-                "schedule", f"{text} overlaps another entry from {when} on", fix="merge both entries, or shorten one"
+                "schedule", f"{text!r} overlaps another entry from {when} on", fix="merge both entries, or shorten one"
             )
         seen |= own
     if len(seen) == 7 * MINUTES_OF_DAY:

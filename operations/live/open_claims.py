@@ -279,9 +279,9 @@ BY_HAND: Mapping[int, str] = {
     81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",
     82: "gcloud container operations list --sort-by=startTime: the operations CREATE_NODE_POOL overlap",
     83: "needs scaling.idleAfterSeconds: a request after the idle time starts a server",
-    84: "needs earlyHosts with flex-start or a list: one TriggeredScaleUp in kubectl get events -A, of the Job's pod",
-    85: "needs imageCache: every pod runs; kubectl get events -A --field-selector reason=ImageStreaming",
-    86: "kubectl get events -A --field-selector reason=ImageStreaming after the first model pod has started",
+    84: "needs earlyHosts with flex-start or a list: of all events one TriggeredScaleUp, of the Job's pod",
+    85: "needs imageCache: every pod runs, with events of reason ImageStreaming",
+    86: "events of reason ImageStreaming, of the first model pod",
 }
 """Points that a run cannot answer, each with what is needed to answer it."""
 

@@ -36,9 +36,7 @@ def _check(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 
 def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, PricedPool]) -> list[PricedPool]:
-    """The pools, of which those of a class have no more hosts together than the class says, or
-    than always run.
-    """
+    """The pools, of which those of a class have no more hosts together than the class says, or than always run."""
     most = capacity_order.most_hosts(subject.node.get("metadata"))
     members = [named[name] for name in listed(subject) if name in named]
     if most is None:

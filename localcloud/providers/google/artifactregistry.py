@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from llmd_gke.catalog import registries
 from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
@@ -15,7 +16,6 @@ REPOSITORY = "gcp:artifactregistry/repository:Repository"
 ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 MOST_POLICIES = 10
 """Cleanup policies of one repository."""
-DOCKER_HUB = "docker.io"
 
 
 def address(ident: str) -> str:
@@ -37,7 +37,7 @@ def upstreams(content: JsonObject) -> dict[str, str]:
 def _upstream(body: JsonValue) -> str:
     """The host of a remote repository's upstream; empty for other repositories."""
     if text(body, "remoteRepositoryConfig", "dockerRepository", "publicRepository") == "DOCKER_HUB":
-        return DOCKER_HUB
+        return registries.DOCKER_HUB
     custom = text(body, "remoteRepositoryConfig", "dockerRepository", "customRepository", "uri")
     return (text(body, "remoteRepositoryConfig", "commonRepository", "uri") or custom).removeprefix("https://")
 

@@ -26,6 +26,22 @@ def test_bounds_in_order_are_accepted(low: int | None, high: int | None) -> None
     assert list(scaling.bounds(low, high, fixed=None)) == []
 
 
+@pytest.mark.parametrize("sequences", range(2, 300))
+def test_a_refused_threshold_names_the_highest_that_is_accepted_and_one_that_is(sequences: int) -> None:
+    (finding,) = scaling.running(sequences, sequences)
+    most = int(finding.allowed.removeprefix("at most "))
+    assert list(scaling.running(most, sequences)) == []
+    assert list(scaling.running(most + 1, sequences)) != []
+    advised = int(finding.fix.removeprefix("runningPerReplica: ").removesuffix(", or remove it"))
+    assert list(scaling.running(advised, sequences)) == []
+    assert catalogue.running_threshold(sequences) == advised
+
+
+def test_a_server_of_one_request_at_once_has_no_threshold_of_running_requests() -> None:
+    (finding,) = scaling.running(1, 1)
+    assert (finding.allowed.startswith("no number"), finding.fix) == (True, "remove it")
+
+
 def test_a_fixed_number_alone_is_accepted() -> None:
     assert list(scaling.bounds(None, None, fixed=3)) == []
 

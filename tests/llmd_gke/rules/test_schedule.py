@@ -66,7 +66,7 @@ def test_hours_over_midnight_are_two_entries(text: str) -> None:
         ([WORK, "Sat 08:00-18:00"], ""),
         ([WORK, "Mon-Fri 18:00-20:00"], ""),
         (["Fri 22:00-24:00", "Sat 00:00-06:00"], ""),
-        ([WORK, "Wed 17:00-20:00"], "Wed 17:00-20:00 overlaps another entry from Wed 17:00 on"),
+        ([WORK, "Wed 17:00-20:00"], "'Wed 17:00-20:00' overlaps another entry from Wed 17:00 on"),
         ([WORK, WORK], "overlaps another entry from Mon 08:00 on"),
         (["Sat-Mon 08:00-09:00", "Sun 08:30-12:00"], "from Sun 08:30 on"),
         ([], "the model would never run"),

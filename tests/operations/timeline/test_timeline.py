@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,12 @@ from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import ScalingSettings, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from operations.timeline.measured import measure
 from operations.timeline.simulate import (
     Timeline,
-    TimelineStep,
     first_token_by_capacity,
     gantt,
     seconds_from_zero,
     seconds_of_another_replica,
-    seconds_to_wake,
     simulate,
 )
 from tests.components.conftest import ROOT
@@ -161,154 +157,6 @@ def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.M
     assert saved > 60
 
 
-def test_hosts_that_pods_ask_for_start_beside_the_platform_and_the_update_does_not_wait_for_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    config = read_config(ROOT, "eu4a")
-    pools = config["llmd-gke:tpuPools"]
-    assert isinstance(pools, list)
-    entries = [{"kind": "on-demand"}, {"kind": "spot"}]
-    changes = {"llmd-gke:tpuPools": [{**pool, "earlyHosts": 1, "capacity": entries} for pool in pools]}
-    settings = parse({**config, **changes}, "eu4a").settings
-    timeline = simulate(load(ROOT, "eu4a", changes=changes), settings)
-    steps = {step.name: step for step in timeline.steps}
-    host, service, image = (steps[name] for name in ("v6e4-early-job/host", "qwen-service", "qwen-service/image"))
-    assert host.start < steps["platform-kserve-llmisvc-resources"].start
-    assert service.end < host.end
-    assert image.start == host.end
-    assert host in timeline.chain
-    assert "qwen-service/host" not in steps
-
-
-def with_pool(*models: dict[str, object], **pool: object) -> tuple[Graph, StackSettings]:
-    """The graph and the settings of ``eu4a``, in a zone that has every capacity, with these changes to its pool, and
-    its model once with each of these changes.
-    """
-    config: dict[str, Any] = dict(read_config(ROOT, "eu4a"))
-    (first,), (model,) = config["llmd-gke:tpuPools"], config["llmd-gke:models"]
-    changes = {
-        "llmd-gke:cluster": {**config["llmd-gke:cluster"], "zone": "us-east5-a"},
-        "llmd-gke:tpuPools": [{**first, "earlyHosts": 0, **pool}],
-        "llmd-gke:models": [{**model, **one} for one in models or ({},)],
-    }
-    return load(ROOT, "eu4a", changes=changes), parse({**config, **changes}, "eu4a").settings
-
-
-def steps_of(timeline: Timeline) -> dict[str, TimelineStep]:
-    return {step.name: step for step in timeline.steps}
-
-
-def hosts_in(steps: Iterable[str]) -> set[str]:
-    return {name for name in steps if name.endswith("/host")}
-
-
-@pytest.fixture
-def rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-
-
-@pytest.mark.usefixtures("rehearsal")
-def test_hosts_that_a_pool_always_keeps_start_with_it() -> None:
-    steps = steps_of(simulate(load(ROOT, "prod"), load_stack(ROOT, "prod").settings))
-    host = steps["v6e1-nodes/host"]
-    assert (host.start, host.seconds) == (steps["v6e1-nodes"].end, durations.HOST_FROM_ZERO.seconds)
-    assert host.start < steps["platform-kserve-llmisvc-resources"].end
-    assert steps["qwen-service"].start >= host.end
-    assert hosts_in(steps) == {"v6e1-nodes/host"}
-    assert steps["qwen-service/image"].start == steps["qwen-service"].end
-
-
-@pytest.mark.usefixtures("rehearsal")
-def test_hosts_that_are_kept_save_as_much_as_early_hosts() -> None:
-    early = simulate(*with_pool(earlyHosts=1))
-    assert simulate(*with_pool(minNodes=1)) == early
-    assert simulate(*with_pool(minNodes=1, earlyHosts=2)) == early
-
-
-@pytest.mark.usefixtures("rehearsal")
-def test_an_entry_of_a_list_starts_with_the_hosts_that_it_keeps() -> None:
-    entries = [{"kind": "on-demand"}, {"kind": "reservation", "reservation": {"name": "ours"}, "minNodes": 1}]
-    graph, settings = with_pool(capacity=entries)
-    steps = steps_of(simulate(graph, settings))
-    assert hosts_in(steps) == {"v6e4-reservation-nodes/host"}
-    assert steps["v6e4-reservation-nodes/host"].seconds == durations.HOST_RESERVED.seconds
-    assert first_token_by_capacity(graph, settings) == {}, "no pod asks for a host"
-
-
-@pytest.mark.usefixtures("rehearsal")
-@pytest.mark.parametrize(("early", "asked"), [(1, set[str]()), (2, {"v6e4-early-job/host"})])
-@pytest.mark.parametrize(
-    ("pool", "kept"),
-    [
-        ({"capacity": "flex-start", "minNodes": 1}, "v6e4-nodes/host"),
-        ({"capacity": [{"kind": "on-demand", "minNodes": 1}, {"kind": "spot"}]}, "v6e4-on-demand-nodes/host"),
-    ],
-    ids=["flex-start", "list"],
-)
-def test_pods_of_a_job_take_hosts_that_are_kept_before_they_ask_for_more(
-    pool: dict[str, object], kept: str, early: int, asked: set[str]
-) -> None:
-    steps = steps_of(simulate(*with_pool(**pool, earlyHosts=early)))
-    assert "v6e4-early-job" in steps
-    assert hosts_in(steps) == {kept} | asked
-    assert steps["qwen-service/image"].start == steps["qwen-service"].end, "a host that is kept is the model's"
-
-
-@pytest.mark.usefixtures("rehearsal")
-@pytest.mark.parametrize(("kept", "waiting"), [(1, {"qwen", "other"}), (2, {"other"}), (3, set[str]())])
-def test_a_model_whose_neighbours_may_take_every_host_that_is_kept_starts_one(kept: int, waiting: set[str]) -> None:
-    models: list[dict[str, object]] = [{"replicas": 2}, {"name": "other", "replicas": 1}]
-    steps = steps_of(simulate(*with_pool(*models, minNodes=kept)))
-    assert hosts_in(steps) == {"v6e4-nodes/host"} | {f"{model}-service/host" for model in waiting}
-
-
-@pytest.mark.usefixtures("rehearsal")
-def test_a_model_that_starts_a_host_does_not_wait_for_one_that_a_job_asks_for() -> None:
-    models: list[dict[str, object]] = [{"replicas": 1}, {"name": "other", "replicas": 1}]
-    graph, settings = with_pool(*models, earlyHosts=1, capacity=[{"kind": "on-demand"}, {"kind": "spot"}])
-    steps = steps_of(simulate(graph, settings, {"v6e4-early-job/host": 9000}))
-    for model in ("qwen", "other"):
-        assert steps[f"{model}-service/image"].start == steps[f"{model}-service/host"].end < 9000
-
-
-@pytest.mark.usefixtures("rehearsal")
-@pytest.mark.parametrize(("kept", "host"), [(0, "qwen-service/host"), (4, "v6e4-nodes/host")])
-def test_a_slice_that_is_kept_has_all_hosts_of_a_replica(kept: int, host: str) -> None:
-    model: dict[str, object] = {"replicas": 1, "experimentalMultiHost": True}
-    assert hosts_in(steps_of(simulate(*with_pool(model, topology="4x4", minNodes=kept)))) == {host}
-
-
-@pytest.mark.usefixtures("rehearsal")
-@pytest.mark.parametrize("pool", [{"minNodes": 3}, {"capacity": "flex-start", "earlyHosts": 1}, {}], ids=str)
-def test_an_update_that_goes_as_simulated_takes_what_is_expected_of_each_step(pool: dict[str, object]) -> None:
-    graph, settings = with_pool(**pool)
-    timeline = simulate(graph, settings)
-    ends: dict[str, float] = {}
-    for step in timeline.steps:
-        if not step.name.endswith(("/policy", "-early-job/host")):
-            name = step.name.partition("/")[0]
-            ends[name] = max(ends.get(name, 0), step.end)
-    begin = datetime(2026, 11, 23, 12, tzinfo=UTC)
-    created = {
-        (node.type, node.name): begin + timedelta(seconds=ends[node.name])
-        for node in graph.nodes.values()
-        if node.name in ends
-    }
-    result = measure(graph, timeline, {("pulumi:pulumi:Stack", "llmd-gke-eu4a"): begin, **created})
-    assert {step.name for step in result.steps} == set(ends)
-    assert [step.measured for step in result.steps] == pytest.approx([step.expected for step in result.steps], abs=0.01)
-
-
-def test_a_model_without_servers_needs_no_other_host_than_its_pool_always_keeps() -> None:
-    settings = load_stack(ROOT, "prod").settings
-    (model,), (pool,) = settings.models, settings.tpu_pools
-    empty = settings.model_copy(update={"tpu_pools": (pool.model_copy(update={"min_nodes": 0, "early_hosts": 1}),)})
-    host = durations.HOST_FROM_ZERO.seconds
-    assert seconds_from_zero(model, empty) - seconds_from_zero(model, settings) == pytest.approx(host)
-    assert seconds_to_wake(model, empty) - seconds_to_wake(model, settings) == pytest.approx(host)
-
-
 def test_any_kind_of_resource_can_have_another_duration() -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", "Subnetwork=77", "--output", "json")
     assert done.returncode == 0, done.stderr
@@ -403,16 +251,6 @@ def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools(
     assert second[1] - first[1] == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)
     asked = first_token_by_capacity(graph, settings, {"host": 60})["qwen"]
     assert len(set(asked.values())) == 1, "the duration that was asked for counts for all"
-
-
-@pytest.mark.usefixtures("rehearsal")
-def test_a_host_that_an_entry_keeps_starts_as_it_does_whichever_entry_provides_the_next() -> None:
-    entries = [{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand", "minNodes": 1}]
-    models: list[dict[str, object]] = [{"replicas": 1}, {"name": "other", "replicas": 1}]
-    graph, settings = with_pool(*models, capacity=entries)
-    first, second = first_token_by_capacity(graph, settings)["qwen"].values()
-    assert first == simulate(graph, settings).first_token["qwen"]
-    assert second - first == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)
 
 
 def test_a_pool_with_one_capacity_has_no_table_of_capacities(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
-"""A small git repository with a stack in it, whose file changes from revision to revision."""
+"""A git repository with a stack whose file changes from revision to revision, and the cloud of the shell."""
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ class Clone:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message=change")
         return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture(autouse=True)
+def cloud_of_the_shell() -> Iterator[None]:
+    """Commands set the variables of their stack's cloud for the whole process, which ends with them elsewhere."""
+    before = {name: os.environ.get(name) for name in ("LLMD_GKE_CLOUD", "LLMD_GKE_HOME")}
+    yield
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ def test_what_looks_like_a_secret_is_taken_out(secret: str) -> None:
 @pytest.mark.slow
 def test_a_run_on_the_rehearsal_brings_up_reports_and_leaves_nothing(tmp_path: Path) -> None:
     """The real engine on the stand-ins: the orchestration, without anything to ask."""
-    environment = os.environ | {"LLMD_GKE_HOME": str(tmp_path / "home")}
+    environment = os.environ | {"LLMD_GKE_CLOUD": "rehearsal", "LLMD_GKE_HOME": str(tmp_path / "home")}
     call = [sys.executable, "-m", "operations", "live", "--stack", "local", "-o", "json"]
     done = subprocess.run(
         [*call, "--folder", str(tmp_path / "out")],

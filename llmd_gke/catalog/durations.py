@@ -59,9 +59,13 @@ Prometheus, and KEDA's 15 s."""
 
 DOWNLOAD_GB_PER_SECOND = 6 / 35
 DOWNLOAD_SOURCE = "6 GB in 35 s from Hugging Face: " + BY_HAND
-BUCKET_SOURCE = "estimate: as fast as from Hugging Face"
-"""Of weights that are read from a bucket. Figures for TPU hosts differ too much to choose one: 53 MiB/s by Run:ai Model
-Streamer (marin-community/marin#3768), which Google recommends for its speed; docs/decisions.md."""
+BUFFERED_GB_PER_SECOND = 480 / (14 * 60)
+BUFFERED_SOURCE = "480 GB in 14 min to TPU hosts, with a Rapid Cache: Google Cloud's blog, Cloud Storage FUSE profiles"
+"""Of weights in a bucket. The program has the mount options of the profile that was measured (``gcsfusecsi-serving``),
+but makes no Rapid Cache: without one, no figure is published."""
+FILE_CACHE_GB_PER_SECOND = 16 / 97
+FILE_CACHE_SOURCE = "16 GB in 97 s to a TPU host, through a file cache: marin-community/marin#1208"
+"""Of weights in a bucket with ``parallelDownload``."""
 
 UNKNOWN_GB = 30.0
 """Size that is assumed for weights of unknown size."""

@@ -112,6 +112,11 @@ def gke_autoscaling_metric() -> str:
     return str(_table()["gke"]["autoscaling_metric"])
 
 
+def gke_buffered_read() -> str:
+    """The oldest GKE control plane whose Cloud Storage FUSE fetches ahead what is read in sequence."""
+    return str(_table()["gke"]["buffered_read"])
+
+
 def engine_floor() -> str:
     """The oldest Pulumi CLI the program works with."""
     return str(_table()["engine"]["floor"])

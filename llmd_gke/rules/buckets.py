@@ -1,12 +1,13 @@
-"""Rules about buckets of Cloud Storage: names, addresses, and sharing of compile caches."""
+"""Rules about buckets of Cloud Storage: names, addresses, how they are read, and sharing of compile caches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 
-from llmd_gke.catalog import models
+from llmd_gke.catalog import models, versions
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.versions import is_older
 
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
 """It excludes the longer names with dots that owners of a domain may use
@@ -52,6 +53,18 @@ def parallel_download(uri: str) -> Iterator[Finding]:
             fix="remove parallelDownload, or set weightsCache to a bucket (hf://)"
             if uri.startswith("hf://")
             else "remove parallelDownload, or copy the weights to a bucket and set uri to it",
+        )
+
+
+def buffered_read(version: str) -> Iterator[Finding]:
+    """Cloud Storage FUSE fetches weights ahead. ``version`` is the oldest GKE version that the cluster may have."""
+    least = versions.gke_buffered_read()
+    if is_older(version, least):
+        yield Finding(
+            "buffered-read",
+            f"Cloud Storage FUSE fetches weights ahead from GKE {least} on, and the cluster's minVersion is {version}",
+            allowed=f"cluster.minVersion {least} or newer, or parallelDownload",
+            fix="parallelDownload: true, or raise cluster.minVersion",
         )
 
 

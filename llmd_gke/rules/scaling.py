@@ -14,7 +14,7 @@ from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.catalog.metrics import Picker
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.rules.versions import version_of
+from llmd_gke.rules.versions import is_older, version_of
 from llmd_gke.wording import counted
 
 
@@ -93,10 +93,7 @@ def has_managed_adapter(version: str) -> bool:
 
     A minor version stands for its newest patch.
     """
-    current, least = version_of(version), version_of(versions.gke_autoscaling_metric())
-    if current is None or least is None:
-        return False
-    return current >= least if version.count(".") > 1 else current[:2] >= least[:2]
+    return version_of(version) is not None and not is_older(version, versions.gke_autoscaling_metric())
 
 
 def source(chosen: scaling.Source | None, version: str, *, scrape: bool) -> Iterator[Finding]:

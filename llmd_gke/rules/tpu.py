@@ -14,7 +14,7 @@ from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.versions import version_of
+from llmd_gke.rules.versions import is_older
 from llmd_gke.wording import counted
 
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
@@ -224,10 +224,7 @@ def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
     family = accelerators.family_of(machine_type)
     if family is None or family.minimum_gke is None:
         return
-    version, least = version_of(minimum), version_of(family.minimum_gke)
-    # "1.34" means the newest patch of 1.34.
-    exact = len(minimum.split(".")) > 2
-    if version and least and (version < least if exact else version[:2] < least[:2]):
+    if is_older(minimum, family.minimum_gke):
         yield Finding(
             "tpu-gke-version",
             f"{machine_type} needs GKE {family.minimum_gke} or newer, but the settings accept {minimum}",

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from llmd_gke.catalog import tracing
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.versions import version_of
+from llmd_gke.rules.versions import is_older
 
 ALLOWED = "http://SERVICE.NAMESPACE.svc.cluster.local:4317 or http://IPV4-ADDRESS:4317"
 
@@ -65,9 +65,7 @@ def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]
 
 def managed(version: str) -> Iterator[Finding]:
     """GKE is new enough to have a managed collector. ``version`` is the oldest that the cluster may have."""
-    current, least = version_of(version), version_of(tracing.MANAGED_SINCE)
-    exact = len(version.split(".")) > 2
-    if current and least and (current < least if exact else current[:2] < least[:2]):
+    if is_older(version, tracing.MANAGED_SINCE):
         yield Finding(
             "traces-version",
             f"cloudTrace requires GKE {tracing.MANAGED_SINCE}, but minVersion {version} is older",

@@ -16,12 +16,18 @@ def version_of(text: str) -> tuple[int, ...] | None:
     return tuple(int(part or 0) for part in match.groups()) if match else None
 
 
+def is_older(version: str, floor: str) -> bool:
+    """Whether a GKE version is older than ``floor``. A minor version (``1.34``) stands for its newest patch."""
+    current, least = version_of(version), version_of(floor)
+    if current is None or least is None:
+        return False
+    exact = version.count(".") > 1
+    return current < least if exact else current[:2] < least[:2]
+
+
 def gke(version: str, floor: str, key: str) -> Iterator[Finding]:
     """The control plane is new enough to provide the InferencePool CRD. ``key`` is the name of the caller's field."""
-    current, least = version_of(version), version_of(floor)
-    # "1.34" means the newest patch of 1.34.
-    exact = len(version.split(".")) > 2
-    if current and least and (current < least if exact else current[:2] < least[:2]):
+    if is_older(version, floor):
         yield Finding(
             "cluster-version",
             f"{key} {version} is older than {floor}, the first version in which GKE installs the InferencePool v1 CRD",

@@ -156,12 +156,12 @@ class Reporting:
     console: Console
     watch: Watch | None
     stops: bool = field(default=False, init=False)
-    _said: float = field(default_factory=time.monotonic, init=False)
+    _last_report: float = field(default_factory=time.monotonic, init=False)
 
     def __call__(self) -> bool:
         """Called every second; returns whether the command has to be stopped."""
-        if time.monotonic() - self._said >= REPORT_SECONDS:
-            self._said = time.monotonic()
+        if time.monotonic() - self._last_report >= REPORT_SECONDS:
+            self._last_report = time.monotonic()
             say(self.console, f"... resources so far: {unchanged.looked_at(self.log)}")
         self.stops = self.watch is not None and self.watch()
         return self.stops

@@ -1,7 +1,7 @@
 """The table in docs/pools.md: ``python -m operations.timeline.example`` (run by ``make docs``).
 
-The simulated time to the first token of the stack ``eu4a`` with each kind of capacity, and what ``earlyHosts`` and
-``compileCache`` change. The stack is moved to a zone that has every kind.
+The simulated time to the first token of the stack ``eu4a`` with each kind of capacity, and what ``earlyHosts``,
+``weightsCache`` and ``compileCache`` change. The stack is moved to a zone that has every kind.
 """
 
 from __future__ import annotations
@@ -26,10 +26,15 @@ COLUMNS = (
     "`earlyHosts: 1`",
     "Longest chain",
     "Ratio",
+    "and `weightsCache`",
+    "Longest chain",
+    "Ratio",
     "Another replica",
-    "`compileCache`",
+    "`weightsCache`",
+    "and `compileCache`",
 )
-CACHE = "gs://some-project-cache/qwen"
+WEIGHTS: dict[str, object] = {"weightsCache": "gs://some-project-weights"}
+CACHES: dict[str, object] = {**WEIGHTS, "compileCache": "gs://some-project-cache/qwen"}
 
 
 class TokenTimes(NamedTuple):
@@ -38,6 +43,11 @@ class TokenTimes(NamedTuple):
     first: float
     least: float
     another: float
+
+    @property
+    def ratio(self) -> float:
+        """The time to the first token, as a multiple of the least."""
+        return self.first / self.least
 
 
 def times(pool: dict[str, object], model: dict[str, object]) -> TokenTimes:
@@ -68,15 +78,13 @@ def table() -> str:
     lines = [f"| {' | '.join(COLUMNS)} |", f"|---{'|--:' * (len(COLUMNS) - 1)}|"]
     for kind, pool in KINDS.items():
         plain = times({**pool, "earlyHosts": 0}, {})
-        early = times({**pool, "earlyHosts": 1}, {}).first
-        cached = times({**pool, "earlyHosts": 0}, {"compileCache": CACHE}).another
+        early, copied = times({**pool, "earlyHosts": 1}, {}), times({**pool, "earlyHosts": 1}, WEIGHTS)
         cells = [
             clock(plain.first),
-            clock(early),
-            clock(plain.least),
-            f"{early / plain.least:.2f}",
+            *(cell for one in (early, copied) for cell in (clock(one.first), clock(one.least), f"{one.ratio:.2f}")),
             clock(plain.another),
-            clock(cached),
+            clock(copied.another),
+            clock(times({**pool, "earlyHosts": 1}, CACHES).another),
         ]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
     return "\n".join(lines)

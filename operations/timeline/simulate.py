@@ -57,11 +57,23 @@ class Timeline:
         return max((step.end for step in self.steps), default=0.0)
 
 
-def weights(model: ModelSettings, source: str) -> Duration:
-    """How long a model's weights take from there to the node, or into a bucket."""
+def download(model: ModelSettings) -> Duration:
+    """How long a model's weights take from Hugging Face to a node, or into a bucket."""
+    return Duration(_gigabytes(model) / durations.DOWNLOAD_GB_PER_SECOND, durations.DOWNLOAD_SOURCE)
+
+
+def weights(model: ModelSettings) -> Duration:
+    """How long a server waits for its weights, from a bucket or from Hugging Face."""
+    if model.weights_bucket is None:
+        return download(model)
+    if model.parallel_download:
+        return Duration(_gigabytes(model) / durations.FILE_CACHE_GB_PER_SECOND, durations.FILE_CACHE_SOURCE)
+    return Duration(_gigabytes(model) / durations.BUFFERED_GB_PER_SECOND, durations.BUFFERED_SOURCE)
+
+
+def _gigabytes(model: ModelSettings) -> float:
     size = catalogue.size(model.uri)
-    gigabytes = durations.UNKNOWN_GB if size is None else size.gb
-    return Duration(gigabytes / durations.DOWNLOAD_GB_PER_SECOND, source)
+    return durations.UNKNOWN_GB if size is None else size.gb
 
 
 def start_of_model(
@@ -80,10 +92,9 @@ def start_on_host(model: ModelSettings, *, again: bool = False) -> tuple[tuple[s
     ``again``: an earlier replica has filled the model's compile cache, which the first one finds empty.
     """
     filled = again and model.compile_cache is not None
-    source = durations.DOWNLOAD_SOURCE if model.weights_bucket is None else durations.BUCKET_SOURCE
     return (
         ("image", durations.IMAGE),
-        ("weights", weights(model, source)),
+        ("weights", weights(model)),
         ("initialise", durations.INITIALISE),
         ("compile", durations.COMPILE_CACHED if filled else durations.COMPILE_COLD),
         ("warm-up", durations.WARM_UP if model.warm_up else Duration(0)),
@@ -213,11 +224,15 @@ def _beside(graph: Graph, service: ResourceNode) -> list[str]:
 
 
 def seconds_without_platform(graph: Graph, settings: StackSettings, model: ModelSettings) -> float:
-    """Seconds until the first token if the model waited for its node pool only: no order of the graph is faster."""
+    """Seconds until the first token if the model waited only for its node pool, and for its weights where a Job copies
+    them, on nodes that exist as early: no order of the graph is faster.
+    """
     pool = settings.pool(model.pool)
     first = f"{pool.node_pools[0].name}{NODES}"
     made = next(step.end for step in simulate(graph, settings).steps if step.name == first)
-    return made + host(pool).seconds + sum(step.seconds for name, step in start_on_host(model) if name != "policy")
+    copied = 0 if model.weights_cache is None else download(model).seconds
+    on_host = sum(step.seconds for name, step in start_on_host(model) if name != "policy")
+    return made + max(host(pool).seconds, copied) + on_host
 
 
 def first_token_by_capacity(
@@ -267,7 +282,7 @@ def _steps(
     if not is_resource(node):
         return []
     if node.type == JOB and (copied := models.get(node.name.removesuffix("-weights-job"))) is not None:
-        return [(node.name, weights(copied, durations.DOWNLOAD_SOURCE))]
+        return [(node.name, download(copied))]
     own = durations.BY_TYPE.get(node.type, durations.OTHER)
     if node.type == RELEASE:
         own = durations.BY_CHART.get(str(node.inputs["name"]), own)

@@ -56,6 +56,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     if model.parallel_download:
         findings = buckets.parallel_download(model.weights_uri)
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
+    elif model.weights_bucket is not None:
+        findings = buckets.buffered_read(settings.cluster.min_version)
+        yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
     for index, path in enumerate(model.paths):
         yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
     yield from locate(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))

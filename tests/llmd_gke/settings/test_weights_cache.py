@@ -74,3 +74,17 @@ def test_a_copy_needs_no_room_on_the_nodes_disk_unless_it_is_cached_there(
     llama = "hf://meta-llama/Llama-3.1-8B-Instruct"
     assert accepted(with_model(config, uri=llama, weightsCache="gs://weights"))
     assert "diskGb of at least 56" in refused(with_model(config, parallelDownload=True))
+
+
+@pytest.mark.parametrize("given", [{"uri": "gs://weights/qwen"}, {"uri": SMALL, "weightsCache": "gs://weights"}])
+def test_weights_in_a_bucket_need_a_cluster_that_fetches_them_ahead_or_a_file_cache(
+    config: Config, accepted: Accept, refused: Refuse, given: dict[str, str]
+) -> None:
+    config["llmd-gke:cluster"]["minVersion"] = "1.34.0-gke.1626000"
+    message = refused(with_model(config, **given))
+    assert "llmd-gke:models[0].parallelDownload = false" in message
+    assert "fetches weights ahead from GKE 1.34.0-gke.2011000 on" in message
+    assert "fix:     parallelDownload: true, or raise cluster.minVersion" in message
+    assert accepted(with_model(config, parallelDownload=True))
+    config["llmd-gke:cluster"]["minVersion"] = "1.34.0-gke.2011000"
+    assert accepted(with_model(config, parallelDownload=False))

@@ -131,7 +131,17 @@ def test_weights_are_copied_while_the_platform_is_installed(monkeypatch: pytest.
     assert copy.source == durations.DOWNLOAD_SOURCE
     assert copy.start < controller.end
     assert steps["qwen-service"].start >= copy.end
-    assert "estimate" in steps["qwen-service/weights"].source, "nobody measured how fast a bucket is read"
+    read = steps["qwen-service/weights"]
+    assert (read.seconds, read.source) == (pytest.approx(8 / (480 / 840)), durations.BUFFERED_SOURCE)
+
+
+def test_weights_in_a_bucket_are_read_as_fast_as_was_measured_of_the_way_they_are_read() -> None:
+    model = load_stack(ROOT, "eu4a").settings.models[0]
+    rest = seconds_of_another_replica(model, {"weights": 0})
+    bucket = model.model_copy(update={"weights_cache": "gs://my-weights"})
+    cached = bucket.model_copy(update={"parallel_download": True})
+    measured = [(seconds_of_another_replica(one) - rest) / 65.5 for one in (bucket, cached)]
+    assert measured == pytest.approx([14 * 60 / 480, 97 / 16], rel=0.01)
 
 
 def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +206,8 @@ def test_no_measured_duration_is_lowered_without_another_source() -> None:
     assert measured == FLOORS
     assert durations.BY_TYPE["gcp:container/cluster:Cluster"].seconds >= 300
     assert durations.DOWNLOAD_GB_PER_SECOND <= 6 / 35
+    assert durations.BUFFERED_GB_PER_SECOND <= 480 / 840
+    assert durations.FILE_CACHE_GB_PER_SECOND <= 16 / 97
 
 
 def test_the_picture_marks_the_longest_chain(eu4a: dict[str, Timeline]) -> None:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from llmd_gke.rules import notification
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, SECRETS
-from llmd_gke.settings.sections.base import NO_SPACES
+from llmd_gke.settings.sections.formats import FORMATS
 
 Object = Mapping[str, JsonValue]
 
@@ -164,7 +164,7 @@ def _limits(choice: Object) -> Iterator[str]:
             else f"{'from' if high is None else 'to'} " + (str(low) if high is None else str(high))
         )
     if "pattern" in choice:
-        yield "no spaces" if choice["pattern"] == NO_SPACES else f"matches {_code(choice['pattern'])}"
+        yield FORMATS[str(choice["pattern"])].allowed
     if choice.get("minItems"):
         yield f"at least {choice['minItems']}"
     if isinstance(choice.get("items"), dict):

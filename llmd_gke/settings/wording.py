@@ -9,8 +9,7 @@ from typing import cast, get_args
 from pydantic_core import ErrorDetails
 
 from llmd_gke.catalog.zones import Capacity
-from llmd_gke.settings.sections.base import NO_SPACES
-from llmd_gke.settings.sections.budget import BILLING_ACCOUNT
+from llmd_gke.settings.sections.formats import BILLING_ACCOUNT, FORMATS, NO_SPACES
 
 Wording = tuple[str, str, str]
 """Problem, what is allowed, fix."""
@@ -60,23 +59,21 @@ def explain(detail: ErrorDetails) -> Wording:
     if kind == "literal_error":
         return _choice(path[-1], value, str(context.get("expected", "")))
     if kind == "string_pattern_mismatch":
-        pattern = str(context.get("pattern", ""))
-        if pattern == NO_SPACES:
-            return "this value contains a space", "a value without spaces", "remove the space"
-        if pattern == BILLING_ACCOUNT:
-            return _billing_account(str(value))
-        return "this value has the wrong format", f"a value that matches {pattern}", "see docs/settings.md"
+        return _format(str(context.get("pattern", "")), str(value))
     problem, allowed, fix = _SHAPES.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
     return problem, allowed, _hint(path, kind, value) or fix
 
 
-def _billing_account(value: str) -> Wording:
-    is_only_lower = re.fullmatch(BILLING_ACCOUNT, value.upper()) is not None
-    return (
-        "this is not the ID of a billing account",
-        "three groups of six characters, digits and capital letters A to F, with dashes between them",
-        f"billingAccount: {value.upper()}" if is_only_lower else "`gcloud billing accounts list` shows it",
-    )
+def _format(pattern: str, value: str) -> Wording:
+    """The explanation of a value that does not have the format of its setting."""
+    accepted = FORMATS[pattern]
+    if pattern == NO_SPACES:
+        return "this value contains a space", accepted.allowed, accepted.fix
+    if pattern == BILLING_ACCOUNT:
+        is_only_lower = re.fullmatch(pattern, value.upper()) is not None
+        fix = f"billingAccount: {value.upper()}" if is_only_lower else accepted.fix
+        return "this is not the ID of a billing account", accepted.allowed, fix
+    return "this value has the wrong format", accepted.allowed, accepted.fix
 
 
 def capacity_entry(value: object) -> str:

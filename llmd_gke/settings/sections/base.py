@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from llmd_gke.settings.sections.formats import NO_SPACES
+
 
 class Section(BaseModel):
     """Base of all settings: frozen, strict, and without unknown keys."""
@@ -16,7 +18,6 @@ class Section(BaseModel):
     )
 
 
-NO_SPACES = r"^\S*$"
 Word = Annotated[str, Field(pattern=NO_SPACES)]
 """A name or an address: text without spaces."""
 Nodes = Annotated[int, Field(ge=0, le=2048)]

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.settings.sections.base import Section
-
-BILLING_ACCOUNT = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
+from llmd_gke.settings.sections.formats import BILLING_ACCOUNT
 
 
 class BudgetSettings(Section):

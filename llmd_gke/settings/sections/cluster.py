@@ -9,6 +9,7 @@ from pydantic import Field
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.zones import is_ai_zone, region_of
 from llmd_gke.settings.sections.base import Cidr, Section, Word
+from llmd_gke.settings.sections.formats import GKE_VERSION, TIME_OF_DAY
 
 Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
@@ -52,7 +53,7 @@ class MaintenanceSettings(Section):
 
     days: tuple[Day, ...] = Field(default=("SA", "SU"), strict=False, min_length=1)
     """Days of the week on which the window opens (default: Saturday and Sunday)."""
-    start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
+    start: Annotated[str, Field(pattern=TIME_OF_DAY)] = "02:00"
     """Start of the window, ``HH:MM`` in UTC (default: 02:00)."""
     hours: Annotated[int, Field(ge=4, le=24)] = 6
     """Length of the window in hours (default: 6); GKE requires 48 hours in any 32 days."""
@@ -87,10 +88,9 @@ class ClusterSettings(Section):
     """``regional`` (default) keeps the API server up during upgrades, ``zonal`` does not."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     """GKE's release channel, which determines how soon new versions are installed (default: ``REGULAR``)."""
-    min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
-        default_factory=versions.gke_default
-    )
-    """Minimum control-plane version; versions older than the default lack the InferencePool CRD."""
+    min_version: Annotated[str, Field(pattern=GKE_VERSION)] = Field(default_factory=versions.gke_default)
+    """Minimum control-plane version. A minor version means its newest patch. GKE must be new enough to install the
+    InferencePool CRD."""
     endpoint: Literal["dns", "ip", "private"] = "dns"
     """How kubectl and Pulumi reach the control plane (default: ``dns``, from anywhere, protected by IAM). ``ip`` is a
     public address for ``authorized_networks``, ``private`` an address of the VPC for those and the cluster's subnet."""

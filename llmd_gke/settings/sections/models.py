@@ -11,6 +11,7 @@ from llmd_gke.catalog import models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import schedule
 from llmd_gke.settings.sections.base import Section, Word
+from llmd_gke.settings.sections.formats import SERVED_NAME, VARIABLE
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
@@ -25,7 +26,7 @@ def bucket_of(uri: str) -> str | None:
 class VariableSettings(Section):
     """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+    name: Annotated[str, Field(pattern=VARIABLE)]
     """Name of the variable: letters, digits and underscores."""
     value: str | None = None
     """Plain text, readable by anyone who can read the repository, so never a password (default: empty, or
@@ -60,7 +61,7 @@ class ModelSettings(Section):
     schedule: ScheduleSettings | None = None
     """Hours within which there are at least ``minReplicas`` servers; outside of them there are none once the model is
     idle (default: always); only with ``maxReplicas``."""
-    served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
+    served_model_name: Annotated[str, Field(pattern=SERVED_NAME)] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
     """Chips that share one layer (default: all chips of the slice)."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from llmd_gke.catalog import monitoring
 from llmd_gke.settings.sections.base import Section
+from llmd_gke.settings.sections.formats import RUNBOOK
 from llmd_gke.settings.sections.notification import ChannelSettings
 from llmd_gke.settings.sections.traces import TracesSettings
 
@@ -25,7 +26,7 @@ class MonitoringSettings(Section):
     those on metrics that Google itself collects."""
     notify: tuple[ChannelSettings, ...] = Field(default=(), strict=False)
     """Channels that alerts are sent to (default: none; incidents are only shown in the console)."""
-    runbook_url: Annotated[str, Field(pattern=r"^https://[^\s#]{1,1500}$")] | None = None
+    runbook_url: Annotated[str, Field(pattern=RUNBOOK)] | None = None
     """Address of ``docs/alerts.md`` where your on-call staff read it, such as
     ``https://github.com/ORGANISATION/llmd-gke/blob/main/docs/alerts.md``: alerts link to it (default: none; alerts
     always contain the text)."""

@@ -86,7 +86,12 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
         ),
         ("tpuPools", "capacity", "Spot", "allowed: on-demand, spot, reservation, flex-start|fix:     capacity: spot"),
         ("models", "dtype", "zzz", "fix:     use one of them, for example dtype: auto"),
-        ("models", "servedModelName", "a b", "has the wrong format|allowed: a value that matches ^"),
+        (
+            "models",
+            "servedModelName",
+            "a b",
+            "wrong format|allowed: at most 128 letters, digits,|example Qwen/",
+        ),
         ("models", "image", "a b:v1", "this value contains a space|fix:     remove the space"),
         ("tpuPools", "topology", None, "this has no value|fix:     give topology a value, or remove the line"),
         ("models", "replicas", None, "this has no value"),

@@ -61,8 +61,8 @@ DOWNLOAD_GB_PER_SECOND = 6 / 35
 DOWNLOAD_SOURCE = "6 GB in 35 s from Hugging Face: " + BY_HAND
 BUFFERED_GB_PER_SECOND = 480 / (14 * 60)
 BUFFERED_SOURCE = "480 GB in 14 min to TPU hosts, with a Rapid Cache: Google Cloud's blog, Cloud Storage FUSE profiles"
-"""Of weights in a bucket. The program has the mount options of the profile that was measured (``gcsfusecsi-serving``),
-but makes no Rapid Cache: without one, no figure is published."""
+"""Of weights in a bucket. The program sets the options for reading of the profile that was measured
+(``gcsfusecsi-serving``), but makes no Rapid Cache: without one, no figure is published."""
 FILE_CACHE_GB_PER_SECOND = 16 / 97
 FILE_CACHE_SOURCE = "16 GB in 97 s to a TPU host, through a file cache: marin-community/marin#1208"
 """Of weights in a bucket with ``parallelDownload``."""

@@ -47,8 +47,9 @@ def thresholds(model: ModelSettings) -> dict[Server, int]:
     """Requests per replica above which a replica is added, by metric."""
     pace = model.pace
     running = pace.running_per_replica
-    if running is None and model.max_num_seqs is not None:
-        running = scaling.running_threshold(model.max_num_seqs)
+    sequences = model.max_num_seqs
+    if running is None and sequences is not None and scaling.most_running(sequences):
+        running = scaling.running_threshold(sequences)
     waiting = {Server.WAITING: pace.waiting_per_replica}
     return waiting if running is None else {**waiting, Server.RUNNING: running}
 

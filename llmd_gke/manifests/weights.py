@@ -30,10 +30,11 @@ BUFFERED_READ = (
     "read_ahead_kb=131072",
 )
 """Mount options: what is read in sequence is fetched ahead into memory, up to 80 blocks of 16 MB, and the kernel asks
-for 128 MiB at a time. Without them, servers on TPU hosts took an hour for 16 GB (marin-community/marin#1208; also
-vllm-project/vllm#23115), and the startup probe would end them. GKE's StorageClass ``gcsfusecsi-serving`` has the same
-(GoogleCloudPlatform/gcs-fuse-csi-driver ``deploy/base/setup/storageclass.yaml`` @5fcdc04a), and so has Google's recipe
-for vLLM on TPU (AI-Hypercomputer/tpu-recipes ``inference/ironwood/vLLM/GPT-OSS/README-gcs.md``)."""
+for 128 MiB at a time. Without them, a server on TPU hosts took an hour for 16 GB (marin-community/marin#1208; see also
+vllm-project/vllm#23115), and the startup probe would end it. GKE's StorageClass ``gcsfusecsi-serving`` sets the last
+four (GoogleCloudPlatform/gcs-fuse-csi-driver ``deploy/base/setup/storageclass.yaml`` @5fcdc04a). Google's recipe for
+vLLM on TPU has buffered reads and the same read-ahead, with Run:ai Model Streamer as the reader
+(AI-Hypercomputer/tpu-recipes ``inference/ironwood/vLLM/GPT-OSS/README-gcs.md``)."""
 
 PARALLEL_DOWNLOAD = (*UNCHANGED, "file-cache:max-size-mb:-1", "file-cache:enable-parallel-downloads:true")
 """Mount options: files are cached without a limit of their own and fetched in parallel. A file cache turns buffered

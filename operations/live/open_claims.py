@@ -273,7 +273,7 @@ BY_HAND: Mapping[int, str] = {
     74: "needs frontDoor.access.ranges without the own address: 403; gcloud compute backend-services list",
     75: "needs frontDoor.access.iap: the output `curl` with and without IAP_TOKEN",
     76: "needs the identity of the workflow `deploy`, and frontDoor.access: `pulumi up` by it alone",
-    77: "needs weights in a bucket: the log of gke-gcsfuse-sidecar, and the server's start",
+    77: "needs weights in a bucket: the logs of gke-gcsfuse-sidecar and of the server's start",
     79: "needs weightsCache: the log of the Job's second pod, after the first was deleted half-way",
     80: "needs earlyHosts: kubectl get events -A has no ScaleDown before the model's pod is scheduled",
     81: "needs frontDoor.identity and its issuer: 200 with a token, 401 with a damaged one; again with other keys",

@@ -26,12 +26,12 @@ COLUMNS = (
     "`earlyHosts: 1`",
     "Longest chain",
     "Ratio",
-    "and `weightsCache`",
+    "`earlyHosts` and `weightsCache`",
     "Longest chain",
     "Ratio",
     "Another replica",
     "`weightsCache`",
-    "and `compileCache`",
+    "both caches",
 )
 WEIGHTS: dict[str, object] = {"weightsCache": "gs://some-project-weights"}
 CACHES: dict[str, object] = {**WEIGHTS, "compileCache": "gs://some-project-cache/qwen"}

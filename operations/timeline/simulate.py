@@ -224,8 +224,8 @@ def _beside(graph: Graph, service: ResourceNode) -> list[str]:
 
 
 def seconds_without_platform(graph: Graph, settings: StackSettings, model: ModelSettings) -> float:
-    """Seconds until the first token if the model waited only for its node pool, and for its weights where a Job copies
-    them, on nodes that exist as early: no order of the graph is faster.
+    """Seconds until the first token if the model waited only for its node pool, and for the Job that copies its
+    weights, whose node exists when that pool does: no order of the graph is faster.
     """
     pool = settings.pool(model.pool)
     first = f"{pool.node_pools[0].name}{NODES}"

@@ -25,9 +25,11 @@ class TextFormat:
 FORMATS: Mapping[str, TextFormat] = {
     NO_SPACES: TextFormat("no spaces", "remove the space"),
     TIME_OF_DAY: TextFormat("HH:MM, from 00:00 to 23:59", "for example '02:00', in quotes"),
-    GKE_VERSION: TextFormat("a version of GKE: 1.35, 1.35.1 or 1.35.1-gke.1616000", "for example '1.35', in quotes"),
+    GKE_VERSION: TextFormat(
+        "a version of GKE, such as 1.35, 1.35.1 or 1.35.1-gke.1616000", "for example '1.35', in quotes"
+    ),
     RUNBOOK: TextFormat(
-        "an address that starts with https://, without spaces and #",
+        "an address of at most 1508 characters that starts with https://, without spaces and #",
         "for example https://github.com/ORGANISATION/llmd-gke/blob/main/docs/alerts.md",
     ),
     BILLING_ACCOUNT: TextFormat(

@@ -104,8 +104,8 @@ class ModelSettings(Section):
     """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), to which a Job copies ``hf://`` weights once; the pods then
     mount the copy (default: none; each pod downloads them). Only with a ``uri`` of ``hf://``."""
     parallel_download: bool = False
-    """Keep weights of a bucket in a file cache on the node's disk, whose ``diskGb`` must have room for them (default:
-    false; the server reads them from the bucket, and they are fetched ahead). Only with a ``uri`` of ``gs://``, or with
+    """Cache weights from a bucket on the node's disk, whose ``diskGb`` must have room for them (default: false; the
+    server reads them from the bucket, and they are fetched ahead). Only with a ``uri`` of ``gs://``, or with
     ``weightsCache``."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     """The endpoint picker, which distributes requests over the replicas."""

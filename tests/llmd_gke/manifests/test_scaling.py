@@ -47,6 +47,15 @@ def test_both_sources_give_the_autoscaler_the_same_bounds_and_pace(scaled: Model
     assert limits == [trigger["metadata"]["threshold"] for trigger in keda["triggers"]] == ["5", "205"]
 
 
+@pytest.mark.parametrize(("sequences", "queries"), [(None, ["5"]), (1, ["5"]), (2, ["5", "1"]), (256, ["5", "205"])])
+def test_running_requests_count_only_where_they_can_exceed_their_threshold(
+    make_model: MakeModel, sequences: int | None, queries: list[str]
+) -> None:
+    model = make_model(min_replicas=1, max_replicas=4, max_num_seqs=sequences)
+    triggers = made(model, "keda")["replicas"]["spec"]["triggers"]
+    assert [trigger["metadata"]["threshold"] for trigger in triggers] == queries
+
+
 def test_a_scaled_object_has_no_default_that_keda_removes_as_each_preview_would_add_it_again(
     scaled: ModelSettings,
 ) -> None:

@@ -75,7 +75,7 @@ def test_the_length_of_the_long_answer_can_be_chosen() -> None:
 
 
 def test_a_stream_that_is_held_back_until_its_end_fails() -> None:
-    result = look(replace(SLOW, seconds_a_token=0.005, holds_streams_back=True, max_model_len=300))
+    result = look(replace(SLOW, seconds_a_token=0.03, holds_streams_back=True, max_model_len=300))
     assert result["streaming"].verdict == "failed"
     assert "buffers the answer" in result["streaming"].detail
 

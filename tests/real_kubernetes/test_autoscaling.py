@@ -150,7 +150,8 @@ def test_an_update_of_the_service_ends_while_a_replica_waits_for_a_host(scaled: 
     def change(config: dict[str, Any]) -> None:
         models.first(config)["scheduler"] = {"profile": "queue-and-prefix"}
 
-    with without_a_host(scaled, tmp_path / "streams.jsonl"), models.changed(scaled):
+    # The change is taken back after the streams: `make up` ends with a request, which would wait behind them.
+    with models.changed(scaled), without_a_host(scaled, tmp_path / "streams.jsonl"):
         until(lambda: waits_for_a_host(scaled), "the service is not Ready", SCALE_SECONDS)
         before = service(scaled)["metadata"]["generation"]
         scaled.edit("local", change)

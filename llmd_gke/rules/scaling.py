@@ -56,8 +56,8 @@ def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> It
 
 def running(threshold: int, sequences: int) -> Iterator[Finding]:
     """Servers that run ``sequences`` requests at once can exceed the threshold of running requests."""
-    if threshold * (1 + scaling.HPA_TOLERANCE) >= sequences:
-        allowed = scaling.most_running(sequences)
+    allowed = scaling.most_running(sequences)
+    if threshold > allowed:
         yield Finding(
             "replica-threshold",
             f"runningPerReplica {threshold} is never exceeded: a server runs at most {counted(sequences, 'request')} "

@@ -12,10 +12,12 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
-SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
+SETS = ("program", "operations", "laptop", "dev")  # each file adds to the one before it, which it includes (`-r`)
 BESIDE = ("bench", "clients", "front-door", "weights")  # each an environment of its own in the cache, made at first use
 OLDEST, NEWEST = (3, 11), (3, 14)
 SCRIPT = """{starts}
@@ -66,9 +68,11 @@ def wanted(name: str, installed: str) -> str:
 
 
 def stamp_of(name: str) -> str:
-    """The stamp of an environment with that set: a hash of its requirements."""
-    pins = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()
-    return f"{name} {pins} {sys.version_info[0]}.{sys.version_info[1]}"
+    """The stamp of an environment with that set: a hash of its requirements and of those that it includes."""
+    pins = hashlib.sha256()
+    for one in SETS[: SETS.index(name) + 1]:
+        pins.update((REQUIREMENTS / f"{one}.txt").read_bytes())
+    return f"{name} {pins.hexdigest()} {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def run(command: list[str], doing: str) -> None:
@@ -232,22 +236,34 @@ def resolve() -> None:
     check_python((sys.version_info[0], sys.version_info[1]))
     tool = uv()
     quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]
-    for name in ("uv", *SETS, *BESIDE):
-        command = [
-            str(tool),
-            "pip",
-            "compile",
-            "--upgrade",
-            "--universal",
-            "--python-version",
-            "3.11",
-            "--generate-hashes",
-        ]
-        without = REQUIREMENTS / f"{name}.without"
-        if without.exists():
-            command += ["--excludes", str(without)]
-        where = [str(REQUIREMENTS / f"{name}.in"), "-o", str(REQUIREMENTS / f"{name}.txt")]
-        run([*command, *quiet, *where], f"resolve requirements/{name}.in")
+    with tempfile.TemporaryDirectory() as folder:
+        smaller: Path | None = None  # the complete pins of the set before this one
+        for name in ("uv", *BESIDE, *SETS):
+            complete = Path(folder) / f"{name}.txt"
+            command = [str(tool), "pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"]
+            without = REQUIREMENTS / f"{name}.without"
+            if without.exists():
+                command += ["--excludes", str(without)]
+            if smaller is not None:
+                command += ["--constraints", str(smaller)]
+            where = [str(REQUIREMENTS / f"{name}.in"), "-o", str(complete)]
+            run([*command, *quiet, *where], f"resolve requirements/{name}.in")
+            pins = complete.read_text(encoding="utf-8")
+            if smaller is not None:
+                pins = added(pins, smaller)
+            (REQUIREMENTS / f"{name}.txt").write_text(pins, encoding="utf-8")
+            if name in SETS:
+                smaller = complete
+
+
+def added(pins: str, smaller: Path) -> str:
+    """The pins that a set adds to the ``smaller`` one, which the result includes."""
+    pin = re.compile(r"^[A-Za-z0-9].*\n(?:[ ].*\n)+", re.MULTILINE)
+    known = {one.splitlines()[0] for one in pin.findall(smaller.read_text(encoding="utf-8"))}
+    comment = pins[: pins.index("\n", pins.index("make requirements")) + 1]
+    return f"{comment}-r {smaller.name}\n" + "".join(
+        one for one in pin.findall(pins) if one.splitlines()[0] not in known
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -43,6 +43,12 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def complete(file: Path) -> str:
+    """The pins of a set with those of the files that it includes."""
+    included = re.compile(r"^-r (\S+)\n", re.MULTILINE)
+    return included.sub(lambda found: complete(file.with_name(found[1])), file.read_text(encoding="utf-8"))
+
+
 def packages(text: str) -> list[Package]:
     """The packages of a file of hash-pinned requirements. Raises ``ValueError`` for any other line."""
     packages: list[Package] = []
@@ -105,7 +111,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted((ROOT / "requirements").glob("*.txt")):
-        made = document(file.stem, file.read_text(encoding="utf-8"))
+        made = document(file.stem, complete(file))
         (folder / f"{file.stem}.cdx.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
         print(folder / f"{file.stem}.cdx.json")
     return 0

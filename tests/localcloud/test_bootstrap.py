@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 import subprocess
 import sys
@@ -58,13 +57,20 @@ def test_every_pin_has_a_hash_and_no_index_is_recorded() -> None:
         assert "--index" not in text
 
 
-def test_each_set_holds_the_one_before_it() -> None:
-    pins = [
-        set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (bootstrap.REQUIREMENTS / f"{name}.txt").read_text(), re.MULTILINE))
-        for name in bootstrap.SETS
-    ]
-    assert len(pins) > 2
-    assert all(smaller < larger for smaller, larger in itertools.pairwise(pins))
+def test_a_set_lists_only_what_it_adds_and_changes_with_the_sets_that_it_includes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    smaller = tmp_path / "program.txt"
+    smaller.write_text("# make requirements\nrich==14 \\\n    --hash=sha256:aa\n    # via program.in\n")
+    both = smaller.read_text() + "typer==1 \\\n    --hash=sha256:bb\n    # via operations.in\n"
+    larger = bootstrap.added(both, smaller)
+    assert larger.splitlines()[1:3] == ["-r program.txt", "typer==1 \\"]
+    assert "rich" not in larger
+    (tmp_path / "operations.txt").write_text(larger)
+    monkeypatch.setattr(bootstrap, "REQUIREMENTS", tmp_path)
+    before = bootstrap.stamp_of("operations")
+    smaller.write_text(smaller.read_text().replace("14", "15"))
+    assert bootstrap.stamp_of("operations") != before
 
 
 def test_the_bootstrap_runs_on_the_standard_library_alone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -87,22 +86,3 @@ def faults(
     except ValueError as error:
         raise BadInput(f"{error}\nFix: see docs/google-emulator.md#faults") from None
     show("faults")
-
-
-@app.command()
-def page(
-    port: Annotated[int, typer.Option(help="Port to serve the page on; 0: any free port.", min=0, max=65535)] = 0,
-) -> None:
-    """Serve a page with all of this, on this machine only, until Ctrl-C."""
-    from localcloud.google_api.__main__ import main
-
-    try:
-        status = main([str(used_folder()), str(port)])
-    except OSError as error:
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise
-        raise BadInput(
-            f"The page cannot be served at port {port}: {error.strerror}.\n"
-            "Fix: use another port, or remove --port to use any free port."
-        ) from None
-    raise typer.Exit(status)

@@ -1,4 +1,4 @@
-"""The emulator's resources as rows, for both the command line and the page."""
+"""The emulator's contents as rows for the command line."""
 
 from __future__ import annotations
 

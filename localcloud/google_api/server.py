@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from localcloud.google_api import overview
-from localcloud.google_api.columns import COLUMNS
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
@@ -33,13 +31,6 @@ TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
 OWNER = "somebody@example.com"
 
-CONSOLE = Path(__file__).with_name("console")
-PAGES = {
-    "/": ("index.html", "text/html"),
-    f"/{ADMIN}/console/console.css": ("console.css", "text/css"),
-    f"/{ADMIN}/console/console.js": ("console.js", "text/javascript"),
-}
-"""The page for a browser: path, file, type."""
 OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 """Host names that address the emulator itself."""
 
@@ -150,9 +141,7 @@ class Emulator:
     # -- the emulator itself ---------------------------------------------------------------------------------------
 
     def _admin(self, http: str, path: str, body: JsonObject) -> tuple[int, JsonObject]:
-        """Answers a request to the emulator itself. Reads write nothing: an open page must not recreate deleted
-        files.
-        """
+        """Answers a request to the emulator itself. Reads write nothing: they must not recreate deleted files."""
         cloud = self.cloud
         if (http, path) == ("PUT", "faults"):
             try:
@@ -164,15 +153,10 @@ class Emulator:
             return 404, ApiError(404, f"{http} {path}").body
         with cloud.lock:
             cloud.look()
-            return 200, self._seen(path)
+            return 200, self._seen()
 
-    def _seen(self, path: str) -> JsonObject:
+    def _seen(self) -> JsonObject:
         cloud = self.cloud
-        if path == "overview":
-            return {
-                what: {"columns": list[JsonValue](columns), "rows": list[JsonValue](overview.rows(cloud, what))}
-                for what, columns in COLUMNS.items()
-            }
         return {
             "faults": cloud.faults.shown(),
             "resources": cast("JsonValue", cloud.resources),
@@ -208,14 +192,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         parts = urlsplit(self.path)
-        if parts.path == "/" or parts.path.startswith(f"/{ADMIN}"):
-            # A foreign page whose DNS name resolves to this machine sends its own name here.
-            if (self.headers.get("Host") or "").rpartition(":")[0] not in OWN_NAMES:
-                self._send(403, ApiError(403, f"{ADMIN} is for {', '.join(OWN_NAMES)} only").body)
-                return
-            if self.command == "GET" and (page := PAGES.get(parts.path)):
-                self._send_page(*page)
-                return
+        # A foreign page whose DNS name resolves to this machine sends its own name here.
+        foreign = (self.headers.get("Host") or "").rpartition(":")[0] not in OWN_NAMES
+        if foreign and parts.path.startswith(f"/{ADMIN}"):
+            self._send(403, ApiError(403, f"{ADMIN} is for {', '.join(OWN_NAMES)} only").body)
+            return
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if parts.path == TOKEN_INFO:  # no discovery document has it, and its body is a form
             self._send(*self.emulator.owner(dict(parse_qsl(raw.decode())).get("access_token", "")))
@@ -238,15 +219,6 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:
             status, answer = 500, ApiError(500, f"the emulator failed: {error!r}").body
         self._send(status, answer)
-
-    def _send_page(self, file: str, kind: str) -> None:
-        content = (CONSOLE / file).read_bytes()
-        self.send_response(200)
-        self.send_header("Content-Type", f"{kind}; charset=UTF-8")
-        self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
 
     def _send(self, status: int, answer: JsonObject) -> None:
         content = b"" if status == 204 else json.dumps(answer).encode()

@@ -73,7 +73,7 @@ def test_its_own_answers_are_validated_too(client: Client) -> None:
         client.answer("GET", f"{WHERE}/instances/cache/authString")
 
 
-def test_faults_strike_it_and_the_console_shows_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_strike_it_and_the_command_shows_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.faults(
         {"fault": "error", "method": "redis.*.create", "code": 503, "times": 1},
         {"fault": "slow", "method": "redis.*", "seconds": 100, "times": 1},

@@ -1,18 +1,15 @@
-"""What exists, as the command prints it and as the page shows it: over HTTP, and in a browser where there is one."""
+"""What exists, as the command prints it."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -26,7 +23,6 @@ from localcloud.workflow import home
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 ROOT = Path(__file__).parents[3]
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
 
 
@@ -94,15 +90,14 @@ def test_the_command_makes_nothing_where_there_is_no_emulator(tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [("faults", "[]"), ("page",)])
 def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     monkeypatch.setenv(home.GOOGLE, "hand-written")
     with pytest.raises(BadInput, match="LLMD_GKE_GOOGLE=published"):
-        printed(*arguments)
+        printed("faults", "[]")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -136,19 +131,9 @@ def get(url: str, **headers: str) -> tuple[str, str]:
         return answer.headers["Content-Type"], answer.read().decode()
 
 
-def test_the_page_and_its_parts_are_served_with_what_exists(serving: EmulatedCloud) -> None:
-    assert get(f"{serving.url}/")[0] == "text/html; charset=UTF-8"
-    for part in ("console.css", "console.js"):
-        assert len(get(f"{serving.url}/_emulator/console/{part}")[1]) > 500
-    overview: dict[str, Any] = json.loads(get(f"{serving.url}/_emulator/overview")[1])
-    assert list(overview) == ["resources", "operations", "requests", "faults"]
-    assert {"vpc", "gke", "gke/tpu", "ip"} <= {row["name"] for row in overview["resources"]["rows"]}
-
-
-def test_a_page_that_stays_open_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
+def test_reading_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
     shutil.rmtree(serving.folder)
-    for path in ("", "overview"):
-        assert get(f"{serving.url}/_emulator/{path}")[0].startswith("application/json")
+    assert get(f"{serving.url}/_emulator/")[0].startswith("application/json")
     assert not serving.folder.exists()
 
 
@@ -160,73 +145,9 @@ def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) ->
     assert [one["path"] for one in journal.last()] == ["whole"]
 
 
-def test_a_port_in_use_is_named_with_the_fix(shown: Client) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"port {port}: Address already in use.\nFix: use another port"):
-            printed("page", "--port", str(port))
-
-
-@pytest.mark.parametrize("path", ["/", "/_emulator/", "/_emulator/overview"])
-def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud, path: str) -> None:
+def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(f"{serving.url}{path}", Host="evil.example.com:80")
-
-
-# -- in a browser ------------------------------------------------------------------------------------------------------
-
-
-class Page(HTMLParser):
-    """The text of every cell and tab, after the page's script has run."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.cells: list[str] = []
-        self.tabs: list[str] = []
-        self.tags: set[str] = set()
-        self._into: list[str] | None = None
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        self.tags.add(tag)
-        self._into = {"td": self.cells, "a": self.tabs}.get(tag)
-
-    def handle_data(self, data: str) -> None:
-        if self._into is not None:
-            self._into.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        del tag
-        self._into = None
-
-
-def browsed(url: str, folder: Path) -> Page:
-    assert BROWSER is not None
-    command = [
-        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}",
-        "--virtual-time-budget=3000", "--dump-dom", url,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return Page(done.stdout)
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
-@pytest.mark.parametrize(
-    ("tab", "arguments"),
-    [
-        ("", ["clusters", "gke/tpu", "us-east5"]),
-        ("#operations", ["CREATE_CLUSTER", "CREATE_NODE_POOL", "RUNNING"]),
-        ("#requests", ["compute.networks.get", "404", f"{COMPUTE}/global/networks/<i>none<i>"]),
-    ],
-)  # fmt: skip
-def test_a_browser_shows_resources_operations_and_requests(
-    serving: EmulatedCloud, tmp_path_factory: pytest.TempPathFactory, tab: str, arguments: list[str]
-) -> None:
-    page = browsed(f"{serving.url}/{tab}", tmp_path_factory.mktemp("browser"))
-    assert [one.partition(" ")[0] for one in page.tabs] == ["resources", "operations", "requests", "faults"]
-    assert [word for word in arguments if word not in page.cells] == []
-    assert "i" not in page.tags, "what somebody wrote into a name is text"
+        get(f"{serving.url}/_emulator/", Host="evil.example.com:80")
 
 
 LOADED = """

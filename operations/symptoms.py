@@ -55,10 +55,19 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "pulumi preview --stack {stack} --policy-pack policies",
     ),
     Symptom(
+        "tpu-busy",
+        r"/dev/(vfio|accel).{0,80}(resource busy|EBUSY)|resource busy.{0,80}/dev/(vfio|accel)|"
+        r"(TPU|libtpu\.so) (is )?already in use|libtpu multi-process lockfile",
+        "`open(/dev/vfio/…): Device or resource busy`, `The TPU is already in use by …`",
+        "another process holds the chips: an older server that has not ended, a second one on the host, or a host that "
+        "did not release them",
+        "kubectl get pods -A -o wide --field-selector spec.nodeName=NODE",
+    ),
+    Symptom(
         "tpu-privileges",
-        r"TPU initialization failed|open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|"
+        r"open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|"
         r"RLIMIT_MEMLOCK|failed to map .{0,80}/dev/(vfio|accel)",
-        "`TPU initialization failed`, `open(/dev/vfio/…): Operation not permitted`",
+        "`open(/dev/vfio/…): Operation not permitted`, `RLIMIT_MEMLOCK`",
         "the container may not open or lock what the TPU driver needs: give that model `capabilities`, or `privileged`",
         "kubectl -n models logs POD -c main",
     ),
@@ -115,7 +124,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
 )
 
 
-SERVER_LOGS = frozenset({"tpu-privileges"})
+SERVER_LOGS = frozenset({"tpu-busy", "tpu-privileges"})
 """Keys of the symptoms that apply to servers' logs, in which the signs of the others have another meaning."""
 
 

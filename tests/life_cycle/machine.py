@@ -28,7 +28,7 @@ from tests.published_provider.conftest import Published
 
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
-GONE = f"with {DELETE_UNREACHABLE}=true"
+GONE = f"{DELETE_UNREACHABLE}=true pulumi refresh"
 """What the fix says where a cluster was replaced, whose objects the engine deletes last: docs/stacks.md."""
 LOOK = "container.projects.locations.clusters.nodePools.get"
 """The provider looks whether a pool exists before it makes it. After an error other than 404 it makes the pool without
@@ -197,8 +197,9 @@ class Machine:
             self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
             self.outcome.met["cluster gone"] += 1
             self.rehearsal.environ[DELETE_UNREACHABLE] = "true"
-            ended = self._once(command, None)
+            self._once("refresh", None)
             del self.rehearsal.environ[DELETE_UNREACHABLE]
+            ended = self._once(command, None)
         return ended
 
     def _once(self, command: str, kill: Kill | None) -> running.Ended:

@@ -3,89 +3,50 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from llmd_gke.google_errors import CLUSTER_ALONE, ERRORS, explained, pool_again, pool_fix
+from llmd_gke.google_errors import CLUSTER_ALONE, ERRORS, GONE, explained, explanation, pool_again, pool_fix
 from llmd_gke.repository import CLONE
 
-CLUSTER = "urn:pulumi:dev::llmd-gke::llmd-gke:cluster:Cluster$gcp:container/cluster:Cluster::cluster-control-plane"
-EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' already exists, alreadyExists"
+MESSAGES = [
+    (key, text.replace(r"\n", "\n").replace(r"\t", "\t"))
+    for key, _, text in (
+        line.partition(" | ") for line in (Path(__file__).parent / "messages.txt").read_text().splitlines()
+    )
+]
+"""Texts that Google, its provider and Kubernetes' really write, with the key of the entry that explains each."""
+
+PLUGIN = "configured Kubernetes cluster is unreachable: getting credentials: exec: executable x not found"
+BARE = "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
 
 
-@pytest.mark.parametrize(
-    ("message", "cause", "fix"),
-    [
-        ('* NodePool v6e1 was created in the error state "ERROR"', "does not report why", "doctor --stack dev --probe"),
-        (
-            "[GCE_STOCKOUT]: Instance 'gke-x-0' creation failed",
-            "has no free host of this type",
-            "another zone or capacity",
-        ),
-        (
-            "[GCE_QUOTA_EXCEEDED]: Quota 'TPUS_PER_TPU_FAMILY' exceeded. Limit: 0.0",
-            "quota is exhausted",
-            "names the quota",
-        ),
-        ("googleapi: Error 401: Request had invalid authentication credentials.", "expired", "gcloud auth login"),
-        ("googleapi: Error 403: … has not been used in project p before or it is disabled", "is disabled", "wait"),
-        (EXISTS, "created by hand", "pulumi import"),
-        ("googleapi: Error 400: … is already being used by 'x', resourceInUse", "still uses it", "llmd-gke destroy"),
-        ("googleapi: Error 503: backend error, backendError", "rejected requests temporarily", "wait"),
-        ('Error creating Router: Post "https://compute.googleapis.com/v1/x": EOF', "connection", "try again"),
-        ("googleapi: Error 409: The operation was aborted: concurrent changes", "another change", "try again"),
-        ("error reading from server: EOF", "process ended", "try again"),
-        ('connection error: desc = "transport: Error while dialing: dial tcp: refused"', "process ended", "try again"),
-        ("Detected that /x/pulumi-resource-gcp exited prematurely.", "process ended", "try again"),
-        (
-            "configured Kubernetes cluster is unreachable. If the cluster",
-            "another one replaced it",
-            "DELETE_UNREACHABLE",
-        ),
-        (
-            "can't delete Helm Release with unreachable cluster. Reason: x",
-            "is gone",
-            "PULUMI_K8S_DELETE_UNREACHABLE=true",
-        ),
-        ("Error while waiting to delete default node pool: internal error", "leave it", "delete default-pool"),
-        ("Error deleting default node pool: googleapi: Error 401: Request had", "leave it", "delete default-pool"),
-        ("could not read plugin [/x/pulumi-resource-kubernetes]: exit status -1", "process ended", "try again"),
-        ("uninstall: Release not loaded: lws: release: not found", "no longer in the cluster", "refresh --stack dev"),
-        ("googleapi: Error 404: Not found: projects/p", "deleted by hand", "refresh --stack dev"),
-        ("googleapi: got HTTP response code 404 with body: <html>", "lost its name", "import"),
-        ("Error waiting for Creating Router: internal error", "its own service failed", "try again"),
-        (f"creating {CLUSTER}: 1 error occurred:\n\t* internal error", "later updates count it", "pulumi destroy"),
-        (
-            f"creating {CLUSTER}: 1 error occurred:\n\t* Zone x: GCE_STOCKOUT",
-            "later updates count it",
-            "pulumi destroy",
-        ),
-        (f"creating {CLUSTER}: 1 error occurred:\n\t* googleapi: Error 503: x", "rejected requests", "wait"),
-        (
-            f"creating {CLUSTER}: 1 error occurred:\n\t* Error deleting default node pool: x",
-            "later updates leave it",
-            "delete default-pool",
-        ),
-        ("1 error occurred:\n\t* internal error\n", "its own service failed", "try again"),
-        (
-            'not successfully created by the Kubernetes API server: networkpolicies "x" already exists',
-            "a destroy that was interrupted",
-            "finish the destroy",
-        ),
-        ("cannot re-use a name that is still in use", "a destroy that was interrupted", "finish the destroy"),
-        ("Error waiting to create Address: backend down", "failed later", "the cause that the message names"),
-    ],
-)
-def test_a_known_error_has_a_cause_and_a_fix(message: str, cause: str, fix: str) -> None:
-    ((explanation, do),) = explained([message], "dev")
-    assert cause in explanation
-    assert fix in do
+@pytest.mark.parametrize(("key", "message"), MESSAGES)
+def test_a_message_is_explained_by_its_cause_or_not_at_all(key: str, message: str) -> None:
+    for spelling in (message, f"error: {message}", message.upper()):
+        entry = explanation(spelling)
+        assert (entry.key if entry else "none") == key, spelling
 
 
-def test_a_cause_is_said_once_and_what_is_not_google_s_is_left_alone() -> None:
-    others = ["dial tcp 10.0.0.1:443: connection refused", 'namespaces "x" already exists', "update failed"]
-    others.append("Internal error occurred: failed calling webhook")  # of a Kubernetes API server
-    assert len(list(explained([EXISTS, EXISTS, *others], "dev"))) == 1
+def test_every_entry_has_a_message_and_none_has_two_entries() -> None:
+    assert {key for key, _ in MESSAGES} == {one.key for one in ERRORS} | {"none"}
+    assert len({one.key for one in ERRORS}) == len(ERRORS)
+
+
+def test_only_a_cluster_that_may_be_gone_leads_to_removing_objects_from_the_state() -> None:
+    assert [one.key for one in ERRORS if "DELETE_UNREACHABLE" in one.fix] == ["cluster-gone"]
+
+
+def test_what_keeps_this_machine_from_the_cluster_is_no_sign_that_it_is_gone() -> None:
+    ((_, fix),) = explained([BARE, PLUGIN], "dev")
+    assert "DELETE_UNREACHABLE" not in fix
+    assert "refresh --stack dev" in dict(explained([BARE], "dev"))[GONE.cause]
+
+
+def test_a_cause_is_said_once() -> None:
+    exists = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' already exists, alreadyExists"
+    assert len(list(explained([exists, exists, "update failed"], "dev"))) == 1
 
 
 def test_every_cause_is_in_the_documentation() -> None:

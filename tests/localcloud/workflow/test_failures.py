@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from llmd_gke.google_errors import SIGN_IN
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import failures
 
@@ -42,8 +43,7 @@ def test_cause_and_fix_of_a_resource_that_failed_are_said(workdir: Workdir) -> N
         {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
         error("update failed"),
     )
-    assert "Cause: the credentials have expired." in causes(workdir)
-    assert "Fix: gcloud auth login --update-adc." in causes(workdir)
+    assert f"Cause: {SIGN_IN.cause}.\nFix: {SIGN_IN.fix}." in causes(workdir)
 
 
 def test_an_error_that_the_bridge_reports_twice_has_one_cause(workdir: Workdir) -> None:

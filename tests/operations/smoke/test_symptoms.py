@@ -43,19 +43,26 @@ def test_what_is_said_finds_its_cause(symptom: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "key"),
     [
-        "RuntimeError: TPU initialization failed: INTERNAL",
-        "open(/dev/vfio/0): Operation not permitted",
-        "open(/dev/accel0): Permission denied",
-        "RLIMIT_MEMLOCK is too low",
-        "failed to map 2147483648 bytes of /dev/vfio/0",
+        ("TPU initialization failed: open(/dev/vfio/0): Operation not permitted", "tpu-privileges"),
+        ("open(/dev/accel0): Permission denied", "tpu-privileges"),
+        ("RLIMIT_MEMLOCK is too low", "tpu-privileges"),
+        ("failed to map 2147483648 bytes of /dev/vfio/0", "tpu-privileges"),
+        ("UNKNOWN: TPU initialization failed: open(/dev/vfio/0): Device or resource busy", "tpu-busy"),
+        ("open(/dev/vfio/0): Device or resource busy; Couldn't open iommu group /dev/vfio/0", "tpu-busy"),
+        ("OSError: [Errno 16] Device or resource busy: '/dev/accel0'", "tpu-busy"),
+        ("ABORTED: The TPU is already in use by process with pid 7. Not attempting to load libtpu.so", "tpu-busy"),
+        ("libtpu.so already in use by another process. Run lsof -w /dev/accel0", "tpu-busy"),
+        ("Internal error when accessing libtpu multi-process lockfile. Run rm /tmp/libtpu_lockfile", "tpu-busy"),
+        ("RuntimeError: TPU initialization failed: INTERNAL", None),
+        ("TPU initialization failed: No ba16c7433 device found.", None),
+        ("OSError: [Errno 16] Device or resource busy: '/mnt/models'", None),
     ],
 )
-def test_a_server_that_may_not_use_its_chips_says_so_in_its_log(line: str) -> None:
+def test_a_server_that_cannot_use_its_chips_says_why_in_its_log(line: str, key: str | None) -> None:
     explanation = explain_log(f"INFO starting\n{line}\n")
-    assert explanation is not None
-    assert explanation.key == "tpu-privileges"
+    assert (explanation and explanation.key) == key
 
 
 def test_a_timeout_in_a_servers_log_is_not_taken_for_one_of_the_gateway() -> None:

@@ -49,7 +49,6 @@ EXCEPTIONS = {
     "localcloud/providers/google/generate_traits.py": "a generator for maintainers, which may fail with a traceback",
     "localcloud/providers/google/published.py": "a server, whose port is read from its first line of output",
     "localcloud/workflow/commands.py": "the command's errors go to the terminal, and Ctrl-C does not reach it",
-    "localcloud/workflow/early_providers.py": "servers, which run as long as the command that uses them",
     "localcloud/workflow/runner.py": "the engine owns the terminal and its signals",
     "localcloud/workflow/shell.py": TERMINAL,
     "localcloud/workflow/wrapper.py": REPLACED,

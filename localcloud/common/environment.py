@@ -16,10 +16,7 @@ PREFIXES = (
 )  # fmt: skip
 """Variables that could carry credentials, point to a real cluster or change what the engine runs."""
 
-STARTED_PROVIDERS = "LLMD_GKE_STARTED_PROVIDERS"
-"""Folder with the ports of providers that run already, for one command (localcloud/workflow/early_providers.py)."""
-
-NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", STARTED_PROVIDERS, "VIRTUAL_ENV"})
+NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
 
 KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE"})
 """Variables that start with a removed prefix, but are the user's decision: a failed command names it

@@ -14,7 +14,7 @@ import yaml
 from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
-from localcloud.common.environment import STARTED_PROVIDERS, quote, script
+from localcloud.common.environment import quote, script
 from localcloud.common.files import write
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir, check_owner
@@ -30,10 +30,6 @@ the kind of cloud determines it."""
 
 ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
 """Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
-
-INPUT, OUTPUT = ".stdin", ".stdout"
-"""Suffixes of the files through which a provider that was started with the command is handed over
-(:mod:`localcloud.workflow.early_providers`)."""
 
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator: name of the program, and the module that runs both."""
@@ -73,38 +69,8 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
             contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
             comment = f"Stand-in for the {provider} provider: it stores its cloud in a file and makes no network calls."
-            contents[file] = (
-                f'#!/bin/sh\n# {comment}\n{_use_started(provider)}{python} localcloud.providers.{module} "$@"\n'
-            )
+            contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
     return contents
-
-
-def _use_started(provider: str) -> str:
-    """Lines of a start script that hand over the provider which was started with the command; the first script to take
-    it does so.
-
-    A process that has ended, and that nobody has waited for yet, has no ``exe``.
-    """
-    return (
-        f'offer="${{{STARTED_PROVIDERS}:-}}/{provider}"\n'
-        f'if [ -n "${{{STARTED_PROVIDERS}:-}}" ] && mv "$offer" "$offer.$$" 2> /dev/null; then\n'
-        '  read -r process < "$offer.$$"\n'
-        '  while [ -e "/proc/$process/exe" ]; do\n'
-        f'    if read -r port < "$offer{OUTPUT}"; then\n'
-        f'      exec 3> "$offer{INPUT}" # the provider serves as long as this is open\n'
-        '      echo "$port"\n'
-        "      exec cat # until the engine ends it\n"
-        "    fi\n"
-        "    sleep 0.02\n"
-        "  done\n"
-        "fi\n"
-    )
-
-
-def stand_ins(workdir: Workdir) -> dict[str, Path]:
-    """Provider name to start script of those that are stand-ins."""
-    real = real_providers(workdir)
-    return {provider: _launcher(workdir, provider) for provider in STAND_INS if provider not in real}
 
 
 def _launcher(workdir: Workdir, provider: str) -> Path:

@@ -19,7 +19,7 @@ from localcloud.common import child_process
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir
 from localcloud.pulumi_cli.discover import Engine
-from localcloud.workflow import backend, early_providers
+from localcloud.workflow import backend
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -73,8 +73,7 @@ class Runner:
     def ask(self, *arguments: str, folder: str | None = None) -> str:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's message if it fails."""
         command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
-        with early_providers.started(self.workdir, arguments[0], self.environment) as environment:
-            done = child_process.run(command, environment=environment)
+        done = child_process.run(command, environment=self.environment)
         if done.returncode:
             raise Problem(
                 f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"
@@ -96,8 +95,7 @@ class Runner:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # otherwise the option does not exist
         command = self._command("-C", str(self.workdir.root), *arguments)
-        with early_providers.started(self.workdir, arguments[0], environment) as environment:
-            status = supervise(command, environment, watch, silent=silent)
+        status = supervise(command, environment, watch, silent=silent)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 

@@ -29,7 +29,7 @@ MOST_ENTRIES = 40
 SECRET_SHAPES = re.compile(
     r"-----BEGIN [A-Z0-9 ]+-----(?s:.*?)(?:-----END [A-Z0-9 ]+-----|$)"  # PEM, also without its end
     r"|(?<![A-Za-z0-9])(?:"
-    r"hf_\w+"  # Hugging Face
+    r"(?<!--)hf_\w+|hf_\w{20,}"  # Hugging Face, but not the argument `--hf_token`
     r"|(?:gh[pousr]|github_pat|glpat|npm|dop_v1|whsec|xox[abeoprs])[_-][A-Za-z0-9_-]{8,}"  # GitHub and others
     r"|[sr]k-[A-Za-z0-9_-]{16,}|pul-[0-9a-f]{8,}"  # OpenAI and alike, Pulumi Cloud
     r"|AIza[\w-]{8,}|GOCSPX-[\w-]+|ya29\.[\w.-]+|1//0[\w-]{8,}"  # Google: API key, client secret, access and refresh
@@ -55,13 +55,17 @@ _HARMLESS = re.compile(
     r"|token_?(?:milli)?seconds",
     re.I,
 )
+_SHORT_ARGUMENT = re.compile(r"--(?:api[-_]ke?|hf[-_]t(?:oke?|o)?)")
+"""``--api-key`` and ``--hf-token`` in abbreviations that vLLM completes."""
 _HARMLESS_VALUES = frozenset({"true", "false", "null", "value`", HIDDEN.split()[0]})
 _ASSIGNMENT = re.compile(r"""(?<![\w.-])([\w.-]{2,64})(["']?\s*[=:]\s*["']?|["']?,\s*["'])([^\s"',;}\]]+)""")
 _FLAG = re.compile(r"""(?<![\w-])(--?[A-Za-z][\w-]*)(\s+|=|["'],\s*["'])([^\s"',\]]+)""")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a value of this name is secret: ``HF_TOKEN``, ``--api-key``, ``tlskey``; not ``maxTokens``."""
+    """Whether a value of this name is secret: ``HF_TOKEN``, ``--api-k``, ``tlskey``; not ``maxTokens``."""
+    if _SHORT_ARGUMENT.fullmatch(name):
+        return True
     rest = _HARMLESS.sub("", name)
     parts = [word.lower() for word in _KEY_PARTS.findall(rest)]
     if parts and parts[-1] == "private":

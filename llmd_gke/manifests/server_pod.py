@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmd_gke.catalog import compute_class, front_door, kserve, versions
-from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
+from llmd_gke.catalog import compute_class, front_door, kserve
+from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules.versions import version_of
+from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
 from llmd_gke.settings import (
     AcceleratorPool,
     FrontDoorSettings,
@@ -18,16 +18,6 @@ from llmd_gke.settings import (
 PROBE_SECONDS = 10
 PRE_STOP_SECONDS = 15
 """Seconds that KServe's presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
-
-SHUTDOWN_TIMEOUT_SINCE = (0, 18)
-"""First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
-
-NUMBERED_AS_VLLM = (
-    "vllm/vllm-openai",
-    *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
-)
-"""Suffixes of the names of images whose tags are vLLM's versions, also in mirrors. Others have a numbering of their
-own: ``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -70,20 +60,9 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
             arguments += [name, str(value)]
     if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
-    if _drains(model.image):
-        arguments += ["--shutdown-timeout", str(model.drain_seconds)]
+    if takes_shutdown_timeout(model.image):
+        arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]
     return [*arguments, *model.extra_args]
-
-
-def _drains(image: str) -> bool:
-    """Whether the server supports ``--shutdown-timeout``, by the image's name and tag; an image of unknown version does
-    not get it.
-    """
-    name, _, tag = image.split("@")[0].rpartition(":")
-    if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
-        return False
-    version = version_of(tag)
-    return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
 
 
 def grace_seconds(model: ModelSettings) -> int:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import SplitResult, urlsplit
 
-from llmd_gke.rules import addresses, names
+from llmd_gke.rules import addresses, names, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
@@ -118,8 +118,8 @@ def range_(value: str) -> Iterator[Finding]:
 
 def trusts_remote_code(arguments: Sequence[str]) -> bool:
     """Whether the server runs Python code that comes with the weights."""
-    flags = {word.partition("=")[0].replace("_", "-") for word in arguments if word.partition("=")[2] != "false"}
-    return "--trust-remote-code" in flags
+    read = vllm_arguments.read(arguments)
+    return any(one.name == vllm_arguments.TRUST_REMOTE_CODE and one.value != "false" for one in read)
 
 
 def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:

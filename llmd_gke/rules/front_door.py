@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from llmd_gke.catalog import front_door
+from llmd_gke.rules import pods, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
@@ -129,20 +130,12 @@ def limits(count: int) -> Iterator[Finding]:
 
 
 def adapters(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Names of the LoRA adapters that vLLM serves, from its arguments: ``--lora-modules sql=/path``, or JSON."""
-    names: list[str] = []
-    inside = False
-    for argument in arguments:
-        flag, equals, rest = argument.partition("=")
-        if flag in {"--lora-modules", "--lora_modules"}:
-            inside = not equals
-            entries = [rest] if equals else []
-        elif argument.startswith("--"):
-            inside, entries = False, []
-        else:
-            entries = [argument] if inside else []
-        names += [name for entry in entries for name in _adapter(entry)]
-    return tuple(names)
+    """Names of the LoRA adapters that vLLM serves, from its arguments: ``--lora-modules sql=/path``, or JSON.
+
+    Of several ``--lora-modules`` the server keeps the last.
+    """
+    given = [one.values for one in vllm_arguments.read(arguments) if one.name == vllm_arguments.LORA_MODULES]
+    return tuple(name for entry in given[-1] for name in _adapter(entry)) if given else ()
 
 
 def _adapter(entry: str) -> Iterator[str]:
@@ -178,15 +171,23 @@ def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Find
 
 def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
     """No argument turns off the usage reports that token budgets rely on."""
-    for argument in arguments:
-        name, _, value = argument.partition("=")
-        if name == front_door.UNFORCED_USAGE or (name == front_door.FORCED_USAGE and value.lower() == "false"):
+    for argument in vllm_arguments.read(arguments):
+        if _reports(argument) is False:
             yield Finding(
                 "forced-usage",
-                f"{argument}: streams without usage would escape the callers' token budgets",
+                f"{argument.shown}: streams without usage would escape the callers' token budgets",
                 allowed=front_door.FORCED_USAGE,
-                fix=f"remove {argument}, or the callers' tokensPerDay and tokensPerMonth",
+                fix=f"remove {argument.written}, or the callers' tokensPerDay and tokensPerMonth",
             )
+
+
+def _reports(argument: vllm_arguments.Argument) -> bool | None:
+    """Whether an argument makes the server report the tokens of every stream; ``None`` if it is about something
+    else.
+    """
+    if argument.name == front_door.FORCED_USAGE:
+        return argument.value.lower() != "false"
+    return False if argument.name == front_door.UNFORCED_USAGE else None
 
 
 LOSSES = {
@@ -268,13 +269,15 @@ def counts_tokens(spec: Input) -> bool:
 def reports_usage(template: Input) -> Iterator[Finding]:
     """The server of a runtime configuration reports the tokens of every stream."""
     for container in template.get("containers").each():
-        arguments = [argument.text() or "" for argument in container.get("args").each()]
-        if "--served-model-name" in arguments and front_door.FORCED_USAGE not in arguments:
+        arguments = vllm_arguments.read(pods.arguments(container))
+        # Of several the server takes the last.
+        reports = [one for one in map(_reports, arguments) if one is not None][-1:]
+        if reports != [True] and any(one.name == "--served-model-name" for one in arguments):
             yield Finding(
                 "forced-usage",
                 f"{container.path}.args: streams of /v1/completions report no usage, so they escape the token budgets",
                 allowed=front_door.FORCED_USAGE,
-                fix=f"add {front_door.FORCED_USAGE}",
+                fix=f"remove {front_door.UNFORCED_USAGE}" if reports else f"add {front_door.FORCED_USAGE}",
             )
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, models
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
+from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.buckets import bucket_uri
 from llmd_gke.rules.finding import Finding
 
@@ -179,7 +180,7 @@ def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Fi
     """
     model = models.lookup(model_uri)
     limit = model.context if model and model.context else LONGEST_CONTEXT
-    if value <= limit or any(word.startswith(CHANGE_CONTEXT) for word in arguments):
+    if value <= limit or any(one.name in vllm_arguments.CHANGE_CONTEXT for one in vllm_arguments.read(arguments)):
         return
     whose = model_uri if limit < LONGEST_CONTEXT else "any published model"
     yield Finding(
@@ -192,5 +193,3 @@ def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Fi
 
 LONGEST_CONTEXT = 10_485_760
 """The longest context of a published model, in tokens (Llama 4 Scout)."""
-
-CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_scaling")

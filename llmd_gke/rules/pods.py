@@ -93,10 +93,8 @@ def _script_words(text: str) -> list[str]:
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
     for container in containers(pod):
-        for finding in vllm_arguments.server_arguments(
-            arguments(container), kind or accelerators.DEFAULT, refuse_owned=False
-        ):
-            if kind is not None or "--prefix-cache-block-size" in finding.problem:
+        for finding in vllm_arguments.server_arguments(arguments(container), kind or accelerators.DEFAULT, owned={}):
+            if kind is not None or finding.problem.startswith("--prefix-cache-block-size"):
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
 

@@ -7,6 +7,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from llmd_gke.rules.vllm_arguments import expanded
+
 NAME = re.compile(
     r"(?:(?:^|_|HF|GH|AUTH|ACCESS|BEARER|REFRESH|API)TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|(?:^|_)(?:PASS|PWD)|SECRETS?"
     r"|(?:^|_)CREDENTIALS?|APIKEYS?"
@@ -97,7 +99,7 @@ def is_header(name: str) -> bool:
 
 def is_argument(word: str) -> bool:
     """Whether an argument such as ``--api-key=…`` takes a secret."""
-    return ARGUMENT.fullmatch(word.replace("_", "-").partition("=")[0].lower()) is not None
+    return ARGUMENT.fullmatch(expanded(word.partition("=")[0]).lower()) is not None
 
 
 def has_shape(text: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.accelerators import TPU, Family
-from llmd_gke.rules import models
+from llmd_gke.rules import models, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
@@ -123,12 +123,9 @@ def tensor_parallel(pod: Input, parallelism: Input) -> Iterator[Finding]:
         if asked is None or parallelism.get("data").value is not None:
             continue
         values = [(parallelism.get("tensor").path, parallelism.get("tensor").integer())]
-        argv = arguments(container)
-        for position, word in enumerate(argv):
-            name, _, value = word.replace("_", "-").partition("=")
-            value = value or (argv[position + 1] if position + 1 < len(argv) else "")
-            if name in ("--tensor-parallel-size", "-tp") and value.isdigit():
-                values.append((f"{container.path} {name}", int(value)))
+        for argument in vllm_arguments.read(arguments(container)):
+            if argument.name == "--tensor-parallel-size" and argument.value.isdigit():
+                values.append((f"{container.path} {argument.written}", int(argument.value)))
         for path, value in values:
             if value is not None and value != asked and not _spans_hosts(family, topology, asked):
                 machine = next((m.name for m in family.machines if m.chips == asked), "") if family else ""

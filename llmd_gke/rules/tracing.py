@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from llmd_gke.catalog import tracing
+from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import is_older
 
@@ -76,7 +77,7 @@ def managed(version: str) -> Iterator[Finding]:
 
 def server(arguments: Iterable[str], variables: Iterable[str]) -> Iterator[Finding]:
     """The server's arguments and variables do not also set the receiver: KServe would not overwrite them."""
-    own = {one.partition("=")[0] for one in arguments} & set(tracing.ARGUMENTS)
+    own = {one.written for one in vllm_arguments.read(arguments) if one.name in tracing.ARGUMENTS}
     own |= set(variables) & set(tracing.VARIABLES)
     if own:
         yield Finding(

@@ -1,7 +1,8 @@
-"""Rules about the arguments of ``vllm serve``.
+"""Rules about the arguments of ``vllm serve``, and the reader of arguments for all other rules.
 
-Source: vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization
-methods).
+Sources: vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization
+methods); vllm-project/vllm ``vllm/utils/argparse_utils.py``, ``vllm/entrypoints/openai/cli_args.py`` and
+``vllm/engine/arg_utils.py`` @v0.27.0 (how arguments are read, and their names).
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
+from llmd_gke.catalog import front_door, tracing, versions
+from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.versions import version_of
 
 OWNED_ARGUMENTS: Mapping[str, str] = {
     "--port": "the port is always 8000: KServe's Service, the InferencePool and the health checks rely on it",
@@ -29,26 +33,170 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--host": "KServe's probes and the InferencePool expect the server's default address",
     "--pipeline-parallel-size": "set pipelineParallel",
     "--hf-token": "arguments are readable in the pod's specification: use the secret llmd-gke:hfToken",
+    "--model": "set uri",
+    "--config": "a file could set any argument: write the arguments themselves",
+    "--headless": "the server would open no port",
+    "--grpc": "the Gateway and the health checks use HTTP",
+    "--uds": "the server would open no port",
+    "--root-path": "the Gateway removes the model's path before the server sees it",
+    "--disable-log-stats": "alerts, autoscaling and the endpoint picker read the server's metrics",
 }
 """Arguments that are set by a typed setting, or not allowed at all."""
 
+SHUTDOWN_TIMEOUT = "--shutdown-timeout"
+SHUTDOWN_TIMEOUT_SINCE = (0, 18)
+"""First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
 
-TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
-"""An argument and its value in one entry of a list: no shell splits it."""
+NUMBERED_AS_VLLM = (
+    "vllm/vllm-openai",
+    *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
+)
+"""Suffixes of the names of images whose tags are vLLM's versions, also in mirrors. Others have a numbering of their
+own: ``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
+LORA_MODULES = "--lora-modules"
+TRUST_REMOTE_CODE = "--trust-remote-code"
+CHANGE_CONTEXT = ("--hf-overrides", "--rope-scaling")
+"""Arguments that change the maximum context of a model."""
+
+KNOWN_ARGUMENTS = frozenset(
+    {
+        *OWNED_ARGUMENTS,
+        *(name for kind in ACCELERATORS for name in kind.refused_arguments),
+        "--quantization",
+        "--kv-transfer-config",
+        SHUTDOWN_TIMEOUT,
+        LORA_MODULES,
+        TRUST_REMOTE_CODE,
+        *CHANGE_CONTEXT,
+        front_door.FORCED_USAGE,
+        front_door.UNFORCED_USAGE,
+        *tracing.ARGUMENTS,
+    }
+)
+"""The arguments that any rule is about."""
+
+NEIGHBOURS = frozenset(
+    {
+        "--api-server-count", "--code-revision", "--config-format", "--cpu-offload-params", "--data-parallel-size",
+        "--device-ids", "--disable-access-log-for-endpoints", "--distributed-timeout-seconds",
+        "--enable-fault-tolerance", "--enable-prompt-embeds", "--generation-config", "--help", "--kv-cache-dtype",
+        "--lora-dtype", "--max-logprobs", "--max-num-scheduled-tokens", "--model-impl", "--no-enable-fault-tolerance",
+        "--no-enable-prompt-embeds", "--offload-backend", "--pooler-config", "--prefix-caching-hash-algo",
+        "--revision", "--seed", "--show-hidden-metrics-for-version", "--ssl-cert-reqs", "--tokenizer",
+        "--trust-request-chat-template", "--ubatch-size",
+    }
+)  # fmt: skip
+"""vLLM 0.27's option with the longest common beginning for each of :data:`KNOWN_ARGUMENTS`: what begins both is no
+abbreviation. No option of vLLM 0.27 is the beginning of a known argument. ``--quantization-config`` is missing so that
+``--quant`` counts as ``--quantization``: 0.27 exits on it, older versions take it.
+"""
 
 SHORT_ARGUMENTS: Mapping[str, str] = {
     "-tp": "--tensor-parallel-size",
+    "-t": "--tensor-parallel-size",
     "-pp": "--pipeline-parallel-size",
     "-q": "--quantization",
 }
-"""vLLM's short names for arguments that rules are about (vllm-project/vllm ``vllm/engine/arg_utils.py``)."""
+"""vLLM's short names for arguments that rules are about. ``-t`` is argparse's abbreviation of ``-tp``."""
+
+RAY_HEAD = "--head"
+"""No abbreviation in the pod of a leader, whose script may have ``ray start --head`` as well."""
+
+TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
+"""An argument and its value in one entry of a list: no shell splits it."""
+OPTION = re.compile(r"--?[A-Za-z]")
+JOINED = re.compile(r"^-q(?=[a-z][a-z0-9_-]{2,}$)")
+"""argparse takes the value of an option of one letter also without a space: ``-qawq``."""
 
 
-def _misspelt(name: str, kind: Accelerator) -> Iterator[Finding]:
-    meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *kind.refused_arguments), n=1, cutoff=0.92)
-    if name.startswith("--") and meant:
-        advice = OWNED_ARGUMENTS.get(meant[0], f"remove {meant[0]}")
+def _meanings(name: str) -> list[str]:
+    """The known arguments and their neighbours that begin with ``name``, or only that of exactly this name."""
+    names = KNOWN_ARGUMENTS | NEIGHBOURS
+    return [name] if name in names else sorted(one for one in names if one.startswith(name))
+
+
+def expanded(written: str) -> str:
+    """The name by which the server knows an argument: without underscores and keys, and in full.
+
+    argparse completes an unambiguous beginning: ``--por`` is ``--port``. A name that no rule is about stays as it is,
+    but for its underscores.
+    """
+    if not written.startswith("--"):
+        return SHORT_ARGUMENTS.get(written, written)
+    name = written.replace("_", "-")
+    meanings = _meanings(name.partition(".")[0])
+    return meanings[0] if len(meanings) == 1 and meanings[0] in KNOWN_ARGUMENTS else name
+
+
+class Argument(NamedTuple):
+    """An argument of a server as the server reads it."""
+
+    written: str
+    """Its name as in the pod or the settings."""
+    name: str
+    """Its full name: :func:`expanded`."""
+    values: tuple[str, ...]
+    """The text behind ``=``, or all words up to the next argument."""
+
+    @property
+    def value(self) -> str:
+        """The first value, or nothing."""
+        return self.values[0] if self.values else ""
+
+    @property
+    def key(self) -> str:
+        """The key of a JSON value: ``a`` of ``--hf-overrides.a=1``."""
+        return self.written.partition(".")[2]
+
+    @property
+    def abbreviated(self) -> bool:
+        """Whether the server has to complete the name."""
+        return self._short and self.written.startswith("--")
+
+    @property
+    def shown(self) -> str:
+        """The name for messages."""
+        return f"{self.written} (short for {self.name})" if self._short else self.name
+
+    @property
+    def _short(self) -> bool:
+        return self.name not in (name := self.written.replace("_", "-"), name.partition(".")[0])
+
+
+def read(argv: Iterable[str]) -> list[Argument]:
+    """The arguments among the words of a command line; those before the first one are left out."""
+    result: list[Argument] = []
+    for word in argv:
+        if OPTION.match(word):
+            written, given, value = JOINED.sub("-q=", word).partition("=")
+            result.append(Argument(written, expanded(written), (value,) if given else ()))
+        elif result:
+            result[-1] = result[-1]._replace(values=(*result[-1].values, word))
+    return result
+
+
+def takes_shutdown_timeout(image: str) -> bool:
+    """Whether the server supports ``--shutdown-timeout``, by the image's name and tag; an image of unknown version does
+    not.
+    """
+    name, _, tag = image.split("@")[0].rpartition(":")
+    if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
+        return False
+    version = version_of(tag)
+    return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
+
+
+def owned_arguments(image: str) -> Mapping[str, str]:
+    """As :data:`OWNED_ARGUMENTS`, for the servers of an image."""
+    drains = {SHUTDOWN_TIMEOUT: "set drainSeconds"} if takes_shutdown_timeout(image) else {}
+    return {**OWNED_ARGUMENTS, **drains}
+
+
+def _misspelt(name: str, kind: Accelerator, owned: Mapping[str, str]) -> Iterator[Finding]:
+    meant = difflib.get_close_matches(name, (*owned, *kind.refused_arguments), n=1, cutoff=0.92)
+    if name.startswith("--") and meant and name.replace("--no-", "--") != meant[0]:
+        advice = owned.get(meant[0], f"remove {meant[0]}")
         yield Finding(
             kind.rule("server-argument"),
             f"{name} looks like a misspelling of {meant[0]}: the server exits on unknown arguments",
@@ -58,41 +206,65 @@ def _misspelt(name: str, kind: Accelerator) -> Iterator[Finding]:
 
 
 def server_arguments(
-    arguments: Iterable[str], kind: Accelerator = DEFAULT, *, refuse_owned: bool = True
+    argv: Iterable[str], kind: Accelerator = DEFAULT, *, owned: Mapping[str, str] = OWNED_ARGUMENTS
 ) -> Iterator[Finding]:
-    """No argument that makes the server exit on the accelerator, or (``refuse_owned``) that a typed setting writes."""
-    argv = list(arguments)
-    for position, word in enumerate(argv):
-        name, _, value = word.partition("=")
-        name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
-        value = value or (argv[position + 1] if position + 1 < len(argv) else "")
+    """No argument that makes the server exit on the accelerator, or that changes what a typed setting writes.
+
+    ``owned``: the arguments that settings write. Without any, ``argv`` is a whole command line that has them,
+    which may be that of another program.
+    """
+    rule = kind.rule("server-argument")
+    single: list[str] = []
+    for word in argv:
         if spaced := TWO_IN_ONE.match(word):
             yield Finding(
-                kind.rule("server-argument"),
+                rule,
                 f"{spaced[1]} and its value are in one entry: the server treats the whole entry as the name of an "
                 "argument",
                 allowed=f"{spaced[1]}=VALUE, or two entries",
                 fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
             )
-        elif name in kind.refused_arguments:
-            reason = kind.refused_arguments[name]
-            yield Finding(kind.rule("server-argument"), f"{name}: {reason}", fix=f"remove {name}")
-        elif refuse_owned and name in OWNED_ARGUMENTS:
-            reason = OWNED_ARGUMENTS[name]
-            yield Finding(kind.rule("server-argument"), f"{name} must not be set here: {reason}", fix=f"remove {name}")
+        else:
+            single.append(word)
+    arguments = read(single)
+    in_full = [argument.name for argument in arguments if not argument.abbreviated]
+    completes = bool(owned) or not KNOWN_ARGUMENTS.isdisjoint(in_full)
+    for argument in arguments:
+        written, name, value = argument.written, argument.name, argument.value
+        if name in kind.refused_arguments:
+            yield Finding(rule, f"{argument.shown}: {kind.refused_arguments[name]}", fix=f"remove {written}")
+        elif name in owned:
+            yield Finding(rule, f"{argument.shown} must not be set here: {owned[name]}", fix=f"remove {written}")
+        elif owned and len(meanings := _meanings(name)) > 1:
+            problem = f"{written} abbreviates several arguments of the server: {', '.join(meanings)}"
+            yield Finding(rule, problem, fix="write the name in full")
+        elif argument.abbreviated and completes and (owned or written != RAY_HEAD):
+            problem = f"{argument.shown}: a server that has another argument with this beginning exits"
+            yield Finding(rule, problem, allowed=name, fix=f"write {name}, or remove it")
         elif name == "--quantization" and value not in kind.quantizations:
             yield Finding(
-                kind.rule("server-argument"),
-                f"--quantization {value} does not run on {kind.name}",
+                rule,
+                f"{argument.shown} {value} does not run on {kind.name}",
                 allowed=", ".join(sorted(kind.quantizations)),
                 fix=f"use a quantization that {kind.name} supports, or remove the argument",
             )
-        elif name == "--kv-transfer-config" and not any(f'"{connector}"' in value for connector in kind.kv_connectors):
+        elif name == "--kv-transfer-config" and not _connects(argument, kind):
             yield Finding(
-                kind.rule("server-argument"),
-                f"--kv-transfer-config names a connector that does not run on {kind.name}",
+                rule,
+                f"{argument.shown} names a connector that does not run on {kind.name}",
                 allowed=", ".join(sorted(kind.kv_connectors)),
-                fix="remove --kv-transfer-config",
+                fix=f"remove {written}",
             )
-        elif refuse_owned:
-            yield from _misspelt(name, kind)
+        elif owned and name == LORA_MODULES and in_full.count(name) > 1:
+            problem = f"{name} is given {in_full.count(name)} times: the server keeps only the last one"
+            yield Finding(rule, problem, fix=f"write all adapters after one {name}")
+            in_full = [one for one in in_full if one != name]
+        elif owned:
+            yield from _misspelt(name, kind, owned)
+
+
+def _connects(argument: Argument, kind: Accelerator) -> bool:
+    """Whether the connector of ``--kv-transfer-config`` runs on the accelerator, given as JSON or by its key."""
+    if argument.key:
+        return argument.key != "kv_connector" or argument.value in kind.kv_connectors
+    return any(f'"{connector}"' in argument.value for connector in kind.kv_connectors)

@@ -127,7 +127,8 @@ TPU_ARGUMENTS = Rule(
     name="tpu-server-argument",
     title="Servers on TPU have no arguments that the TPU backend rejects",
     why="`--prefix-cache-block-size` does not exist in any vLLM version (`unrecognized arguments`), and the TPU "
-    "backend supports few quantizations and KV connectors; GPU arguments make the server exit.",
+    "backend supports few quantizations and KV connectors; GPU arguments make the server exit. The server completes "
+    "abbreviated names: `--por` is `--port`, and overrides it.",
     sources=(TPU_INFERENCE,),
     kinds=WORKLOADS,
     check_resource=_arguments,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.abbreviations import VARIANTS
 from tests.policies.registered import (
     GATEWAY,
     GATEWAY_TEXT,
@@ -144,8 +146,9 @@ SECRETS: dict[str, Mapping[str, Any]] = {
     "token under another name": {"env": [{"name": "INNOCENT", "value": "hf_" + "a" * 34}]},
     "private key": {"env": [{"name": "CONFIG", "value": "-----BEGIN RSA PRIVATE KEY-----\nMII"}]},
     "argument": {"args": ["--hf_token=abcdef"]},
+    "short argument": {"args": ["--hf-toke", "abcdef"]},
     "two-part argument": {"args": ["--redis-password", "abcdef"]},
-    "additional arguments": {"env": [{"name": "VLLM_ADDITIONAL_ARGS", "value": "--api-key abcdef"}]},
+    "additional arguments": {"env": [{"name": "VLLM_ADDITIONAL_ARGS", "value": "--api_ke abcdef"}]},
     "hook": {"lifecycle": {"postStart": {"exec": {"command": ["sh", "-c", "API_KEY=abcdef curl x"]}}}},
     "probe": {"readinessProbe": {"exec": {"command": ["curl", "http://u:p@localhost/health"]}}},
 }
@@ -172,6 +175,32 @@ def test_secrets_are_found_wherever_a_pod_can_carry_them(fields: Mapping[str, An
 )
 def test_what_only_resembles_a_secret_is_left_alone(fields: Mapping[str, Any]) -> None:
     assert of(run_pack([thing("Pod", "v1", spec=pod(**fields))]), "plain-secret") == []
+
+
+WRITTEN = ["--served-model-name", "qwen", "--port", "8000", "--tensor-parallel-size", "4"]
+OWN_RULES = {
+    "--api-key": "plain-secret",
+    "--hf-token": "plain-secret",
+    "--tensor-parallel-size": "tpu-parallelism",
+}
+
+
+@pytest.mark.parametrize(("name", "argv"), VARIANTS)
+def test_short_arguments_of_servers_count_as_those_that_they_are(name: str, argv: list[str]) -> None:
+    for fields in (
+        {"args": [*WRITTEN, *argv]},
+        {"args": WRITTEN, "env": [{"name": "VLLM_ADDITIONAL_ARGS", "value": shlex.join(argv)}]},
+    ):
+        diagnostics = run_pack([thing("Pod", "v1", spec=pod(**fields))])
+        assert of(diagnostics, OWN_RULES.get(name, "tpu-server-argument"), "MANDATORY")
+
+
+def test_arguments_of_other_programs_are_not_taken_for_short_ones() -> None:
+    script = "ray start --head --port=6379 && exec vllm serve m --tensor-parallel-size 4 --port 8000"
+    others = ["--api=true", "--prefix=/data", "--distributed", "--dev", "--hf", "--host=x"]
+    for fields in ({"command": ["sh", "-c", script]}, {"args": others}):
+        diagnostics = run_pack([thing("Pod", "v1", spec=pod(**fields))])
+        assert [one for rule in ("tpu-server-argument", "plain-secret") for one in of(diagnostics, rule)] == []
 
 
 @pytest.mark.parametrize(

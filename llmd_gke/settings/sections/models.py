@@ -81,7 +81,8 @@ class ModelSettings(Section):
     dtype: Literal["auto", "bfloat16"] = "auto"
     """Data type of the weights (default: ``auto``); TPUs have no float16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
-    """Further arguments for vLLM: ``--flag=value``, or flag and value as two entries (default: none)."""
+    """Further arguments for vLLM, not abbreviated: ``--flag=value``, or flag and value as two entries (default:
+    none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
     image: Word = Field(default_factory=lambda: versions.image(DEFAULT.image))

@@ -34,7 +34,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
     yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
     yield from locate(f"{key}.image", model.image, models.image(model.image))
-    yield from locate(f"{key}.extraArgs", list(model.extra_args), vllm_arguments.server_arguments(model.extra_args))
+    owned = vllm_arguments.owned_arguments(model.image)
+    findings = vllm_arguments.server_arguments(model.extra_args, owned=owned)
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings)
     for index, one in enumerate(model.env):
         findings = environment.variable(one.name, one.value, one.secret, one.key)
         yield from locate(f"{key}.env[{index}]", one.name, findings)

@@ -126,7 +126,7 @@ def test_arguments_with_values_of_other_accelerators_are_refused(arguments: list
 
 
 def test_a_policy_can_allow_what_settings_write() -> None:
-    assert list(vllm_arguments.server_arguments(["--port", "8000", "--dtype", "auto"], refuse_owned=False)) == []
+    assert list(vllm_arguments.server_arguments(["--port", "8000", "--dtype", "auto"], owned={})) == []
 
 
 @given(some.text(alphabet="abz019-AZ_.", max_size=50), some.integers(1, 40))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.rules import models, vllm_arguments
+from llmd_gke.rules import egress, front_door, models, tracing, vllm_arguments
+from tests.abbreviations import VARIANTS
 
 QWEN, UNKNOWN = "hf://Qwen/Qwen3-4B", "hf://someone/a-model"
 
@@ -28,10 +29,51 @@ def test_a_misspelt_argument_of_a_setting_is_a_warning_that_names_the_setting() 
 
 
 @pytest.mark.parametrize(
-    "name", ["--enable-chunked-prefill", "--data-parallel-size", "--max-num-partial-prefills", "--kv-cache-dtype"]
-)
-def test_arguments_that_vllm_has_are_not_taken_for_misspelt_ones(name: str) -> None:
+    "name",
+    ["--enable-chunked-prefill", "--data-parallel-size", "--max-num-partial-prefills", "--kv-cache-dtype",
+     "--config-format", "--device-ids", "--quantization-config", "--max-num-scheduled-tokens", "--model-impl",
+     "--no-disable-log-stats", "--hf-config-path", "--api-server-count"],
+)  # fmt: skip
+def test_arguments_that_vllm_has_are_not_taken_for_misspelt_or_shortened_ones(name: str) -> None:
     assert list(vllm_arguments.server_arguments([f"{name}=1"])) == []
+
+
+@pytest.mark.parametrize(("name", "argv"), VARIANTS)
+def test_an_argument_is_read_by_the_name_that_the_server_gives_it(name: str, argv: list[str]) -> None:
+    (argument,) = vllm_arguments.read(argv)
+    assert argument.name == name
+
+
+@pytest.mark.parametrize("argv", [["--max-num=4"], ["--ssl", "x"], ["--m", "4"]])
+def test_what_could_be_several_arguments_is_refused(argv: list[str]) -> None:
+    (finding,) = vllm_arguments.server_arguments(argv)
+    assert finding.severity == "error"
+
+
+def test_a_connector_may_be_given_by_keys() -> None:
+    keys = ["--kv-transfer-config.kv_connector=TPUConnector", "--kv-transfer-config.kv_role", "kv_both"]
+    assert list(vllm_arguments.server_arguments(keys)) == []
+
+
+def test_adapters_given_twice_are_refused_because_the_server_keeps_the_last() -> None:
+    argv = ["--lora-modules", "a=/a", "b=/b", "--seed", "7", "--lora_modules=c=/c"]
+    assert front_door.adapters(argv) == ("c",)
+    (finding,) = vllm_arguments.server_arguments(argv)
+    assert finding.severity == "error"
+    assert front_door.adapters(["--lora-module", "a=/a", '{"name": "b"}']) == ("a", "b")
+
+
+def test_rules_about_single_arguments_see_short_ones() -> None:
+    assert egress.trusts_remote_code(["--trust_remote"])
+    assert not egress.trusts_remote_code(["--trust-request-chat-template"])
+    assert list(tracing.server(["--collect=all"], []))
+    assert list(models.context(UNKNOWN, models.LONGEST_CONTEXT + 1, ["--hf-over.rope_scaling={}"])) == []
+
+
+@pytest.mark.parametrize(("tag", "refused"), [("v0.27.0", True), ("v0.17.0", False)])
+def test_the_drain_time_is_set_by_hand_only_where_the_program_does_not_set_it(tag: str, refused: bool) -> None:
+    owned = vllm_arguments.owned_arguments(f"vllm/vllm-tpu:{tag}")
+    assert bool(list(vllm_arguments.server_arguments(["--shutdown-timeout", "0"], owned=owned))) is refused
 
 
 @pytest.mark.parametrize(("uri", "limit"), [(QWEN, 40_960), (UNKNOWN, models.LONGEST_CONTEXT)])

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from llmd_gke.catalog.front_door import UNFORCED_USAGE
 from llmd_gke.settings import Checked, SettingsError, parse
 from llmd_gke.settings.stack_secrets import plain_secrets
 from llmd_gke.settings.validation import CLOUD_VARIABLE
+from tests.abbreviations import SPELLINGS
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 LONG = "k" * 40
@@ -111,11 +113,20 @@ def test_no_model_is_at_the_root_of_a_door(config: Config, refused: Refuse) -> N
 
 
 @pytest.mark.parametrize("argument", ["--no-enable-force-include-usage", "--enable-force-include-usage=false"])
-def test_a_token_budget_needs_usage_that_nobody_turned_off(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked], argument: str
+def test_usage_may_be_turned_off_without_a_token_budget(
+    config: Config, accepted: Callable[..., Checked], argument: str
 ) -> None:
     config["llmd-gke:models"][0]["extraArgs"] = [argument]
     assert accepted(door(config, {"name": "team-a", "requestsPerMinute": 5})).settings.front_door is not None
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [UNFORCED_USAGE, "--no_enable_force_include_usage", *SPELLINGS[UNFORCED_USAGE],
+     "--enable-force-include-usage=false"],
+)  # fmt: skip
+def test_a_token_budget_needs_usage_that_nobody_turned_off(config: Config, refused: Refuse, argument: str) -> None:
+    config["llmd-gke:models"][0]["extraArgs"] = [argument]
     message = refused(door(config, {"name": "team-a", "tokensPerDay": 5}))
     assert "llmd-gke:models[0].extraArgs" in message
     assert "forced-usage" in message

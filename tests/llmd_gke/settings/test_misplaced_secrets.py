@@ -36,6 +36,8 @@ MISPLACED: dict[str, Callable[[Config], None]] = {
     "--api_key X": model(extraArgs=[f"--api_key {CANARY}", 3]),
     "--api-key=X": model(extraArgs=[f"--api-key={CANARY}", 3]),
     "--hf-token, X": model(extraArgs=["--hf-token", CANARY, 3]),
+    "--hf-toke, X": model(extraArgs=["--hf-toke", CANARY, 3]),
+    "--api_k X": model(extraArgs=[f"--api_k {CANARY}", 3]),
     "one text": model(extraArgs=f"--seed 7 --hf-token {CANARY}"),
     "user and password of a URL": model(uri=f"https://user:{CANARY}@example.com/model"),
     "user and password of a bucket": model(uri=f"s3://KEY:{CANARY}@bucket/model"),

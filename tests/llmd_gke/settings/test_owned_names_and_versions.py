@@ -10,6 +10,7 @@ import pytest
 
 from llmd_gke.settings import SettingsError
 from llmd_gke.settings.load import load_stack, read_config
+from tests.abbreviations import VARIANTS
 
 Config = dict[str, Any]
 
@@ -70,12 +71,17 @@ def test_what_google_has_no_room_or_place_for_is_refused(
     assert f"[{rule}]" in refused(config)
 
 
-@pytest.mark.parametrize("arguments", [["-tp", "8"], ["--host=127.0.0.1"], ["-pp", "2"], ["-q", "gptq"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["-tp", "8"], ["--host=127.0.0.1"], ["-pp", "2"], ["-q", "gptq"], *(argv for _, argv in VARIANTS)],
+)
 def test_short_names_of_arguments_pass_no_rule_by(
     config: Config, refused: Callable[[Config], str], arguments: list[str]
 ) -> None:
     config["llmd-gke:models"][0]["extraArgs"] = arguments
-    assert "[tpu-server-argument]" in refused(config)
+    message = refused(config)
+    assert "[tpu-server-argument]" in message
+    assert "abcdef" not in message
 
 
 def test_a_token_in_plain_text_is_refused_and_not_repeated(tmp_path: Path) -> None:

@@ -88,8 +88,12 @@ KEPT_ANNOTATION = "llmd-gke/kept-beside-front-door"
 """Annotation of model routes at the load balancer that are kept for a transition."""
 
 CALLER_HEADER = "x-llm-caller"
-MODEL_HEADER = "x-ai-eg-model"
-"""Set by AI Gateway from the request's body, whatever the client sent."""
+AI_HEADERS = "x-ai-eg-"
+"""Prefix of AI Gateway's own headers (``EnvoyAIGatewayHeaderPrefix`` in envoyproxy/ai-gateway v1.0.0
+``internal/internalapi``). Of a request without a body it sets none, and reads the client's: a forged
+``x-ai-eg-original-path`` ends its process (``internal/extproc/server.go``)."""
+MODEL_HEADER = f"{AI_HEADERS}model"
+"""Set by AI Gateway from the request's body."""
 FAIRNESS_HEADERS = ("x-gateway-inference-fairness-id", "x-llm-d-inference-fairness-id")
 OBJECTIVE_HEADERS = ("x-gateway-inference-objective", "x-llm-d-inference-objective")
 """Headers by which the endpoint picker distinguishes callers and priorities; the second of each pair from llm-d-router
@@ -102,7 +106,7 @@ PRIVATE_HEADERS = (
     "x-gateway-destination-endpoint",
     "x-gateway-destination-endpoint-subset",
 )
-"""Headers that clients must not set: the front door removes them."""
+"""Headers that clients must not set, beside those that begin with :data:`AI_HEADERS`: the front door removes them."""
 
 USAGE_NAMESPACE = "io.envoy.ai_gateway"
 USAGE_KEY = "llm_total_token"

@@ -200,6 +200,9 @@ MERGED = frozenset({"SecurityPolicy", "BackendTrafficPolicy"})
 """Kinds that have a ``mergeType`` (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
 
 
+INTERNAL = "internal-headers"
+"""Name of the rule of :func:`internal_headers`."""
+
 # --- objects -------------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +238,47 @@ def merges(kind: str, spec: Input) -> Iterator[Finding]:
                 allowed="a policy of the whole Gateway",
                 fix="remove sectionName",
             )
+
+
+def internal_headers(spec: Input) -> Iterator[Finding]:
+    """A ClientTrafficPolicy removes AI Gateway's own headers before anything reads them.
+
+    Envoy holds names of headers in lower case, and Envoy Gateway passes the pattern on as it is (v1.8.3
+    ``buildXdsStringMatcher``), although its API says that case does not matter.
+    """
+    removed = spec.get("headers", "earlyRequestHeaders", "removeOnMatch")
+    if isinstance(removed.value, Unknown):
+        removed.text()
+    elif not any(_covers_internal_headers(pattern) for pattern in removed.each()):
+        yield Finding(
+            INTERNAL,
+            f"{removed.path} does not remove every header that begins with {front_door.AI_HEADERS}: with one of them, "
+            "and no body, each caller can end the proxies' processes",
+            allowed=f"type: Prefix, value: {front_door.AI_HEADERS} (in lower case)",
+            fix=f"add {{type: Prefix, value: {front_door.AI_HEADERS}}} to {removed.path}",
+        )
+
+
+def no_client_policy(gateway: str) -> Finding:
+    """A Gateway that AIGatewayRoutes use has no ClientTrafficPolicy, which would remove AI Gateway's own headers."""
+    return Finding(
+        INTERNAL,
+        f"Gateway {gateway} has no ClientTrafficPolicy for all of its listeners: clients can send headers that begin "
+        f"with {front_door.AI_HEADERS}, and each caller can end the proxies' processes with them",
+        allowed=f"removeOnMatch with type: Prefix, value: {front_door.AI_HEADERS}",
+        fix="add a ClientTrafficPolicy with spec.headers.earlyRequestHeaders.removeOnMatch: [{type: Prefix, value: "
+        f"{front_door.AI_HEADERS}}}]",
+    )
+
+
+def _covers_internal_headers(pattern: Input) -> bool:
+    kind, value = pattern.get("type"), pattern.get("value")
+    if Unknown.UNKNOWN in (kind.value, value.value):
+        return kind.text() is None or value.text() is None
+    written = value.text() or ""
+    if kind.text() == "RegularExpression" and written.endswith(".*"):
+        return front_door.AI_HEADERS.startswith(written.removesuffix(".*"))
+    return kind.text() == "Prefix" and bool(written) and front_door.AI_HEADERS.startswith(written)
 
 
 def shared_limits(spec: Input) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from llmd_gke.catalog import front_door as facts
@@ -9,7 +10,9 @@ from llmd_gke.rules import front_door
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
     AI_ROUTE,
+    CLIENT_POLICY,
     EXTENSION_POLICY,
+    GATEWAY,
     HTTP_ROUTE,
     SECURITY_POLICY,
     SERVICE_CONFIG,
@@ -20,6 +23,9 @@ from policies.rules.rule import (
     StackFinding,
     Subject,
 )
+
+ALL_SECTIONS = ""
+"""The ``sectionName`` of a policy for all listeners of a Gateway."""
 
 _API = "https://gateway.envoyproxy.io/docs/api/extension_types/"
 
@@ -41,6 +47,47 @@ def _usage(program: Program, _settings: Settings) -> Iterator[StackFinding]:
         for config in program.of(SERVICE_CONFIG):
             for finding in front_door.reports_usage(config.spec.get("template")):
                 yield StackFinding(config, finding)
+
+
+def _internal(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    used = {door: route for route in program.of(AI_ROUTE) for door in _doors(route)}
+    gateways = {gateway.identity: gateway for gateway in program.of(GATEWAY) if not gateway.partial}
+    sections: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    doubts = [f"{label} may contain one, but the engine does not show its objects" for label in program.unrendered]
+    for policy in program.of(CLIENT_POLICY) if used else ():
+        reason = ""
+        if list(policy.spec.get("targetSelectors").each()):
+            reason = f"{policy.label} chooses its Gateways by labels"
+            doubts.append(reason)
+        named = list(front_door.targets(policy.spec))
+        identities = [(policy.namespace, target.get("name").text()) for target in named]
+        doubts += [f"the target of {policy.label} is not known yet" for one in identities if None in one]
+        named_one = not used.keys().isdisjoint(identities)
+        if (named_one or reason) and not policy.partial:
+            for finding in front_door.internal_headers(policy.spec):
+                yield StackFinding(policy, finding, "" if named_one else reason)
+        for target, (namespace, name) in zip(named, identities, strict=True):
+            if namespace is not None and name is not None:
+                sections[namespace, name].add(target.get("sectionName").text() or ALL_SECTIONS)
+    for door, route in used.items():
+        gateway = gateways.get(door)
+        listeners = [] if gateway is None else [one.get("name").text() for one in gateway.spec.get("listeners").each()]
+        if ALL_SECTIONS in sections[door] or (listeners and sections[door].issuperset(listeners)):
+            continue
+        elsewhere = [] if gateway else [f"Gateway {'/'.join(door)} is not in this program, and may have one elsewhere"]
+        yield StackFinding(
+            gateway or route, front_door.no_client_policy("/".join(door)), "; ".join([*elsewhere, *doubts])
+        )
+
+
+def _doors(route: Subject) -> Iterator[tuple[str, str]]:
+    """The Gateways of an AIGatewayRoute, by namespace and name."""
+    for parent in (*route.spec.get("parentRefs").each(), *front_door.targets(route.spec)):
+        written = parent.get("namespace")
+        namespace = route.namespace if written.value is None else written.text()
+        name = parent.get("name").text()
+        if namespace is not None and name is not None:
+            yield namespace, name
 
 
 def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
@@ -103,4 +150,21 @@ BESIDE = Rule(
     opt_out=f"For a transition, `frontDoor.keepPaths` marks the routes with the annotation `{facts.KEPT_ANNOTATION}`.",
 )
 
-RULES = (MERGE, SHARED, USAGE, BESIDE)
+INTERNAL = Rule(
+    name=front_door.INTERNAL,
+    title="Clients cannot send AI Gateway's own headers",
+    why="For a request without a body Envoy AI Gateway 1.0 sets none of its headers, which begin with "
+    f"`{facts.AI_HEADERS}`, and reads those of the client. With two of them, every caller can end the process beside "
+    "each Envoy, and thus all requests to all models. A ClientTrafficPolicy removes them before anything reads them. A "
+    "list of names would miss those of the next version, and a pattern in capitals matches nothing.",
+    sources=(
+        f"{_API}#httpheaderfilter",
+        "https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/extproc/server.go",
+    ),
+    kinds=(AI_ROUTE, CLIENT_POLICY, GATEWAY),
+    check_stack=_internal,
+    severity="critical",
+    opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
+)
+
+RULES = (MERGE, SHARED, USAGE, BESIDE, INTERNAL)

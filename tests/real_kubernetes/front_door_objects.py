@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+from llmd_gke.manifests.front_door import gateway
+from llmd_gke.settings import FrontDoorSettings
 from tests.real_kubernetes.objects import Object
 
 DOOR, SYSTEM, AI_SYSTEM = "front-door", "envoy-gateway-system", "envoy-ai-gateway-system"
@@ -18,14 +20,6 @@ REQUESTS, TOKENS = 5, 200
 
 KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in ("team-a", "team-b", "counted", "frugal")}
 REDIS = "front-door-redis"
-FORGED = (
-    CALLER,
-    "x-gateway-inference-objective",
-    "x-gateway-inference-fairness-id",
-    "x-gateway-model-name-rewrite",
-    "x-gateway-destination-endpoint",
-    "x-gateway-destination-endpoint-subset",
-)
 LUA = f"""
 function envoy_on_request(handle)
   local id = handle:headers():get("{CALLER}")
@@ -106,7 +100,6 @@ def redis() -> list[Object]:
 def door() -> list[Object]:
     """The Gateway and its policies."""
     api = "gateway.networking.k8s.io/v1"
-    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
     proxy = {
         "provider": {
             "type": "Kubernetes",
@@ -119,7 +112,6 @@ def door() -> list[Object]:
     reference = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", "name": DOOR, "namespace": DOOR}
     gateway_class = {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller", "parametersRef": reference}
     listener = {"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}}
-    early = {"earlyRequestHeaders": {"remove": list(FORGED)}}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DOOR}},
         _own("EnvoyProxy", DOOR, proxy),
@@ -127,7 +119,7 @@ def door() -> list[Object]:
         _own("Gateway", DOOR, {"gatewayClassName": DOOR, "listeners": [listener]}, group=api),
         keys(KEYS),
         identified_by_keys(),
-        _own("ClientTrafficPolicy", "clients", {**target, "connection": {"bufferLimit": "20Mi"}, "headers": early}),
+        gateway.clients(FrontDoorSettings.model_validate({"callers": [{"name": name} for name in KEYS]})),
         limits(),
         script(),
     ]

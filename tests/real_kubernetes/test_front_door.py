@@ -87,6 +87,37 @@ def test_a_forged_model_or_endpoint_is_not_followed(door: Laptop) -> None:
     assert json.loads(answer["text"])["model"] == OPEN
 
 
+ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
+FORGED: list[dict[str, str]] = [
+    *({"x-ai-eg-model": OPEN, "x-ai-eg-original-path": path} for path in ENDPOINTS),
+    *({"X-AI-EG-Model": OPEN, "X-Ai-Eg-Original-Path": path} for path in ENDPOINTS),
+    {"x-ai-eg-model": OPEN},
+    {"x-ai-eg-original-path": "/v1/chat/completions"},
+    {"x-ai-eg-model": OPEN, "x-ai-eg-internal-req-id": "1"},
+    {"x-ai-eg-model": OPEN, "x-ai-eg-internal-req-id": "1", "x-ai-eg-original-path": "/v1/completions"},
+]
+"""AI Gateway's own headers: it reads them of a request without a body, and some end its process."""
+
+
+def test_forged_headers_of_ai_gateway_end_no_process_and_no_other_callers_answers(door: Laptop) -> None:
+    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    hello = chat("hello", model=OPEN)
+    bodiless = [
+        keyed({"path": path, "method": "POST"}, TEAM_A) | {"headers": {"authorization": f"Bearer {TEAM_A}", **forged}}
+        for forged in FORGED
+        for path in ENDPOINTS
+    ]
+    of_another, with_body = keyed(hello, TEAM_B), [{**one, "body": hello["body"]} for one in bodiless]
+    for attack in (bodiless, with_body):
+        requests = [one for pair in zip(attack, [of_another] * len(attack), strict=True) for one in pair]
+        statuses = [answer["status"] for answer in ask(door, f"http://{front_door.address(door)}", *requests)]
+        assert [one for one in statuses[::2] if one >= 500] == [], statuses
+        assert statuses[1::2] == [200] * len(attack)
+        if attack is bodiless:
+            assert {one // 100 for one in statuses[::2]} == {4}
+    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+
+
 def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door(door: Laptop) -> None:
     paths = ["/metrics", "/health", "/pause", "/tokenize", "/v1/load_lora_adapter", "/v1/metrics", "/v1/tokenize"]
     requests = [keyed({"path": path}, TEAM_A) for path in paths]

@@ -222,14 +222,17 @@ def clients(door: FrontDoorSettings) -> JsonObject:
 
     AI Gateway reads a whole body to find the model's name, so Envoy's buffer bounds it.
     """
-    private: list[Json] = [*front_door.PRIVATE_HEADERS]
+    early: JsonObject = {
+        "remove": [*front_door.PRIVATE_HEADERS],
+        "removeOnMatch": [{"type": "Prefix", "value": front_door.AI_HEADERS}],
+    }
     return _object(
         "ClientTrafficPolicy",
         "clients",
         {
             "targetRefs": [TARGET],
             "connection": {"bufferLimit": f"{door.max_body_mb}Mi"},
-            "headers": {"earlyRequestHeaders": {"remove": private}},
+            "headers": {"earlyRequestHeaders": early},
             # A slowly sent request occupies a buffer; answers have no time limit here.
             "timeout": {"http": {"requestReceivedTimeout": "120s"}},
         },

@@ -33,7 +33,8 @@ def test_a_client_can_set_no_header_that_says_who_it_is_or_which_pod_answers(gra
             "x-gateway-model-name-rewrite",
             "x-gateway-destination-endpoint",
             "x-gateway-destination-endpoint-subset",
-        ]
+        ],
+        "removeOnMatch": [{"type": "Prefix", "value": "x-ai-eg-"}],
     }
 
 

@@ -48,6 +48,11 @@ KEYS_SECRET = "caller-keys"  # noqa: S105 - the name of an object
 IAP_SECRET, IAP_SECRET_ENTRY = "iap-client", "key"
 """The OAuth client's secret: in the Service's namespace, under the name ``key``
 (https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources#configure_iap)."""
+DRAINING_SECONDS = 300
+"""Time in which a proxy that terminates finishes its running requests: an answer may take minutes."""
+IDLE_SECONDS = 300
+"""Idle time after which the proxies close a connection to a server: less than the server's (:data:`KEEP_ALIVE_SECONDS`
+of :mod:`llmd_gke.rules.environment`), so that no request meets a server that is closing its connection."""
 LISTENER_PORT = 80
 CONTAINER_PORT = 10080
 """Envoy Gateway adds 10000 to ports below 1024 (``wellKnownPortShift``)."""

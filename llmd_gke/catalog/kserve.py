@@ -47,6 +47,9 @@ PIPELINE_WORKERS = "kserve-config-llm-{role}worker-pipeline-parallel"
 """Presets for pipeline-parallel workers that ``config_merge.go`` refers to, and that :data:`PRESETS` does not contain.
 ``role``: ``decode-``, ``prefill-`` or nothing."""
 
+PRE_STOP_SECONDS = 15
+"""Seconds that the presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
+
 NAME = "app.kubernetes.io/name"
 PART_OF = "app.kubernetes.io/part-of"
 COMPONENT = "app.kubernetes.io/component"

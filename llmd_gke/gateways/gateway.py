@@ -60,7 +60,8 @@ class IdentityProxy:
 @dataclass(frozen=True)
 class Serving:
     """The values of a model that its policies need. ``port`` and ``health_path`` answer health checks;
-    ``timeout_seconds`` is the longest answer, ``max_rate`` the requests per second and pod (``None``: no limit).
+    ``timeout_seconds`` is the longest answer, ``draining_seconds`` how long a pod that terminates finishes its running
+    requests, ``max_rate`` the requests per second and pod (``None``: no limit).
     ``security_policy`` is the name of what admits addresses (``None``: everyone), ``identity_proxy`` what asks for
     identities (``None``: nothing).
     """
@@ -71,6 +72,7 @@ class Serving:
     port: int
     health_path: str
     timeout_seconds: int
+    draining_seconds: int
     max_rate: int | None
     security_policy: str | None = None
     identity_proxy: IdentityProxy | None = None
@@ -113,6 +115,10 @@ class GatewayImplementation:
     """Source ranges of its health checks, in addition to the range of its proxies."""
     default_backend_timeout_seconds: int
     """Seconds after which it aborts a response unless a policy sets another limit."""
+    keep_alive_seconds: int
+    """Seconds for which it keeps an idle connection to a backend, which must keep it longer."""
+    longest_draining_seconds: int
+    """The longest time that it gives running requests of a backend that is removed."""
     gateway_policy: Callable[[str, str, str | None, bool], JsonObject | None]
     """The policy of a Gateway by name, namespace, SSL policy and access from other regions; ``None`` for none."""
     model_policies: Callable[[Serving], dict[str, JsonObject]]

@@ -41,6 +41,14 @@ HEALTH_CHECK_RANGES = ("35.191.0.0/16", "130.211.0.0/22")
 DEFAULT_BACKEND_TIMEOUT_SECONDS = 30
 """Seconds after which GKE aborts a response with 504 unless a GCPBackendPolicy sets another limit."""
 
+KEEP_ALIVE_SECONDS = 600
+"""Idle time of connections to backends, which cannot be set. A backend that closes one earlier resets requests that are
+on their way (https://cloud.google.com/load-balancing/docs/https#timeout-keepalive-backends)."""
+
+LONGEST_DRAINING_SECONDS = 3600
+"""Most of ``drainingTimeoutSec``, after which the load balancer closes the connections of a backend that was removed
+(https://cloud.google.com/load-balancing/docs/enabling-connection-draining)."""
+
 CERTIFICATE_MANAGER_OPTION = "networking.gke.io/cert-manager-certs"
 PRE_SHARED_OPTION = "networking.gke.io/pre-shared-certs"
 """TLS options of a listener of the regional classes; certificate *maps* are for global classes only
@@ -92,7 +100,7 @@ def backend_policies(model: Serving) -> dict[str, JsonObject]:
     """A GCPBackendPolicy for each target: GKE's default limit of 30 s would abort long responses."""
     default: JsonObject = {
         "timeoutSec": model.timeout_seconds,
-        "connectionDraining": {"drainingTimeoutSec": 60},
+        "connectionDraining": {"drainingTimeoutSec": model.draining_seconds},
         "logging": {"enabled": True, "sampleRate": 100000},
     }
     if model.max_rate is not None:
@@ -164,6 +172,8 @@ GKE = GatewayImplementation(
     certificates_per_listener=CERTIFICATES_PER_LISTENER,
     health_check_ranges=HEALTH_CHECK_RANGES,
     default_backend_timeout_seconds=DEFAULT_BACKEND_TIMEOUT_SECONDS,
+    keep_alive_seconds=KEEP_ALIVE_SECONDS,
+    longest_draining_seconds=LONGEST_DRAINING_SECONDS,
     gateway_policy=gateway_policy,
     model_policies=lambda model: {**health_checks(model), **backend_policies(model)},
     policy_kinds=POLICIES,

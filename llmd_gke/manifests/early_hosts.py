@@ -71,9 +71,15 @@ def job(pool: AcceleratorPool, model: ModelSettings) -> JsonObject:
 
 
 def suspended(pool: AcceleratorPool, namespace: str) -> JsonObject:
-    """The fields of a patch that removes those of the Job's pods that still wait."""
+    """The fields of a patch that removes those of the Job's pods that still wait.
+
+    It is forced: who creates a Job owns the fields that the API server fills in, ``suspend`` among them, and
+    server-side apply of another manager is a conflict. The provider creates since 4.29; before, it applied, and owned
+    what it wrote only.
+    """
     name = naming.early_hosts(pool.name)
+    annotations: JsonObject = {**SKIP_AWAIT, "pulumi.com/patchForce": "true"}
     return {
-        "metadata": {"name": name, "namespace": namespace, "annotations": {**SKIP_AWAIT}},
+        "metadata": {"name": name, "namespace": namespace, "annotations": annotations},
         "spec": {"suspend": True},
     }

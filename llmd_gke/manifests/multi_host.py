@@ -73,7 +73,7 @@ def preset(namespace: str) -> JsonObject:
             "capabilities": {"drop": ["ALL"]},
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "lifecycle": {"preStop": {"exec": {"command": ["/bin/sleep", "15"]}}},
+        "lifecycle": {"preStop": {"exec": {"command": ["/bin/sleep", str(kserve.PRE_STOP_SECONDS)]}}},
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [{"name": name, "mountPath": path} for name, path in names.items()],
     }

@@ -200,6 +200,7 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
             port=kserve.WORKLOAD_PORT,
             health_path="/health",
             timeout_seconds=model.request_timeout_seconds,
+            draining_seconds=kserve.PRE_STOP_SECONDS + model.drain_seconds,
             max_rate=model.max_rate_per_endpoint,
         )
     )

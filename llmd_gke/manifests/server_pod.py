@@ -16,8 +16,6 @@ from llmd_gke.settings import (
 )
 
 PROBE_SECONDS = 10
-PRE_STOP_SECONDS = 15
-"""Seconds that KServe's presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -67,7 +65,7 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
 
 def grace_seconds(model: ModelSettings) -> int:
     """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and 15 to exit."""
-    return PRE_STOP_SECONDS + model.drain_seconds + 15
+    return kserve.PRE_STOP_SECONDS + model.drain_seconds + 15
 
 
 def node_selector(pool: AcceleratorPool) -> JsonObject:

@@ -24,7 +24,7 @@ from llmd_gke.manifests.server_pod import (
     warm_up,
 )
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
+from llmd_gke.rules import environment as rules
 from llmd_gke.settings import (
     AcceleratorPool,
     EgressSettings,
@@ -64,7 +64,7 @@ def runtime_config(
     environment: list[Json] = [
         *({"name": name, "value": value} for name, value in kind.environment.items()),
         {"name": kind.cache_variable, "value": weights.CACHE_PATH},
-        *([] if MAX_N in named else [{"name": MAX_N, "value": str(MAX_N_DEFAULT)}]),
+        *({"name": name, "value": value} for name, value in rules.DEFAULTS.items() if name not in named),
         *(multi_host.environment(pool) if spans_hosts else ()),
         *(variable(one) for one in model.env),
     ]

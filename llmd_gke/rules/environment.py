@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from llmd_gke import gateways
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.rules import secret_texts
 from llmd_gke.rules.finding import Finding
@@ -15,9 +16,16 @@ from llmd_gke.rules.finding import Finding
 RULE = "server-environment"
 
 MAX_N = "VLLM_MAX_N_SEQUENCES"
-MAX_N_DEFAULT = 64
 """Maximum number of answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the
 server."""
+
+KEEP_ALIVE = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
+KEEP_ALIVE_SECONDS = gateways.DEFAULT.keep_alive_seconds + 30
+"""Seconds for which the server keeps an idle connection. vLLM's own 5 are shorter than those of what is in front of it:
+then requests meet a connection that is being closed (vllm-project/vllm#18472)."""
+
+DEFAULTS: Mapping[str, str] = {MAX_N: "64", KEEP_ALIVE: str(KEEP_ALIVE_SECONDS)}
+"""Variables of every server, unless the settings give them another value."""
 
 REFUSED: Mapping[str, str] = {
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "any client could then load weights of its choice into the server",
@@ -49,6 +57,8 @@ def variable(
     owned = {**OWNED, **kind.owned_variables}
     if name in owned:
         yield Finding(RULE, f"{name} must not be set here: {owned[name]}", fix=f"remove {name}")
+    if name == KEEP_ALIVE:
+        yield from keeps_connections(value)
     if kind.foreign_variables.match(name):
         yield Finding(RULE, f"{name} {kind.foreign_variables_are}", fix=f"remove {name}")
     if kind.platform_variables.match(name):
@@ -68,6 +78,21 @@ def variable(
             f"{name} looks like a secret, and its value is in plain text",
             allowed="secret and key",
             fix="store it in a Secret in the model's namespace, and set secret and key instead of value",
+        )
+
+
+def keeps_connections(value: str | None) -> Iterator[Finding]:
+    """The server keeps an idle connection longer than the load balancer does. ``value``: that of :data:`KEEP_ALIVE`,
+    ``None`` if it is in a Secret.
+    """
+    shortest = gateways.DEFAULT.keep_alive_seconds
+    if value is None or not value.isdecimal() or int(value) <= shortest:
+        yield Finding(
+            RULE,
+            f"{KEEP_ALIVE} {value or 'from a Secret'}: the load balancer keeps idle connections for {shortest} s, and "
+            "loses requests on those that the server closes first",
+            allowed=f"a whole number of more than {shortest}",
+            fix=f"remove {KEEP_ALIVE} (default: {KEEP_ALIVE_SECONDS})",
         )
 
 

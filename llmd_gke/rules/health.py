@@ -25,7 +25,6 @@ LONGEST_INTERVAL_SECONDS = 300
 LARGEST_PORT = 65535
 LONGEST_TIMEOUT_SECONDS = 2147483647
 MOST_PROBES = 10
-LONGEST_DRAINING_SECONDS = 3600
 FULL_SAMPLE_RATE = 1_000_000
 HIGHEST_RATE = 1_000_000_000
 
@@ -190,7 +189,7 @@ def backend_policy(spec: Input) -> Iterator[Finding]:
         "set it to the duration of the longest generation, for example 600",
     )
     draining = default.get("connectionDraining", "drainingTimeoutSec")
-    yield from _within(draining, 0, LONGEST_DRAINING_SECONDS, "set at most an hour (3600)")
+    yield from _within(draining, 0, gke.LONGEST_DRAINING_SECONDS, "set at most an hour (3600)")
     sampling = default.get("logging", "sampleRate")
     yield from _within(sampling, 0, FULL_SAMPLE_RATE, "give the rate per million: 1000000 logs every request")
     yield from _within(

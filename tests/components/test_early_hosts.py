@@ -56,6 +56,8 @@ def test_the_job_is_suspended_when_kserve_is_installed_and_before_the_models_pod
     assert {job.urn, *(release.urn for release in releases)} <= graph.before(patch)
     assert patch.urn in graph.before(service)
     assert kinds.spec(patch) == {"suspend": True}
+    annotations = cast("Any", kinds.metadata(patch, "annotations"))
+    assert annotations["pulumi.com/patchForce"] == "true", "the Job's creator owns the field"
     for key in ("name", "namespace"):
         assert kinds.metadata(patch, key) == kinds.metadata(job, key)
 

@@ -43,8 +43,13 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, control_plane: None) -> Ite
 
 
 def ask(laptop: Laptop) -> str:
-    """Applies the Job as the program does; the name of its pod, once GKE's autoscaler adds a host for it."""
-    laptop.apply(early_hosts.job(POOL, MODEL))
+    """Creates the Job; the name of its pod, once GKE's autoscaler adds a host for it.
+
+    By a plain create, as Pulumi's provider does from 4.29 on: its manager owns the fields that the API server fills in,
+    too.
+    """
+    job = json.dumps(early_hosts.job(POOL, MODEL))
+    laptop.kubectl("create", "--field-manager=pulumi-kubernetes", "--validate=false", "-f", "-", stdin=job)
 
     def look() -> str:
         pods = listed(laptop, "pods", "-l", f"job-name={JOB}")
@@ -60,9 +65,11 @@ def triggered(laptop: Laptop, name: str) -> list[str]:
 
 
 def suspend(laptop: Laptop) -> None:
-    """Applies the program's patch."""
-    patch = early_hosts.suspended(POOL, "default")
-    laptop.kubectl("patch", "job", JOB, "--type=merge", "-p", json.dumps({"spec": patch["spec"]}))
+    """Applies the program's patch as Pulumi's provider does: by server-side apply, as a manager of its own."""
+    patch: dict[str, Any] = {"apiVersion": "batch/v1", "kind": "Job", **early_hosts.suspended(POOL, "default")}
+    forced = patch["metadata"]["annotations"].get("pulumi.com/patchForce") == "true"
+    how = ("--server-side", "--field-manager=pulumi-kubernetes-1", "--validate=false", f"--force-conflicts={forced}")
+    laptop.kubectl("apply", *how, "-f", "-", stdin=json.dumps(patch))
 
 
 def serve(laptop: Laptop) -> None:

@@ -44,6 +44,7 @@ def policies(
             port=front_door.READY_PORT,
             health_path=front_door.READY_PATH,
             timeout_seconds=max(model.request_timeout_seconds for model in models),
+            draining_seconds=front_door.DRAINING_SECONDS,
             max_rate=None,
             security_policy=security_policy,
             identity_proxy=None if iap is None else gateways.IdentityProxy(iap.client_id, front_door.IAP_SECRET),

@@ -127,8 +127,7 @@ def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
             "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
             "logging": {"level": {"default": "warn"}},
             "filterOrder": [FILTER_ORDER],
-            # An answer may take minutes: a terminating proxy finishes its running requests.
-            "shutdown": {"drainTimeout": "300s", "minDrainDuration": "15s"},
+            "shutdown": {"drainTimeout": f"{front_door.DRAINING_SECONDS}s", "minDrainDuration": "15s"},
             "telemetry": {"accessLog": {"settings": [_access_log()]}},
         },
     )
@@ -256,11 +255,12 @@ def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObje
 
 
 def traffic(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
-    """Limits by caller, over all models and Envoys; errors in OpenAI's form."""
+    """Limits by caller, over all models and Envoys; errors in OpenAI's form; when idle connections are closed."""
     errors: list[Json] = [_error(status, *error, instead=INSTEAD.get(status)) for status, error in ERRORS.items()]
     if stopped.some(models):
         errors.append(_error(stopped.STATUS, *stopped.ERROR, instead=503))
-    spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": errors}
+    idle: JsonObject = {"http": {"connectionIdleTimeout": f"{front_door.IDLE_SECONDS}s"}}
+    spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": errors, "timeout": idle}
     if door.has_limits:
         spec["rateLimit"] = {"type": "Global", "global": {"rules": list[Json](_limits(door))}}
     return _object("BackendTrafficPolicy", "limits", spec)

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from llmd_gke.catalog import models, versions
+from llmd_gke import gateways
+from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import schedule
 from llmd_gke.settings.sections.base import Section, Word
@@ -16,6 +17,8 @@ from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.wording import counted
+
+LONGEST_DRAIN_SECONDS = gateways.DEFAULT.longest_draining_seconds - kserve.PRE_STOP_SECONDS
 
 
 def bucket_of(uri: str) -> str | None:
@@ -94,8 +97,9 @@ class ModelSettings(Section):
     of models, otherwise by the owner)."""
     startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
     """Time limit in minutes for image pull, download and XLA compilation (default: from the size of the weights)."""
-    drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
-    """Time in seconds that running requests get to finish when a pod terminates (default: 60)."""
+    drain_seconds: Annotated[int, Field(ge=0, le=LONGEST_DRAIN_SECONDS)] = 60
+    """Time in seconds that running requests get to finish when a pod terminates (default: 60). The load balancer drains
+    for an hour at most, of which KServe's pause before the pod's end takes 15 s."""
     warm_up: bool = True
     """Mark a pod ready only after its first completion (default: true). Set it to false for embedding models."""
     compile_cache: Word | None = None

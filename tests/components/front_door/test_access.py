@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +22,13 @@ def test_a_door_without_access_leaves_the_load_balancer_as_it_was(graph: Graph) 
     assert not of(ARMOR)(graph)
     default = cast("dict[str, object]", spec(the(graph, BACKEND, "front-door-backend-service"))["default"])
     assert default.keys() == {"timeoutSec", "connectionDraining", "logging"}
+
+
+def test_the_load_balancer_drains_a_proxy_as_long_as_it_finishes_its_requests(graph: Graph) -> None:
+    default = cast("Any", spec(the(graph, BACKEND, "front-door-backend-service"))["default"])
+    (proxy,) = of(f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy")(graph)
+    proxy_drains = cast("Any", spec(proxy)["shutdown"])["drainTimeout"]
+    assert f"{int(default['connectionDraining']['drainingTimeoutSec'])}s" == proxy_drains
 
 
 @pytest.fixture

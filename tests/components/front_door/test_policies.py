@@ -10,6 +10,7 @@ import pytest
 
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph
+from llmd_gke.rules.environment import KEEP_ALIVE_SECONDS
 from tests.components import kinds
 from tests.components.conftest import Record
 from tests.components.front_door.conftest import KEYS
@@ -36,6 +37,11 @@ def test_a_client_can_set_no_header_that_says_who_it_is_or_which_pod_answers(gra
         ],
         "removeOnMatch": [{"type": "Prefix", "value": "x-ai-eg-"}],
     }
+
+
+def test_the_proxies_close_idle_connections_to_servers_before_the_servers_do(graph: Graph) -> None:
+    idle = cast("Any", spec(the(graph, TRAFFIC, "limits"))["timeout"])["http"]["connectionIdleTimeout"]
+    assert int(idle.removesuffix("s")) < KEEP_ALIVE_SECONDS
 
 
 def test_a_slow_request_ends_after_two_minutes(graph: Graph) -> None:

@@ -214,6 +214,12 @@ def test_backend_policies_replace_gkes_thirty_seconds(make_model: MakeModel) -> 
     assert [policy["spec"]["default"]["timeoutSec"] for policy in policies.values()] == [900, 900]
 
 
+def test_the_load_balancer_drains_a_pod_until_its_running_requests_must_have_ended(make_model: MakeModel) -> None:
+    policies = backend_policies(make_model(drain_seconds=600))
+    draining = [policy["spec"]["default"]["connectionDraining"] for policy in policies.values()]
+    assert draining == [{"drainingTimeoutSec": 615}] * 2
+
+
 def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> None:
     backends = {(rule["backendRefs"][0]["kind"], rule["backendRefs"][0]["name"]) for rule in rules(model)}
     for policies in (health_checks(model), backend_policies(model)):

@@ -176,14 +176,18 @@ def test_a_model_may_be_waited_for_without_route_and_pool(
     assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == condition
 
 
-def test_a_request_may_ask_for_few_answers_unless_settings_say_otherwise(
-    make_model: MakeModel, pool: TpuPoolSettings
+@pytest.mark.parametrize(
+    ("variable", "default", "own"),
+    [("VLLM_MAX_N_SEQUENCES", "64", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")],
+)
+def test_answers_of_a_request_and_idle_connections_have_limits_unless_settings_say_otherwise(
+    make_model: MakeModel, pool: TpuPoolSettings, variable: str, default: str, own: str
 ) -> None:
-    def most(model: ModelSettings) -> list[Any]:
-        return [one.get("value") for one in container(model, pool)["env"] if one["name"] == "VLLM_MAX_N_SEQUENCES"]
+    def given(model: ModelSettings) -> list[Any]:
+        return [one.get("value") for one in container(model, pool)["env"] if one["name"] == variable]
 
-    assert most(make_model()) == ["64"]
-    assert most(make_model(env=[{"name": "VLLM_MAX_N_SEQUENCES", "value": "4"}])) == ["4"]
+    assert given(make_model()) == [default]
+    assert given(make_model(env=[{"name": variable, "value": own}])) == [own]
 
 
 def test_variables_come_as_values_or_from_secrets(make_model: MakeModel, pool: TpuPoolSettings) -> None:

@@ -23,6 +23,7 @@ def with_model(config: Config, **changes: Any) -> Config:
     [
         {"name": "LIBTPU_INIT_ARGS", "value": "--xla_tpu_scoped_vmem_limit_kib=65536"},
         {"name": "VLLM_MAX_N_SEQUENCES", "value": "4"},
+        {"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "601"},
         {"name": "OTEL_TOKEN", "secret": "observability", "key": "token"},
     ],
 )
@@ -55,6 +56,12 @@ def test_parallel_download_of_other_weights_is_refused(config: Config, refused: 
         ({"name": "TPU_WORKER_ID", "value": "0"}, "must not be set: GKE or LeaderWorkerSet sets it"),
         ({"name": "JAX_PLATFORMS", "value": "tpu"}, "breaks model loading"),
         ({"name": "OTEL_TOKEN", "value": "written-out"}, "set secret and key instead of value"),
+        (
+            {"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "600"},
+            "_KEEP_ALIVE 600: the load balancer keeps",
+        ),
+        ({"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "15m"}, "a whole number of more than 600"),
+        ({"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "secret": "s", "key": "k"}, "remove VLLM_HTTP_TIMEOUT_KEEP_ALIVE"),
         ({"name": "A", "value": "1", "secret": "s", "key": "k"}, "has neither a value nor a complete Secret reference"),
         ({"name": "A"}, "has neither a value nor a complete Secret reference"),
         ({"name": "A", "secret": "s"}, "has neither a value nor a complete Secret reference"),
@@ -67,6 +74,15 @@ def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
     assert "[server-environment]" in message
     assert text in message
     assert "written-out" not in message
+
+
+def test_running_requests_finish_within_the_hour_that_the_load_balancer_drains_at_most(
+    config: Config, accepted: Accept, refused: Refuse
+) -> None:
+    assert accepted(with_model(config, drainSeconds=3585)).settings.models[0].drain_seconds == 3585
+    message = refused(with_model(config, drainSeconds=3586))
+    assert "llmd-gke:models[0].drainSeconds" in message
+    assert "at most 3585" in message
 
 
 def test_a_variable_is_given_once(config: Config, refused: Refuse) -> None:

@@ -39,8 +39,7 @@ help:  ## show this list
 	@echo "  Google provider, with an emulator of Google's APIs. status, doctor, smoke, bench and live also accept CLOUD=google,"
 	@echo "  which needs both."
 
-venv:  ## set up the Python environment of the program, for use on Google Cloud
-	@$(SET_UP) program
+venv: operations  ## set up the Python environment of the program and of llmd-gke, for use on Google Cloud
 
 up: cloud  ## set up what is missing, then create or update stack STACK
 	@$(LAPTOP) up --stack "$$MAKE_STACK"

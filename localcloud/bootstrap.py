@@ -1,6 +1,7 @@
 """Creates ``.venv`` from the hash-pinned requirements, with nothing but the standard library.
 
 ``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set, ``--beside SET`` another one into the cache.
+``--scripts`` only adds this clone and its commands to a ``.venv`` that the user made.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
 holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
 ``--resolve`` updates the pins.
@@ -271,13 +272,15 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments == ["--resolve"]:
             resolve()
+        elif arguments == ["--scripts"]:
+            write_scripts(VENV)
         elif len(arguments) == 2 and arguments[0] == "--beside" and arguments[1] in BESIDE:
             beside(arguments[1])
         elif len(arguments) == 1 and arguments[0] in SETS:
             install(arguments[0])
         else:
             print(
-                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--beside {'|'.join(BESIDE)}|--resolve",
+                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--beside {'|'.join(BESIDE)}|--resolve|--scripts",
                 file=sys.stderr,
             )
             return 2

@@ -130,4 +130,8 @@ def _run(target: Target, *arguments: str, stdin: str = "") -> None:
     command = [executable, "-C", str(target.root), "--non-interactive", "config", *arguments, "-s", target.stack]
     done = child_process.run(command, stdin=stdin, seconds=60)
     if done.returncode:
-        raise Failed(f"`pulumi config {arguments[0]}` failed: {' '.join(done.stderr.split())[:300]}")
+        raise Failed(
+            f"`pulumi config {arguments[0]}` failed: {' '.join(done.stderr.split())[:300]}\n"
+            f"Fix: create the stack first (`pulumi stack init {target.stack}`), and export PULUMI_CONFIG_PASSPHRASE "
+            "if its secrets are encrypted with a passphrase"
+        )

@@ -37,7 +37,7 @@ def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
     if not edge.allow_plain_http:
         finding = Finding(
             "plain-http",
-            "an external gateway would serve unauthenticated plain HTTP to the Internet",
+            "an external gateway would serve plain HTTP to the Internet",
             allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this",
             fix="pulumi config set --path llmd-gke:gateway.exposure internal",
         )
@@ -45,7 +45,7 @@ def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
     else:
         finding = Finding(
             "plain-http",
-            "the gateway serves unauthenticated plain HTTP to the Internet, as allowPlainHttp allows",
+            "the gateway serves plain HTTP to the Internet, as allowPlainHttp allows",
             fix="use this for trials only",
             severity="warning",
         )

@@ -29,7 +29,7 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
         (
             {"exposure": "external", "open": True},
             '  llmd-gke:gateway.exposure = "external"\n'
-            "    an external gateway would serve unauthenticated plain HTTP to the Internet  [plain-http]\n"
+            "    an external gateway would serve plain HTTP to the Internet  [plain-http]\n"
             "    allowed: exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this\n"
             "    fix:     pulumi config set --path llmd-gke:gateway.exposure internal",
         ),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
+from llmd_gke import protection
 from llmd_gke.manifests.client_request import IDENTITY_VARIABLE, KEY_VARIABLE
 from localcloud.common import child_process
 from localcloud.common.workdir import Workdir
@@ -139,13 +140,21 @@ def created(target: Target) -> dict[tuple[str, str], datetime]:
     From the engine's state (``created``, pulumi/pulumi v3.259.0 sdk/go/common/apitype/core.go); secrets stay encrypted.
     Raises as :func:`read` does.
     """
-    state = cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
-    listed = cast("Sequence[Mapping[str, object]]", state.get("deployment", {}).get("resources") or [])
     return {
         (str(one["type"]), str(one["urn"]).rpartition("::")[2]): datetime.fromisoformat(str(one["created"]))
-        for one in listed
+        for one in _resources(target)
         if one.get("created") and not one.get("external")
     }
+
+
+def protected(target: Target) -> tuple[str, ...]:
+    """Names of the stack's resources that are protected against deletion. Raises as :func:`read` does."""
+    return protection.protected(_resources(target))
+
+
+def _resources(target: Target) -> Sequence[Mapping[str, object]]:
+    state = cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
+    return cast("Sequence[Mapping[str, object]]", state.get("deployment", {}).get("resources") or [])
 
 
 def updates(target: Target) -> list[tuple[datetime, datetime]]:

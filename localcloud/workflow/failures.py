@@ -57,7 +57,8 @@ def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
     for name, cause in pools:
         say(console, f"\nNode pool {name} is in state ERROR: {cause}")
     for cause, fix in explained:
-        say(console, f"\nCause: {cause}.\nFix: {fix}.")
+        where = f" `pulumi` is that of `{workdir.make('shell')}`." if "pulumi " in fix else ""
+        say(console, f"\nCause: {cause}.\nFix: {fix}.{where}")
 
 
 def say_pools(workdir: Workdir, stack: str, console: Console) -> None:

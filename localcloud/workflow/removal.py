@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from llmd_gke import protection
 from llmd_gke.problems import Busy, Problem
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
@@ -84,12 +85,8 @@ def refuse_protected(workdir: Workdir, name: str) -> None:
     """
     present = state.read(workdir, name)
     if present and present.protected and cloud_files.objects(workdir):
-        raise Problem(
-            f"Stack {name} is protected: {', '.join(present.protected)}. Nothing was removed.\n"
-            f"Fix: set protect: false and deletionProtection: false below llmd-gke:cluster in "
-            f"{workdir.stack_file(name).name}, then `{workdir.make('shell')}`, `pulumi up --stack {name}`, `exit` and "
-            f"`{workdir.make('down', name)}`."
-        )
+        again, shell = workdir.make("down", name), workdir.make("shell")
+        raise Problem(protection.refusal(name, present.protected, destroy=again, shell=shell))
 
 
 def remove(runner: Runner, name: str, console: Console) -> int:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+from llmd_gke import protection
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.project import project
@@ -86,7 +87,7 @@ def read(workdir: Workdir, stack: str) -> Stack | None:
         ids=tuple(str(one["id"]) for one in resources if _is_object(one)),
         pending=tuple(_pending(one) for one in operations),
         outputs=cast("Object", root.get("outputs") or {}),
-        protected=tuple(str(one["urn"]).rpartition("::")[2] for one in resources if _is_protected(one)),
+        protected=protection.protected(resources),
     )
 
 
@@ -94,12 +95,6 @@ def _pending(operation: Object) -> Pending:
     resource = cast("Object", operation["resource"])
     inputs = cast("Object", resource.get("inputs") or {})
     return Pending(str(resource["urn"]), str(operation["type"]), str(resource["type"]), inputs)
-
-
-def _is_protected(resource: Object) -> bool:
-    """Whether a resource is protected by Pulumi's option or by Google's deletion protection."""
-    outputs = cast("Object", resource.get("outputs") or {})
-    return bool(resource.get("protect")) or outputs.get("deletionProtection") is True
 
 
 def _is_provider(resource: Object) -> bool:

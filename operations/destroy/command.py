@@ -36,6 +36,8 @@ def command(
         target = Target.choose(stack, cloud)
         command_line = " ".join(engine.down(target))
     consent(target, yes)
+    with working(f"reading the state of stack {stack}", quiet_seconds=0):
+        refuse_protected(target)
     folder = target.root / "live"
     folder.mkdir(exist_ok=True)
     log = folder / f"destroy-{stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
@@ -60,6 +62,16 @@ def command(
     note = "" if left is not None else "; check with gcloud whether anything is left"
     data = {"stack": stack, "attempts": outcome.attempts, "leftBehind": left, "log": str(log)}
     show(output, data, f"Stack {stack} is destroyed{note}.")
+
+
+def refuse_protected(target: Target) -> None:
+    """Raises ``Refused`` for a protected stack: a destroy would remove its models before it reached the cluster."""
+    from llmd_gke import protection
+    from operations import outputs
+
+    if target.cloud is Cloud.GOOGLE and (names := outputs.protected(target)):
+        again = f"llmd-gke destroy --stack {target.stack}"
+        raise Refused(protection.refusal(target.stack, names, destroy=again))
 
 
 def consent(target: Target, yes: bool) -> None:

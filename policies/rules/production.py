@@ -114,7 +114,8 @@ PROTECT = Rule(
     kinds=(CLUSTER, NETWORK),
     check_resource=_protect,
     parameters=(STACKS,),
-    opt_out=OPT_OUT,
+    opt_out="To destroy a production stack, unprotect it with `--policy-pack-config policies/unprotect.json`, which "
+    "makes this rule advisory. " + OPT_OUT,
 )
 
 PRIVATE_NODES = Rule(

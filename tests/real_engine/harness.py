@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -152,8 +153,11 @@ class Rehearsal:
 
     def pulumi(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """A plain command, as in a shell that sourced the file `make up` names."""
-        script = f'. "{self.workdir.env_script}" && exec pulumi "$@"'
-        return self._run(["sh", "-c", script, "pulumi", *arguments], check, cwd=self.root)
+        return self.typed(f"pulumi {shlex.join(arguments)}", check=check)
+
+    def typed(self, line: str, *, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """A line that is typed into such a shell."""
+        return self._run(["sh", "-c", f'. "{self.workdir.env_script}" && {line}'], check, cwd=self.root)
 
     def _run(self, command: list[str], check: bool, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(

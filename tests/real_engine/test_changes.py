@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -260,9 +261,28 @@ def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(
     rehearsal.edit("prod", unprotected)
     refused = rehearsal.up("prod", check=False)
     assert "production-protect" in refused.stdout
-    assert changes(rehearsal.steps(*UP, stack="prod")) == {"cluster-control-plane": "update"}, "plain pulumi up"
+    (printed,) = re.findall(r"`(pulumi .+?)`", kept.stdout)
+    rehearsal.typed(f"{printed} --yes")
     assert "Nothing is left" in rehearsal.down("--stack", "prod").stdout
     assert rehearsal.cloud() == {}
+
+
+def elsewhere(config: dict[str, Any]) -> None:
+    """In another region."""
+    config["llmd-gke:cluster"]["zone"] = "us-east5-b"
+
+
+def test_a_stack_that_moved_to_another_region_is_up_after_what_its_failure_prints(running: Rehearsal) -> None:
+    running.edit("local", elsewhere)
+    failed = running.up(check=False)
+    assert failed.returncode == 1
+    (printed,) = re.findall(r"`(\S+=true pulumi .+?)`", failed.stdout)
+    running.typed(f"{printed} --yes")
+    running.up()
+    assert changes(running.steps("preview")) == {}
+    assert {ident.split("/")[3] for ident in running.cloud() if "/clusters/" in ident} == {"us-east5"}
+    assert "Nothing is left" in running.down().stdout
+    assert running.cloud() == {}
 
 
 @pytest.mark.parametrize("arguments", [("preview",), UP])

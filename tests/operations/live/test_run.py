@@ -78,6 +78,24 @@ def test_the_command_asks_before_it_destroys(
     assert "--yes" in capsys.readouterr().err
 
 
+def test_the_command_refuses_a_protected_stack_and_names_the_update_that_unprotects_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = {"urn": "urn:x::cluster-control-plane", "outputs": {"deletionProtection": True}}
+    state = json.dumps({"deployment": {"resources": [cluster]}})
+    program = tmp_path / "pulumi"
+    program.write_text(
+        f"#!/bin/sh\ncase \"$*\" in *'stack export'*) echo '{state}' ;; *) touch {tmp_path}/called ;; esac\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert main(["destroy", "--stack", "prod", "--cloud", "google", "--yes"]) == 4
+    assert not (tmp_path / "called").exists()
+    refusal = capsys.readouterr().err
+    assert "cluster-control-plane" in refusal
+    assert "`pulumi up --stack prod --policy-pack policies --policy-pack-config policies/unprotect.json`" in refusal
+
+
 def test_ctrl_c_tells_the_engine_to_stop_in_order_and_leaves_no_process(tmp_path: Path) -> None:
     """A real Ctrl-C to a real process; the engine is a script that notes how it was told to stop."""
     (tmp_path / "engine.sh").write_text(

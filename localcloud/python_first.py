@@ -16,7 +16,10 @@ def main() -> None:
             f"Python {version} ({sys.executable}) is not supported. Allowed: Python {ALLOWED}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
-    runpy.run_path(str(Path(__file__).resolve().with_name("bootstrap.py")), run_name="__main__")
+    try:
+        runpy.run_path(str(Path(__file__).resolve().with_name("bootstrap.py")), run_name="__main__")
+    except KeyboardInterrupt:  # of its imports; it handles later ones itself
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 
 import sys
 
-from operations.cli import main
+from localcloud.common.early_interrupt import ends_at_once
 
-sys.exit(main())
+with ends_at_once():
+    from operations.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

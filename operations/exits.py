@@ -34,7 +34,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.STALE: "leftovers of an earlier run require a decision",
     Exit.NOT_UP: "the stack is not up, or lacks a required output",
     Exit.UNREACHABLE: "Google Cloud, the cluster or the gateway did not answer",
-    Exit.STOPPED: "stopped with Ctrl-C; nothing was left behind",
+    Exit.STOPPED: "stopped with Ctrl-C, SIGTERM or a closed terminal; the message names what is left, if anything",
 }
 
 

@@ -142,19 +142,46 @@ def created(target: Target) -> dict[tuple[str, str], datetime]:
     """
     return {
         (str(one["type"]), str(one["urn"]).rpartition("::")[2]): datetime.fromisoformat(str(one["created"]))
-        for one in _resources(target)
+        for one in _part(_deployment(target), "resources")
         if one.get("created") and not one.get("external")
     }
 
 
 def protected(target: Target) -> tuple[str, ...]:
     """Names of the stack's resources that are protected against deletion. Raises as :func:`read` does."""
-    return protection.protected(_resources(target))
+    return protection.protected(_part(_deployment(target), "resources"))
 
 
-def _resources(target: Target) -> Sequence[Mapping[str, object]]:
+def remaining(target: Target) -> list[str]:
+    """Names of all resources in the stack's state, and of those that an engine was working on when it was killed.
+
+    Empty for a stack that was destroyed or does not exist. Otherwise raises as :func:`read` does.
+    """
+    try:
+        deployment = _deployment(target)
+    except NotUp:
+        return []
+    pending = cast("Sequence[Mapping[str, Mapping[str, object]]]", _part(deployment, "pending_operations"))
+    return [
+        *(_name(one) for one in _part(deployment, "resources")),
+        *(
+            f"{_name(one['resource'])} ({one['type']} when the engine was killed: see docs/stacks.md)"
+            for one in pending
+        ),
+    ]
+
+
+def _deployment(target: Target) -> Mapping[str, object]:
     state = cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
-    return cast("Sequence[Mapping[str, object]]", state.get("deployment", {}).get("resources") or [])
+    return state.get("deployment", {})
+
+
+def _part(deployment: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
+    return cast("Sequence[Mapping[str, object]]", deployment.get(name) or [])
+
+
+def _name(resource: Mapping[str, object]) -> str:
+    return str(resource["urn"]).rpartition("::")[2]
 
 
 def updates(target: Target) -> list[tuple[datetime, datetime]]:

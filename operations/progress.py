@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -53,9 +54,10 @@ class Work:
         if not _redraws():
             print(f"{self._doing} ...", file=sys.stderr, flush=True)
             return
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-        print(f"{ERASE}{f'{self._doing} ...'[: width - 1]}", end="", file=sys.stderr, flush=True)
-        self._plain = True
+        with suppress(OSError):  # a terminal that was just closed has no size
+            width = os.get_terminal_size(sys.stderr.fileno()).columns
+            print(f"{ERASE}{f'{self._doing} ...'[: width - 1]}", end="", file=sys.stderr, flush=True)
+            self._plain = True
 
     def _erase(self) -> None:
         if self._plain:

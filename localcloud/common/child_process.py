@@ -108,7 +108,10 @@ def _read(lines: IO[str], hear: Callable[[str], None], failures: list[Exception]
 
 
 def end(process: subprocess.Popen[str], stop: Stop, *, group: bool = True) -> None:
-    """Sends the signals of ``stop``, to all of its group or to the process alone, until the process has ended."""
+    """Sends the signals of ``stop``, to all of its group or to the process alone, until the process has ended.
+
+    Ctrl-C meanwhile sends the next one at once: the process never outlives this.
+    """
     for number, patience in stop:
         try:
             if group:
@@ -116,7 +119,7 @@ def end(process: subprocess.Popen[str], stop: Stop, *, group: bool = True) -> No
             else:
                 process.send_signal(number)
             process.wait(patience)
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
             continue
         except ProcessLookupError:
             return

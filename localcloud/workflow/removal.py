@@ -105,7 +105,11 @@ def remove(runner: Runner, name: str, console: Console) -> int:
             log = failures.log(workdir)
             log.unlink(missing_ok=True)
             command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
-            if status := runner.stream(*command, events=log):
+            status = runner.stream(*command, events=log)
+            after = state.read(workdir, name)
+            if status in (0, STOPPED):  # an engine that is cancelled while it deletes ends with 0, and resources remain
+                status = STOPPED if after and after.urns else 0
+            if status:
                 again = workdir.make("down", name)
                 if status < 0:
                     say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")

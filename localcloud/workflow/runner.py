@@ -112,6 +112,9 @@ def supervise(
     On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
     stop at once; that choice stays with the user.
+
+    A command that got a signal counts as stopped also if it ends with 0: an engine that is cancelled while it deletes
+    does that, whatever remains (pulumi/pulumi v3.259.0, pkg/resource/deploy/deployment_executor.go).
     """
     shares_group = sys.stdin.isatty()
     # Blocked, so that signals wait until they are fetched; the command starts with none blocked.
@@ -130,7 +133,7 @@ def supervise(
                 os.kill(process, signal.SIGINT)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
-    return STOPPED if stopped and status else status
+    return STOPPED if stopped else status
 
 
 def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool, silent: bool) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from operations.exits import Failed, Refused
+from llmd_gke.wording import counted
+from operations.ending_in_order import ending_in_order
+from operations.exits import Failed, Problem, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
 from operations.target import Target
 
 
+@ending_in_order()
 def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
@@ -24,9 +26,11 @@ def command(
     """Destroy a stack, and retry while Google still uses resources that its cluster left behind.
 
     `pulumi destroy` fails if a network endpoint group of GKE outlives its cluster by some minutes ("already being used
-    by"). This command waits 3 to 5 minutes and tries again, four times in total. It stops at any other error.
+    by"). This command waits 3 to 5 minutes and tries again, four times in total. It stops at any other error. Whether
+    everything is destroyed is read from the stack's state.
 
-    Exit status 1: some resources remain and may be billed; 4: not confirmed.
+    Exit status 1: some resources remain and may be billed; 4: not confirmed; 130: Ctrl-C, SIGTERM or a closed
+    terminal: the message names what remains.
     """
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.live import engine, leftovers
@@ -41,20 +45,22 @@ def command(
     folder = target.root / "live"
     folder.mkdir(exist_ok=True)
     log = folder / f"destroy-{stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    again = f"llmd-gke destroy --stack {stack}" + (f" --cloud {cloud.value}" if cloud else "")
     try:
         with working(command_line, quiet_seconds=0) as work:
             outcome = destroy(target, log, work.say)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    if outcome.status:
+    except KeyboardInterrupt:
+        print(f"\n{_stopped(target)} Log: {log}\nFix: `{again}` continues.", file=sys.stderr)
+        raise
+    if not outcome.complete:
         users = "".join(f"\n  {line}" for line in outcome.in_use)
+        by_hand = (
+            "; delete by hand any rule or group that remains for more than an hour (gcloud compute "
+            "network-endpoint-groups list, firewall-rules list)"
+        )
         raise Failed(
-            f"Stack {stack} is not destroyed after {outcome.attempts} attempts (status {outcome.status}); the "
-            f"remaining resources may be billed. Log: {log}{users}\nFix: llmd-gke destroy --stack {stack}; delete "
-            "by hand any rule or group that remains for more than an hour (gcloud compute network-endpoint-groups "
-            "list, firewall-rules "
-            "list)"
+            f"Stack {stack} is not destroyed after {counted(outcome.attempts, 'attempt')} ({outcome.text}); the "
+            f"remaining resources may be billed. Log: {log}{users}\nFix: {again}{by_hand if users else ''}"
         )
     left = leftovers.look(target.settings) if target.cloud is Cloud.GOOGLE else ""
     if left:
@@ -72,6 +78,18 @@ def refuse_protected(target: Target) -> None:
     if target.cloud is Cloud.GOOGLE and (names := outputs.protected(target)):
         again = f"llmd-gke destroy --stack {target.stack}"
         raise Refused(protection.refusal(target.stack, names, destroy=again))
+
+
+def _stopped(target: Target) -> str:
+    """What a destroy that was interrupted has left."""
+    from operations import outputs
+    from operations.live.destroying import named
+
+    try:
+        left = outputs.remaining(target)
+    except Problem as problem:
+        return f"Stack {target.stack} may not be destroyed completely: {problem}"
+    return f"Stack {target.stack} is not destroyed: {named(left)}." if left else f"Stack {target.stack} is destroyed."
 
 
 def consent(target: Target, yes: bool) -> None:

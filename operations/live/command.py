@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from llmd_gke.wording import cents, counted
+from operations.ending_in_order import ending_in_order, interrupted_once
 from operations.exits import BadInput, Exit, Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
@@ -21,6 +21,7 @@ USUAL_HOURS = 1.5
 """Cluster 5 to 10 min, TPU nodes 10 to 15, start of the model 5 to 10, smoke 2, bench 15, destroy 15 to 20."""
 
 
+@ending_in_order()
 def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
@@ -37,10 +38,10 @@ def command(
     """Create a stack on Google Cloud, test and measure it, answer the open questions, and destroy it again.
 
     Shows the price and asks for confirmation before spending money. Always destroys the stack at the end, also after a
-    failure or Ctrl-C; a stack that is already up is rejected. The report (Markdown and JSON) and the logs contain no
-    secrets.
+    failure, Ctrl-C, SIGTERM or a closed terminal; a stack that is already up is rejected. The report (Markdown and
+    JSON) and the logs contain no secrets.
 
-    Exit status 0: every step passed or was skipped; 1: one failed; 4: rejected or not confirmed; 130: Ctrl-C, after
+    Exit status 0: every step passed or was skipped; 1: one failed; 4: rejected or not confirmed; 130: stopped, after
     the destroy.
     """
     if 0 < bench_seconds < 1:
@@ -65,20 +66,16 @@ def command(
     consent(target, yes)
     now = datetime.now(UTC)
     plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)
-    # SIGTERM also leads to the destroy.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with interrupted_once("The stack is still destroyed: what is left costs money.\n") as wait:
         with working("up", quiet_seconds=0) as work:
             run = Run(target, plan, work.say)
             run.seen.steps.append(first)
-            seen: Evidence = run.all()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    taken = now.strftime("%Y-%m-%d %H:%M UTC")
-    data = report.as_data(seen, taken, price)
-    text = report.without_secrets(report.as_markdown(seen, taken, price))
-    (plan.folder / "report.md").write_text(text, encoding="utf-8")
-    (plan.folder / "report.json").write_text(report.without_secrets(json.dumps(data, indent=2)), encoding="utf-8")
+            seen: Evidence = run.all(wait)
+        taken = now.strftime("%Y-%m-%d %H:%M UTC")
+        data = report.as_data(seen, taken, price)
+        text = report.without_secrets(report.as_markdown(seen, taken, price))
+        (plan.folder / "report.md").write_text(text, encoding="utf-8")
+        (plan.folder / "report.json").write_text(report.without_secrets(json.dumps(data, indent=2)), encoding="utf-8")
     show(output, data, text, f"Report: {plan.folder / 'report.md'}")
     if seen.verdict("interrupted"):
         raise typer.Exit(Exit.STOPPED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -62,11 +61,19 @@ def down(target: Target) -> list[str]:
     return ["make", "down", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
 
 
+def cancel(target: Target) -> list[str]:
+    """The command that removes the lock of a killed engine, which would keep the destroy from starting.
+
+    Empty for local clouds, whose `make down` removes the locks of dead engines.
+    """
+    return ["pulumi", "cancel", "--yes", target.stack] if target.cloud is Cloud.GOOGLE else []
+
+
 def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: Callable[[str], None]) -> int:
     """Runs a command of the engine; its output goes to ``log`` without secrets, its newest line to ``say``.
 
-    Returns its exit status, 124 if it was stopped after ``seconds``. On Ctrl-C the engine is stopped cleanly, so that
-    its state is correct for the next step, and then the interrupt is raised.
+    Returns its exit status, 124 if it was stopped after ``seconds``, below 0 if it was killed. On Ctrl-C the engine is
+    stopped cleanly, so that its state is correct for the next step, and then the interrupt is raised.
     """
 
     def hear(line: str) -> None:
@@ -82,20 +89,3 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
         return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
     except subprocess.TimeoutExpired:
         return 124
-
-
-def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
-    """Makes Ctrl-C and SIGTERM only print that the destroy continues. Returns a function that restores the handlers."""
-
-    def note(number: int, frame: object) -> None:
-        del number, frame
-        say("the destroy continues: what is left costs money")
-        print("The destroy continues: what is left costs money.", file=sys.stderr, flush=True)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    return restore

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 UP_SECONDS = 90 * 60
+UNLOCK_SECONDS = 2 * 60
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,14 @@ class Run:
     def __init__(self, target: Target, plan: Plan, say: Say) -> None:
         self.seen = Evidence(target.stack, target.cloud.value, target.settings)
         self._target, self._plan, self._say = target, plan, say
+        self._killed = False
+        """Whether an engine may have been killed, which leaves its lock."""
 
-    def all(self) -> Evidence:
-        """Runs all steps. An interrupt counts as a failed step; the destroy runs in any case."""
+    def all(self, wait: Callable[[], None] = lambda: None) -> Evidence:
+        """Runs all steps. An interrupt counts as a failed step; the destroy runs in any case.
+
+        Before it begins, ``wait`` is called, after which nothing must interrupt.
+        """
         self._plan.folder.mkdir(parents=True, exist_ok=True)
         try:
             if self._step("up", self._up):
@@ -54,14 +60,13 @@ class Run:
                     ("bench", self._bench),
                 ):
                     self._step(name, work)
+            wait()
         except KeyboardInterrupt:
-            self.seen.steps.append(Step("interrupted", "failed", "stopped with Ctrl-C; the stack was still destroyed"))
+            self._killed = True  # an engine that did not stop in time
+            self.seen.steps.append(Step("interrupted", "failed", "stopped by a signal; the stack was still destroyed"))
         finally:
-            restore = engine.interruptions_wait(self._say)
-            try:
-                self._step("destroy", self._destroy)
-            finally:
-                restore()
+            wait()
+            self._step("destroy", self._destroy)
         return self.seen
 
     def _step(self, name: str, work: Callable[[], tuple[Verdict, str]]) -> bool:
@@ -85,6 +90,7 @@ class Run:
             events = Path(folder) / "events.jsonl"
             command = engine.up(self._target, events)
             status = engine.run(command, self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}"))
+            self._killed = status < 0
             self.seen.created = engine_events.created(events)
         return (
             ("passed", "every resource was created") if status == 0 else ("failed", f"status {status}, see {log.name}")
@@ -149,13 +155,16 @@ class Run:
         log = self._plan.folder / "destroy.log"
         command = engine.down(self._target)
         outcome = destroy(self._target, log, self._say)
-        if outcome.status and not outcome.in_use:
+        if not outcome.complete and not outcome.in_use:
+            unlock = engine.cancel(self._target)
+            if unlock and (self._killed or outcome.status < 0):
+                self._say("removing the lock of the engine that was killed")
+                engine.run(unlock, self._target, log, UNLOCK_SECONDS, lambda line: self._say(f"cancel: {line}"))
             self._say("destroy failed, trying once more")
             outcome = destroy(self._target, log, self._say)
-        status = outcome.status
-        if status:
+        if not outcome.complete:
             still = "STILL EXISTS, AND IS BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
-            return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
+            return "failed", f"{still}: {outcome.text}, see {log.name}. Do: {' '.join(command)}"
         if self._target.cloud is Cloud.GOOGLE:  # elsewhere `make down` checks that itself, and deletes the cloud
             self.seen.left = leftovers.look(self._target.settings)
         return ("failed", f"left behind: {self.seen.left}") if self.seen.left else ("passed", "nothing is left")

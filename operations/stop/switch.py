@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import typer
 
+from operations.ending_in_order import ending_in_order
 from operations.exits import BadInput, Failed, Refused
 from operations.options import Cloud, Output
 from operations.progress import working
@@ -29,6 +27,7 @@ LAST_LINES = 15
 """Lines of the log that a failure shows."""
 
 
+@ending_in_order()
 def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *, stopped: bool, yes: bool) -> None:
     """Writes the switch of a model and runs ``up``; neither where both file and cloud have it already.
 
@@ -37,7 +36,7 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
     ``NotUp`` for a stack that is not up, ``Refused`` without consent, ``Failed`` when the update fails.
     """
     verb = "stop" if stopped else "start"
-    with working(f"reading stack {stack}", quiet_seconds=0), _terminated_as_interrupted():
+    with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.printing import show
 
         target = Target.choose(stack, cloud)
@@ -54,14 +53,13 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
             show(output, {**data, "changed": False}, f"{one.name} is {state} already: nothing was changed.")
             return
     again = f"llmd-gke {verb} --model {one.name} --stack {stack}"
-    with _terminated_as_interrupted():
-        replace(file, after)
-        try:
-            _consent(target, one.name, verb, yes=yes)
-        except BaseException:
-            replace(file, before)
-            raise
-        log = _update(target, verb, one.name, f"{name} says `{KEY}: {str(stopped).lower()}` for {one.name}", again)
+    replace(file, after)
+    try:
+        _consent(target, one.name, verb, yes=yes)
+    except BaseException:
+        replace(file, before)
+        raise
+    log = _update(target, verb, one.name, f"{name} says `{KEY}: {str(stopped).lower()}` for {one.name}", again)
     show(output, {**data, "changed": True, "log": str(log)}, "\n".join(_summary(target, one, stopped=stopped)))
 
 
@@ -204,13 +202,3 @@ def _summary(target: Target, model: ModelSettings, *, stopped: bool) -> list[str
                 f"Fix: minNodes: 0 in {entry}pool {pool.name}"
             )
     return lines
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Generator[None]:
-    """SIGTERM ends the command in order, as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

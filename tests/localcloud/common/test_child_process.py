@@ -151,6 +151,19 @@ def test_a_process_that_does_not_listen_gets_the_next_signal(tmp_path: Path, int
     assert [one for one in psutil.Process().children() if one not in before] == []
 
 
+@pytest.mark.usefixtures("release")
+def test_another_ctrl_c_sends_the_next_signal_and_the_process_does_not_outlive_it(tmp_path: Path) -> None:
+    def hear(line: str) -> None:
+        del line
+        os.kill(os.getpid(), signal.SIGINT)
+
+    script = "trap 'echo told' INT; trap 'exit 3' TERM; echo started; while :; do read word < held; done"
+    before = psutil.Process().children()
+    with pytest.raises(KeyboardInterrupt):
+        follow(script, tmp_path, hear, stop=((signal.SIGINT, 60), (signal.SIGTERM, 60)))
+    assert [one for one in psutil.Process().children() if one not in before] == []
+
+
 @pytest.mark.parametrize(
     ("script", "output"),
     [("echo ' 3.257.0 '; echo noise >&2", "3.257.0"), ("echo no; exit 1", None), ("cat", ""), ("exec sleep 60", None)],

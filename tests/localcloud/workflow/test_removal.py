@@ -33,9 +33,21 @@ class Ending:
     ],
     ids=["failed", "killed", "stopped"],
 )
-def test_a_destroy_that_did_not_end_well_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, text: str
-) -> None:
+def test_a_destroy_that_did_not_end_well_says_what_to_do(destroying: Workdir, status: int, text: str) -> None:
+    console = Console(record=True, width=1000)
+    assert removal.remove(cast("Runner", Ending(destroying, status)), "dev", console) == status
+    output = console.export_text()
+    assert text in output
+    assert bool(output.strip()) is bool(text)
+
+
+def test_a_destroy_is_stopped_while_its_state_has_resources_whatever_the_engine_ended_with(destroying: Workdir) -> None:
+    assert removal.remove(cast("Runner", Ending(destroying, 0)), "dev", Console(quiet=True)) == STOPPED
+
+
+@pytest.fixture
+def destroying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
+    """A rehearsal whose stack `dev` has a resource."""
     workdir = Workdir(tmp_path, tmp_path / "home")
     workdir.stack_copy("dev").parent.mkdir(parents=True)
     workdir.stack_copy("dev").write_text("")
@@ -47,8 +59,4 @@ def test_a_destroy_that_did_not_end_well_says_what_to_do(
     file = state.folder(workdir) / "dev.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"checkpoint": {"latest": present}}))
-    console = Console(record=True, width=1000)
-    assert removal.remove(cast("Runner", Ending(workdir, status)), "dev", console) == status
-    output = console.export_text()
-    assert text in output
-    assert bool(output.strip()) is bool(text)
+    return workdir

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from operations import outputs
 from operations.live import engine, leftovers
 from operations.live import run as live_run
 from operations.options import Cloud
@@ -107,4 +108,5 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("_status", "_smoke", "_bench"):
         monkeypatch.setattr(live_run.Run, name, lambda self: ("passed", "seen"))
     monkeypatch.setattr(leftovers, "look", lambda settings: "")
+    monkeypatch.setattr(outputs, "remaining", lambda target: [])
     return tmp_path

@@ -71,6 +71,7 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         return (tmp_path / "history").read_text()
 
     monkeypatch.setattr(outputs, "_ask", asked)
+    monkeypatch.setattr(outputs, "remaining", lambda target: [])
     for name, command in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["true"])):
         monkeypatch.setattr(engine, name, lambda target, *_, command=command: command)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return project

@@ -1,6 +1,6 @@
 """Runs child processes: to their end, for a short answer, or followed line by line; and stops them.
 
-``tests/test_child_processes.py`` lists the modules that start processes themselves, with the reasons.
+ruff (TID251) refuses other modules that start processes; ``pyproject.toml`` lists those that may, with the reasons.
 """
 
 from __future__ import annotations

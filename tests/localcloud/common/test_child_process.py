@@ -175,3 +175,10 @@ def test_a_command_is_asked_without_input_and_not_for_long(script: str, output: 
 
 def test_a_command_that_is_not_there_says_nothing(tmp_path: Path) -> None:
     assert child_process.output_of([tmp_path / "none"], seconds=1) is None
+
+
+def test_the_runner_returns_status_output_and_errors() -> None:
+    done = child_process.run(
+        ["sh", "-c", "cat; echo bad >&2; exit 3"], stdin="given", environment={"PATH": "/usr/bin:/bin"}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "given", "bad\n")

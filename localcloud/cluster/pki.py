@@ -61,7 +61,6 @@ def prepare(layout: Layout) -> None:
         _service_account_key(layout)
         _tokens(layout)
         complete.touch()
-    # Also for clusters that are older than these two.
     _server(layout, layout.google_apis, "googleapis.com", tuple(GOOGLE_NAMES))
     _server(layout, layout.metrics_adapter, METRICS_ADAPTER_NAME, (METRICS_ADAPTER_NAME,))
     authority = layout.authority.read_text()

@@ -13,9 +13,6 @@ import psutil
 
 from localcloud.common.layout import SUPERVISOR
 
-FORMER = "llmd_gke.laptop.cluster.supervisor"
-"""The supervisor's module in older clones: laptop clouds that they started are still found."""
-
 HOME = "LLMD_GKE_HOME"
 
 
@@ -69,7 +66,7 @@ def supervisors(home: Path) -> list[psutil.Process]:
     processes: list[psutil.Process] = []
     for one in psutil.process_iter():
         try:
-            ours = not {SUPERVISOR, FORMER}.isdisjoint(one.cmdline()) and one.environ().get(HOME) == str(home)
+            ours = SUPERVISOR in one.cmdline() and one.environ().get(HOME) == str(home)
             if ours and one.status() != psutil.STATUS_ZOMBIE:
                 processes.append(one)
         except psutil.Error:  # ended in the meantime, or another user's
@@ -84,4 +81,4 @@ def inside(home: Path) -> bool:
         environment = Path("/proc/1/environ").read_bytes().split(b"\0")
     except OSError:
         return False
-    return any(name.encode() in command for name in (SUPERVISOR, FORMER)) and f"{HOME}={home}".encode() in environment
+    return SUPERVISOR.encode() in command and f"{HOME}={home}".encode() in environment

@@ -123,8 +123,8 @@ def _link(target: Target) -> str:
             "or import the panels into Grafana: --grafana FILE"
         )
     raise NotUp(
-        f"Stack {target.stack} on {target.cloud} has no output {OUTPUT}: it was brought up by a version without "
-        f"dashboards, or only in part.\nFix: {target.up}"
+        f"Stack {target.stack} on {target.cloud} has no output {OUTPUT}: it was brought up only in part.\n"
+        f"Fix: {target.up}"
     )
 
 

@@ -90,9 +90,10 @@ test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time 
 	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
 	@.venv/bin/python -m tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
-lint: dev  ## check style and format with ruff
+lint: dev  ## check style and format with ruff, and the workflows with zizmor
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/zizmor --offline --quiet .github
 
 format: dev  ## fix style and format with ruff
 	@.venv/bin/ruff check --fix .

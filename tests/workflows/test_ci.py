@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -27,11 +26,6 @@ def bash(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("file", [RUN, FULL, COMMON], ids=lambda file: file.name)
-def test_bash_can_read_it(file: Path) -> None:
-    assert subprocess.run(["bash", "-n", str(file)], check=False).returncode == 0
-
-
 def test_a_part_for_which_no_time_is_left_is_a_failure(tmp_path: Path) -> None:
     done = bash(tmp_path, "LIMIT=30\npart 'the tests' touch ran")
     assert done.returncode == 1
@@ -50,24 +44,6 @@ def test_a_part_that_fails_ends_the_run_with_its_status(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "said" in done.stdout
     assert "went on" not in done.stdout
-
-
-def test_git_reads_a_clone_of_another_owner_with_an_empty_home(tmp_path: Path) -> None:
-    """A clone that is mounted into a container belongs to somebody else, and a home's exception for it is gone."""
-    script = """
-    go() { echo /machine/go/env; }
-    git init --quiet . && git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m first
-    printf '%s\n' .cache copy > .git/info/exclude
-    export GIT_TEST_ASSUME_DIFFERENT_OWNER=1
-    if git status 2> refused.txt; then exit 8; fi
-    grep -q "dubious ownership" refused.txt && rm refused.txt
-    bare
-    clean_worktree
-    git clone --quiet "$PWD" copy
-    test -d copy/.git
-    """
-    done = bash(tmp_path, script)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_machine_is_bare_and_modules_are_gone_before_each_command(tmp_path: Path) -> None:
@@ -113,30 +89,10 @@ def test_every_make_command_of_the_readmes_first_chapter_is_run() -> None:
     assert wanted <= run
 
 
-def test_the_laptop_cloud_comes_before_the_tests() -> None:
-    text = RUN.read_text()
-    assert text.index("readme make up CLOUD=laptop") < text.index("readme make test")
-
-
 def test_every_test_of_the_laptop_cloud_is_in_exactly_one_long_suite() -> None:
     matches = re.findall(r'^  \[\w+\]="([\w ]+)"$', FULL.read_text(), re.MULTILINE)
     names = [name for files in matches for name in files.split()]
     assert sorted(names) == sorted(LAPTOP_TESTS)
-
-
-def test_the_client_for_node_is_pinned_by_hash_and_from_no_registry() -> None:
-    folder = ROOT / "tests" / "real_kubernetes" / "clients"
-    lock = json.loads((folder / "package-lock.json").read_text())
-    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
-    packages = {name.removeprefix("node_modules/"): one for name, one in lock["packages"].items() if name}
-    assert wanted == {name: one["version"] for name, one in packages.items()}
-    assert [name for name, one in packages.items() if not one["integrity"].startswith("sha512-")] == []
-    assert "resolved" not in json.dumps(lock), "npm install --omit-lockfile-registry-resolved"
-
-
-def test_the_core_names_files_that_exist() -> None:
-    (core,) = re.findall(r"for name in ([\w ]+); do core", RUN.read_text())
-    assert set(core.split()) <= LAPTOP_TESTS
 
 
 def test_the_workflow_runs_every_long_suite() -> None:

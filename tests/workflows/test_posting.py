@@ -107,10 +107,6 @@ def test_of_two_pull_requests_with_one_head_the_one_that_github_names_gets_it(po
     assert [call[:2] for call in posted["calls"]] == [["create", 4]]
 
 
-def test_a_named_pull_request_whose_head_moved_on_gets_nothing(post: Any) -> None:
-    assert post(f"{MARKER}\n", [pull(3), pull(4, sha="2" * 40)], {}, named=[4])["calls"] == []
-
-
 def test_without_a_name_two_pull_requests_with_one_head_get_nothing(post: Any) -> None:
     posted = post(f"{MARKER}\n", [pull(3), pull(4)], {})
     assert posted["calls"] == []

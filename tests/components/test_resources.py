@@ -7,17 +7,37 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmd_gke.catalog import deployer
+from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scraping
 from llmd_gke.pulumi_signatures import UNKNOWN
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
+from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import metadata, of, spec
 
+CAPACITIES: dict[str, Any] = {
+    **WITHOUT_DOOR["eu4a"],
+    "llmd-gke:tpuPools": [
+        {
+            "name": "v6e4",
+            "machineType": "ct6e-standard-4t",
+            "topology": "2x2",
+            "maxNodes": 4,
+            "diskGb": 150,
+            "capacity": [
+                {"kind": "reservation", "reservation": {"name": "mine"}, "maxNodes": 2},
+                {"kind": "on-demand"},
+                {"kind": "spot"},
+            ],
+        }
+    ],
+}
 GOLDEN = Path(__file__).with_name("golden")
 REWRITE = "LLMD_GKE_REWRITE_GOLDEN"
 
@@ -29,9 +49,12 @@ def identities(graph: Graph) -> list[str]:
     return sorted(identity.removeprefix(root) for identity in result)
 
 
-def test_types_and_names_are_the_ones_that_stacks_remember(shipped: Graph, stack: str) -> None:
-    file = GOLDEN / f"{stack}.txt"
-    result = identities(shipped)
+@pytest.mark.parametrize("name", ["prod", "capacities"])
+def test_types_and_names_are_the_ones_that_stacks_remember(name: str) -> None:
+    """A stack with a front door, and one with paths of its own and a list of capacities: nearly every type."""
+    graph = load(ROOT, "prod") if name == "prod" else load(ROOT, "eu4a", changes=CAPACITIES)
+    file = GOLDEN / f"{name}.txt"
+    result = identities(graph)
     if os.environ.get(REWRITE):
         file.write_text("".join(f"{line}\n" for line in result))
     remembered = file.read_text().splitlines()

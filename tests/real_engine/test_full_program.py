@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from llmd_gke.graph.recording import load
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud.workflow import home, processes
@@ -16,12 +20,13 @@ from tests.real_engine.harness import APIS_ON, Rehearsal, until
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 """How the Kubernetes stand-in files it."""
 
-REMEMBERED = CLONE / "tests" / "components" / "golden" / "local.txt"
 
-RESOURCES = len(REMEMBERED.read_text().splitlines()) + 1
-"""What stack ``local`` consists of: what is remembered of its graph, and the stack itself."""
-
-UNCHANGED = f"{RESOURCES} unchanged"
+@cache
+def resources() -> int:
+    """What stack ``local`` consists of, by its recorded graph; with the stack itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CLOUD_VARIABLE, "rehearsal")
+        return len(load(CLONE, "local").nodes)
 
 
 def kinds(rehearsal: Rehearsal) -> list[str]:
@@ -53,7 +58,7 @@ def test_the_whole_graph_comes_up_from_an_empty_project_and_goes_without_a_trace
     assert outputs["chips"] == 12
     assert outputs["kubeconfig"] == "[secret]"
     again = running.up().stdout
-    assert UNCHANGED in again
+    assert f"{resources()} unchanged" in again
     running.edit("local", lambda config: model(config).update(name="other"))
     events = running.events("preview", check=False)
     planned = [event["resOutputsEvent"]["metadata"] for event in events if "resOutputsEvent" in event]
@@ -79,7 +84,7 @@ def test_a_changed_server_argument_changes_the_runtime_config_only(running: Rehe
 
 
 def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None:
-    assert UNCHANGED in running.pulumi("refresh", "--yes", "--stack", "local").stdout
+    assert f"{resources()} unchanged" in running.pulumi("refresh", "--yes", "--stack", "local").stdout
     file = running.workdir.cloud / "kubernetes.json"
     text = file.read_text()
     assert '"timeoutSec": 600' in text
@@ -134,7 +139,7 @@ def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: R
     after = rehearsal.state()
     assert after is not None
     assert after.pending == ()
-    assert len(after.urns) == RESOURCES
+    assert len(after.urns) == resources()
     google = {ident: str(entry["type"]) for ident, entry in rehearsal.cloud().items()}
     # An API that is on is no object of the state's.
     ours = {
@@ -193,4 +198,4 @@ def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) 
     rehearsal.edit("local", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
     shown = rehearsal.preview("local").stdout
     assert "hugging-face-token" in shown
-    assert f"{RESOURCES + 1} to create" in shown
+    assert f"{resources() + 1} to create" in shown

@@ -51,10 +51,6 @@ def test_what_holds_for_every_stack_holds_for_those_that_are_shipped_with_a_door
     holds(graph)
 
 
-def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph) -> None:
-    test_resources.test_types_and_names_are_the_ones_that_stacks_remember(graph, DOOR)
-
-
 def test_a_stack_without_a_door_has_nothing_of_it(record: Record) -> None:
     graph = record()
     assert not [node.name for node in graph.nodes.values() if node.type == COMPONENT or "envoyproxy" in node.type]

@@ -45,76 +45,11 @@ def test_each_of_its_parts_may_be_set_alone(
     assert ("iap" in settings.apis) is ("iap" in access)
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ("203.0.113.0/33", "not an address range"),
-        ("203.0.113.7", "not an address range in CIDR notation"),
-        ("example.com", "not an address range"),
-        ("", "not an address range"),
-        ("203.0.113.7/24", "write 203.0.113.0/24"),
-        (" 203.0.113.0/24", "write 203.0.113.0/24"),
-        ("203.0.113.0/255.255.255.0", "write 203.0.113.0/24"),
-        ("2001:db8::/32", "the gateway's address is IPv4"),
-        ("0.0.0.0/0", "much of the Internet"),
-        ("128.0.0.0/1", "much of the Internet"),
-    ],
-)
-def test_a_range_names_somebody(config: Config, refused: Refuse, bad: str, message: str) -> None:
-    text = refused(with_access(config, {"ranges": ["192.0.2.0/24", bad]}))
-    assert f'llmd-gke:frontDoor.access.ranges[1] = "{bad}"' in text
-    assert message in text
-    assert "[address-range]" in text
-
-
-def test_ranges_that_are_everybody_only_together_are_refused(config: Config, refused: Refuse) -> None:
-    text = refused(with_access(config, {"ranges": [f"{first}.0.0.0/8" for first in (32, 33, 34, 35)]}))
-    assert text.count("[address-range]") == 4
-
-
 def test_a_range_is_listed_once_and_all_fit_into_ten_rules(config: Config, refused: Refuse) -> None:
     assert "listed twice" in refused(with_access(config, {"ranges": ["192.0.2.0/24", "192.0.2.0/24"]}))
     text = refused(with_access(config, {"ranges": [f"192.0.2.{n}/32" for n in range(101)]}))
     assert "llmd-gke:frontDoor.access.ranges = 101" in text
     assert "at most 100" in text
-
-
-@pytest.mark.parametrize("count", [0, -1, 1_000_001])
-def test_a_throttle_is_one_that_cloud_armor_takes(config: Config, refused: Refuse, count: int) -> None:
-    text = refused(with_access(config, {"requestsPerMinutePerAddress": count}))
-    assert f"llmd-gke:frontDoor.access.requestsPerMinutePerAddress = {count}" in text
-    assert "1 to 1000000" in text
-    assert "[address-throttle]" in text
-
-
-@pytest.mark.parametrize("bad", ["GOCSPX-abcdefgh", "client", "https://accounts.google.com", f"{CLIENT}/", ""])
-def test_iap_has_the_id_of_an_oauth_client_not_its_secret(config: Config, refused: Refuse, bad: str) -> None:
-    text = refused(with_access(config, {"iap": {"clientId": bad}}))
-    assert "llmd-gke:frontDoor.access.iap.clientId" in text
-    assert "[iap-client]" in text
-
-
-def test_access_without_anything_is_refused(config: Config, refused: Refuse) -> None:
-    text = refused(with_access(config, {}))
-    assert "llmd-gke:frontDoor.access" in text
-    assert "[access-empty]" in text
-
-
-@pytest.mark.parametrize(
-    "access", [{"ranges": ["192.0.2.0/24"]}, {"requestsPerMinutePerAddress": 6}, {"iap": {"clientId": CLIENT}}]
-)
-def test_an_internal_gateway_takes_none_of_it(config: Config, refused: Refuse, access: dict[str, Any]) -> None:
-    text = refused(with_access(config, access, {"exposure": "internal"}))
-    assert "llmd-gke:frontDoor.access = " in text
-    assert "external gateways only" in text
-    assert "[access-gateway]" in text
-
-
-def test_iap_needs_https_and_ranges_do_not(config: Config, refused: Refuse, accepted: Callable[..., Checked]) -> None:
-    plain = {"exposure": "external", "allowPlainHttp": True}
-    text = refused(with_access(config, {"iap": {"clientId": CLIENT}}, plain))
-    assert "IAP answers HTTPS requests only" in text
-    assert accepted(with_access(config, {"ranges": ["192.0.2.0/24"]}, plain)).settings.access.ranges
 
 
 def test_paths_that_are_kept_are_said_to_be_outside_of_it(config: Config, accepted: Callable[..., Checked]) -> None:

@@ -44,45 +44,6 @@ def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Ca
 
 
 @pytest.mark.parametrize(
-    ("budget", "key", "problem"),
-    [
-        ({"usdPerHour": 40}, "llmd-gke:budget.usdPerHour = 40", "with every pool at its maximum the stack costs 48."),
-        ({"usdPerMonth": 30000}, "llmd-gke:budget.usdPerMonth = 30000", "lower maxNodes of v6e4"),
-        ({"usdPerHour": 30}, "llmd-gke:budget.usdPerHour = 30", "is below 35."),
-        ({"usdPerHour": 0}, "llmd-gke:budget.usdPerHour = 0", "out of range"),
-        ({}, "llmd-gke:budget", "the budget has no limit"),
-        ({"usdPerHour": 50, "billingAccount": "mine"}, "llmd-gke:budget.billingAccount", "mine"),
-        ({"usdPerDay": 50}, "llmd-gke:budget.usdPerDay", "there is no such setting"),
-    ],
-)
-def test_bad_input_is_refused_with_key_and_fix(
-    config: Config, refused: Refuse, budget: dict[str, Any], key: str, problem: str
-) -> None:
-    message = refused(limited(config, **budget))
-    assert key in message
-    assert problem in message
-    assert "fix:" in message
-
-
-@pytest.mark.parametrize(
-    ("given", "fix"),
-    [
-        ("012345-6789ab-cdef01", "billingAccount: 012345-6789AB-CDEF01"),
-        ("billingAccounts/012345-6789AB-CDEF01", "`gcloud billing accounts list` shows it"),
-    ],
-)
-def test_a_billing_account_in_another_form_is_refused_with_the_form_in_words(
-    config: Config, refused: Refuse, given: str, fix: str
-) -> None:
-    assert refused(limited(config, usdPerHour=50, billingAccount=given)) == (
-        f'Pulumi.eu4a.yaml has 1 problem:\n\n  llmd-gke:budget.billingAccount = "{given}"\n'
-        "    this is not the ID of a billing account  [wrong-value]\n"
-        "    allowed: three groups of six characters, digits and capital letters A to F, with dashes between them\n"
-        f"    fix:     {fix}"
-    )
-
-
-@pytest.mark.parametrize(
     ("value", "shown"), [(float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (float("nan"), "NaN")]
 )
 def test_a_limit_that_is_no_finite_number_is_shown(config: Config, refused: Refuse, value: float, shown: str) -> None:

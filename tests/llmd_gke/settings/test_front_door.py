@@ -15,7 +15,6 @@ from tests.abbreviations import SPELLINGS
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 LONG = "k" * 40
-SECOND = {"name": "second", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
 
 
 def door(config: Config, *callers: dict[str, Any], **more: Any) -> Config:
@@ -44,80 +43,12 @@ def test_its_defaults_are_the_documented_ones(config: Config, accepted: Callable
     assert not door_settings.has_priorities
 
 
-@pytest.mark.parametrize("name", ["Team", "team.a", "-team", "team-", "t" * 41, "", "team a", "team_a"])
-def test_a_caller_has_a_name_that_headers_and_objects_can_carry(config: Config, refused: Refuse, name: str) -> None:
-    message = refused(door(config, {"name": name}))
-    assert "llmd-gke:frontDoor.callers[0].name" in message
-    assert "caller-name" in message
-
-
-def test_two_callers_have_two_names(config: Config, refused: Refuse) -> None:
-    message = refused(door(config, {"name": "team-a"}, {"name": "team-a"}))
-    assert "llmd-gke:frontDoor.callers[1].name" in message
-    assert "unique-name" in message
-
-
-def test_a_caller_names_models_that_exist(config: Config, refused: Refuse) -> None:
-    message = refused(door(config, {"name": "team-a", "models": ["qwen", "gpt"]}))
-    assert 'llmd-gke:frontDoor.callers[0].models[1] = "gpt"' in message
-    assert "allowed: qwen" in message
-
-
-def test_a_model_that_nobody_may_use_is_a_mistake(config: Config, refused: Refuse) -> None:
-    config["llmd-gke:models"].append(SECOND)
-    message = refused(door(config, {"name": "team-a", "models": ["qwen"]}))
-    assert "llmd-gke:models[1].name" in message
-    assert "no caller may use this model" in message
-
-
-@pytest.mark.parametrize("limit", ["requestsPerMinute", "tokensPerDay", "tokensPerMonth"])
-@pytest.mark.parametrize("count", [0, -1, 4294967296])
-def test_a_limit_fits_into_what_the_limiter_counts(config: Config, refused: Refuse, limit: str, count: int) -> None:
-    message = refused(door(config, {"name": "team-a", limit: count}))
-    assert f"llmd-gke:frontDoor.callers[0].{limit} = {count}" in message
-    assert "out of range" in message
-
-
 def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepted: Callable[..., Checked]) -> None:
     callers = [{"name": f"team-{n}", "requestsPerMinute": 1, "tokensPerDay": 1} for n in range(129)]
     assert accepted(door(config, *callers[:128])).settings.front_door is not None
     message = refused(door(config, *callers))
     assert "258 limits" in message
     assert "256" in message
-
-
-def test_two_models_do_not_answer_to_one_name(config: Config, refused: Refuse) -> None:
-    config["llmd-gke:models"].append({**SECOND, "servedModelName": "qwen"})
-    message = refused(door(config))
-    assert "llmd-gke:models[1].servedModelName" in message
-    assert "qwen answers to qwen, too" in message
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--lora-modules", "sql=/a", "second=/b"], ["--lora-modules=second=/b"], ['--lora-modules={"name": "second"}']],
-)
-def test_an_adapter_does_not_answer_to_the_name_of_a_model(
-    config: Config, refused: Refuse, arguments: list[str]
-) -> None:
-    config["llmd-gke:models"].insert(0, {**SECOND, "extraArgs": arguments, "name": "first"})
-    config["llmd-gke:models"].append(SECOND)
-    assert "first answers to second, too" in refused(door(config))
-
-
-def test_no_model_is_at_the_root_of_a_door(config: Config, refused: Refuse) -> None:
-    config["llmd-gke:models"][0]["atRoot"] = True
-    message = refused(door(config))
-    assert "llmd-gke:models[0].atRoot" in message
-    assert "remove atRoot" in message
-
-
-@pytest.mark.parametrize("argument", ["--no-enable-force-include-usage", "--enable-force-include-usage=false"])
-def test_usage_may_be_turned_off_without_a_token_budget(
-    config: Config, accepted: Callable[..., Checked], argument: str
-) -> None:
-    config["llmd-gke:models"][0]["extraArgs"] = [argument]
-    assert accepted(door(config, {"name": "team-a", "requestsPerMinute": 5})).settings.front_door is not None
 
 
 @pytest.mark.parametrize(
@@ -203,35 +134,10 @@ def test_tokens_take_the_place_of_keys(config: Config, accepted: Callable[..., C
     assert "both" in with_keys(door(config, identity=identity), {"team-a": LONG})
 
 
-def test_public_keys_of_an_issuer_come_by_https(config: Config, refused: Refuse) -> None:
-    message = refused(door(config, identity={**TOKENS, "jwksUri": "http://accounts.example.com/keys"}))
-    assert "llmd-gke:frontDoor.identity.jwksUri" in message
-
-
 def test_kept_paths_are_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:
     rules = {warning.finding.rule for warning in accepted(door(config, keepPaths=True)).warnings}
     assert "kept-paths" in rules
     assert "kept-paths" not in {warning.finding.rule for warning in accepted(door(config)).warnings}
-
-
-@pytest.mark.parametrize("address", ["10.1.2.3", "redis://10.1.2.3:6379", "host:port", "managed"])
-def test_redis_is_in_the_cluster_or_at_an_address_with_a_port(config: Config, refused: Refuse, address: str) -> None:
-    message = refused(door(config, redis=address))
-    assert "llmd-gke:frontDoor.redis" in message
-    assert "in-cluster, or HOST:PORT" in message
-
-
-def test_priorities_need_a_namespace_for_each_model(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked]
-) -> None:
-    config["llmd-gke:models"].append({**SECOND})
-    callers: list[dict[str, Any]] = [{"name": "team-a", "priority": 10}, {"name": "team-b"}]
-    message = refused(door(config, *callers))
-    assert "llmd-gke:models[1].namespace" in message
-    assert "caller-priority" in message
-    config["llmd-gke:models"][1]["namespace"] = "others"
-    config["llmd-gke:tpuPools"][0]["maxNodes"] = 5
-    assert accepted(door(config, *callers)).settings.front_door is not None
 
 
 def test_keys_that_cross_the_internet_in_plain_text_are_warned_about(

@@ -2,35 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.llmd_gke.settings.conftest import Config, Refuse
-
-
-@pytest.mark.parametrize(
-    ("section", "values", "message"),
-    [
-        (
-            "models",
-            {"replicas": 0},
-            "allowed: at least 1\n    fix:     to keep the model without a server, set stopped: true",
-        ),
-        ("models", {"dtype": "float16"}, "allowed: auto, bfloat16\n    fix:     dtype: bfloat16"),
-        (
-            "tpuPools",
-            {"capacity": "Spot"},
-            "allowed: on-demand, spot, reservation, flex-start\n    fix:     capacity: spot",
-        ),
-        ("tpuPools", {"diskGb": 1}, "this number is out of range  [wrong-value]\n    allowed: at least"),
-        ("tpuPools", {"topology": None}, "fix:     give topology a value, or remove the line"),
-        ("tpuPools", {"max_nodes": 4}, "did you mean maxNodes?"),
-    ],
-)
-def test_a_value_out_of_range_is_answered_with_what_is_allowed(
-    config: Config, refused: Refuse, section: str, values: dict[str, object], message: str
-) -> None:
-    config[f"llmd-gke:{section}"][0].update(values)
-    assert message in refused(config)
 
 
 def test_a_project_number_is_not_to_be_put_in_quotes(config: Config, refused: Refuse) -> None:

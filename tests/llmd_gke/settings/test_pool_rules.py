@@ -25,20 +25,6 @@ def with_pool(config: Config, **over: object) -> Config:
     return config
 
 
-@pytest.mark.parametrize(
-    ("over", "texts"),
-    [
-        ({"earlyHosts": 5}, ["earlyHosts = 5", "at most 4", "earlyHosts: 4"]),
-        ({"earlyHosts": 1, "topology": "4x4"}, ["slice of 4 hosts", "minNodes: 4"]),
-    ],
-)
-def test_early_hosts_that_cannot_start_with_the_pool_are_refused(
-    config: Config, refused: Refuse, over: dict[str, object], texts: list[str]
-) -> None:
-    message = refused(with_pool(config, **over))
-    assert [text for text in texts if text not in message] == []
-
-
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: Accept, family: Family) -> None:
     machine = family.machines[-1]
@@ -50,99 +36,6 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
     assert (result.family, result.slice.hosts) == (family, 1)
 
 
-@pytest.mark.parametrize(
-    ("over", "message"),
-    [
-        (
-            {"capacity": "reservation"},
-            '.capacity = "reservation"\n'
-            "    capacity reservation requires the name of a reservation  [tpu-reservation]\n"
-            "    allowed: reservation: {name: NAME}, and project if another project shares it\n"
-            "    fix:     set reservation, or use capacity on-demand",
-        ),
-        (
-            {"capacity": "spot", "reservation": {"name": "mine"}},
-            '.capacity = "spot"\n'
-            "    reservation mine cannot be combined with capacity spot  [tpu-reservation]\n"
-            "    allowed: capacity: reservation\n"
-            "    fix:     set capacity to reservation, or remove the reservation",
-        ),
-        (
-            {"maxRunHours": 24},
-            '.capacity = "on-demand"\n'
-            "    maxRunHours 24 with capacity on-demand: only flex-start hosts have a limited run time  "
-            "[tpu-flex-start]\n"
-            "    allowed: capacity: flex-start\n"
-            "    fix:     remove maxRunHours",
-        ),
-        (
-            {"capacity": "flex-start"},
-            '.capacity = "flex-start"\n'
-            "    v6e has no flex-start capacity in europe-west4-a  [tpu-capacity]\n"
-            "    allowed: flex-start in asia-northeast1-b, us-east5-a, us-east5-b\n"
-            "    fix:     use capacity on-demand, spot or reservation, or another zone",
-        ),
-        (
-            {"topology": "4x4"},
-            ".minNodes = 0\n"
-            "    a 4x4 slice of ct6e-standard-4t is scaled as one unit of 4 nodes, not from 0 to 8  [tpu-node-count]\n"
-            "    allowed: minNodes 0 or 4, maxNodes 4\n"
-            "    fix:     set maxNodes to 4",
-        ),
-        (
-            {"zone": "us-east5-a"},
-            '.zone = "us-east5-a"\n'
-            "    us-east5-a is not in the cluster's region, europe-west4  [tpu-pool-region]\n"
-            "    allowed: a zone of europe-west4\n"
-            "    fix:     remove the pool's zone, or create another stack for that region",
-        ),
-        (
-            {"capacity": "reservation", "reservation": {"name": "My_Own"}},
-            '.reservation.name = "My_Own"\n'
-            "    'My_Own' is not a valid reservation name  [name-characters]\n"
-            "    allowed: lower-case letters, digits and dashes; starts with a letter, does not end with a dash\n"
-            "    fix:     for example my-own",
-        ),
-        (
-            {"capacity": "reservation", "reservation": {"name": "mine", "project": "X"}},
-            ".reservation.project = \"X\"\n    'X' is not a Google Cloud project ID  [project-id]\n"
-            "    allowed: 6 to 30 lower-case letters, digits and dashes, starting with a letter\n"
-            "    fix:     set the ID of the project that owns it, or remove it",
-        ),
-        (
-            {"capacity": "reservation", "reservation": {"name": "mine", "block": "B"}},
-            ".reservation.block = \"B\"\n    'B' is not a valid reservation block  [name-characters]\n"
-            "    allowed: lower-case letters, digits and dashes; starts with a letter, does not end with a dash\n"
-            "    fix:     for example b",
-        ),
-    ],
-)
-def test_a_pool_that_cannot_exist_is_refused(
-    config: Config, refused: Refuse, over: dict[str, object], message: str
-) -> None:
-    limit = {"maxNodes": 8} | over
-    assert refused(with_pool(config, **limit)) == f"{HEAD}  llmd-gke:tpuPools[1]{message}"
-
-
-def test_a_family_that_the_oldest_accepted_control_plane_does_not_know_is_refused(
-    config: Config, refused: Refuse, accepted: Accept
-) -> None:
-    config["llmd-gke:cluster"].update(zone="us-central1-c", minVersion="1.34.0-gke.1626000")
-    config["llmd-gke:tpuPools"] = [
-        {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4}
-    ]
-    assert refused(config) == (
-        HEAD + '  llmd-gke:cluster.minVersion = "1.34.0-gke.1626000"\n'
-        "    tpu7x-standard-4t needs GKE 1.34.1-gke.2541000 or newer, but the settings accept 1.34.0-gke.1626000  "
-        "[tpu-gke-version]\n"
-        "    allowed: minVersion 1.34.1-gke.2541000 or newer\n"
-        "    fix:     set llmd-gke:cluster.minVersion to 1.34.1-gke.2541000"
-    )
-    for version in ("1.34.1-gke.2541000", "1.34", "1.35"):
-        config["llmd-gke:cluster"]["minVersion"] = version
-        assert accepted(config)
-
-
 def test_a_flex_start_slice_of_several_hosts_is_a_warning(config: Config, accepted: Accept) -> None:
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
     with_pool(config, topology="4x4", capacity="flex-start", maxRunHours=24)
@@ -150,18 +43,6 @@ def test_a_flex_start_slice_of_several_hosts_is_a_warning(config: Config, accept
     assert warning.key == "llmd-gke:tpuPools[1].capacity"
     assert warning.finding.problem == (
         "flex-start has to find all 4 hosts of a 4x4 slice at once; Google recommends it for single hosts"
-    )
-
-
-def test_a_flex_start_slice_that_always_runs_is_refused_because_its_node_pool_has_no_autoscaler(
-    config: Config, refused: Refuse
-) -> None:
-    config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    assert refused(with_pool(config, topology="4x4", capacity="flex-start", minNodes=4)) == (
-        f"{HEAD}  llmd-gke:tpuPools[1].minNodes = 4\n"
-        "    flex-start does not support a fixed number of nodes  [tpu-capacity]\n"
-        "    allowed: minNodes: 0\n"
-        "    fix:     minNodes: 0"
     )
 
 
@@ -251,17 +132,6 @@ def test_a_pool_may_be_in_another_zone_of_the_region(config: Config, accepted: A
     with_pool(config, machineType="ct5lp-hightpu-4t", zone="europe-west4-b")
     settings = accepted(config).settings
     assert settings.tpu_pools[1].zone_in(settings.cluster.zone) == "europe-west4-b"
-
-
-def test_the_zone_of_a_pool_is_judged_at_the_pool(config: Config, refused: Refuse) -> None:
-    message = refused(with_pool(config, zone="europe-west4-b"))
-    assert 'llmd-gke:tpuPools[1].zone = "europe-west4-b"\n    GKE has no v6e in europe-west4-b' in message
-    assert "llmd-gke:cluster.zone" not in message
-
-
-@pytest.mark.parametrize("hours", [0, 169])
-def test_flex_start_hosts_run_for_seven_days_at_most(config: Config, refused: Refuse, hours: int) -> None:
-    assert "llmd-gke:tpuPools[1].maxRunHours = " in refused(with_pool(config, maxRunHours=hours))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ def cases() -> Iterator[Any]:
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
     for path, value in changes.items():
         section, *steps = path.split(".")
-        node, keys = config, [section if ":" in section else f"llmd-gke:{section}", *steps]
+        node: Any = config
+        keys = [section if ":" in section else f"llmd-gke:{section}", *steps]
         for key in keys[:-1]:
             node = node[int(key)] if isinstance(node, list) else node.setdefault(key, {})
         match node:

@@ -15,7 +15,7 @@ from localcloud.google_api.core.faults import ApiFaults
 from tests.life_cycle import steps
 from tests.life_cycle.counter_examples import COUNTER_EXAMPLES
 from tests.life_cycle.settings_changes import CHANGES, STACK, changed
-from tests.life_cycle.steps import Kill, Step
+from tests.life_cycle.steps import Step
 
 SEEDS = range(40)
 WRITTEN = yaml.safe_load((CLONE / f"Pulumi.{STACK}.yaml").read_text())
@@ -26,24 +26,10 @@ def plans() -> list[list[Step]]:
     return [steps.plan_of(number) for number in SEEDS]
 
 
-def test_a_seed_draws_the_same_plan_again_and_another_seed_another_one(plans: list[list[Step]]) -> None:
-    assert steps.plan_of(3) == plans[3]
-    assert len({steps.as_text(plan) for plan in plans}) > 35
-
-
 def test_a_plan_is_replayed_from_its_text(plans: list[list[Step]]) -> None:
     assert len(plans) == len(SEEDS)
     for plan in plans:
         assert steps.from_text(steps.as_text(plan)) == plan
-
-
-def test_everything_is_drawn(plans: list[list[Step]]) -> None:
-    drawn = [step for plan in plans for step in plan]
-    assert {step.command for step in drawn} == {"up", "refresh", "down"}
-    assert {step.change for step in drawn} == {"", *CHANGES}
-    assert {steps.kind_of(fault) for step in drawn for fault in step.faults} == set(steps.FAULTS)
-    assert {step.kill.victim for step in drawn if step.kill} == set(steps.VICTIMS)
-    assert any(step.quiet for step in drawn)
 
 
 @settings(max_examples=200)
@@ -61,22 +47,6 @@ def test_the_settings_are_valid_with_any_changes(tmp_path_factory: pytest.TempPa
     content = {**WRITTEN, "config": changed(WRITTEN["config"], names)}
     (folder / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump(content))
     assert load_stack(folder, STACK).settings.models[0].gated
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_each_change_changes_the_settings(name: str) -> None:
-    assert changed(WRITTEN["config"], {name}) != changed(WRITTEN["config"], set())
-
-
-def test_a_shorter_plan_has_one_thing_less() -> None:
-    plan = [Step("up", "two replicas", ({"fault": "drop"},), Kill("engine", 3)), Step("down")]
-    shorter = steps.shorter(plan)
-    assert [Step("down")] in shorter
-    assert [Step("up", "two replicas", ({"fault": "drop"},)), Step("down")] in shorter
-    assert [Step("up", "two replicas", (), Kill("engine", 3)), Step("down")] in shorter
-    assert [Step("up", "", ({"fault": "drop"},), Kill("engine", 3)), Step("down")] in shorter
-    assert plan not in shorter
-    assert steps.shorter([Step("up")]) == []
 
 
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)

@@ -72,7 +72,6 @@ def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> Non
     [
         ("12 passed", 0),
         ("SKIPPED [1] tests/workflows/test_posting.py:56: Node is not installed: it runs the script", 0),
-        ("SKIPPED [1] tests/localcloud/google_api/test_console.py:180: no browser is installed", 0),
         ("SKIPPED [3] tests/operations/bench/test_load.py:29: the benchmark's environment is not set up", 1),
     ],
 )

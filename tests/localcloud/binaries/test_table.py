@@ -11,7 +11,7 @@ import pytest
 
 from llmd_gke.catalog import versions
 from localcloud.binaries import cache_key, table
-from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER, PROVIDER_NAME, provider_files
+from localcloud.binaries.table import BY_NAME, PROVIDER, PROVIDER_NAME, provider_files
 from localcloud.go_builds import wrapper
 from localcloud.go_builds.wrapper import GOMOD
 
@@ -27,8 +27,6 @@ MODULES = {
 }
 """Modules of those programs that share the wrapper of another one."""
 
-WRAPPERS = {program.wrapper.name: program.wrapper for program in PROGRAMS}
-
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> None:
@@ -40,19 +38,6 @@ def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> N
     assert f"{path} {version}/go.mod h1:" in go_sum
 
 
-@pytest.mark.parametrize("name", [*WRAPPERS, "engine"])
-def test_a_wrapper_does_not_ask_for_a_newer_go_than_the_oldest_that_is_allowed(name: str) -> None:
-    text = read(name, "go.mod")
-    asked = re.search(r"^go 1\.(\d+)", text, re.M)
-    assert asked is not None
-    assert int(asked[1]) <= 26
-    assert "\ntoolchain " not in text
-
-
-def test_every_wrapper_module_is_used() -> None:
-    assert {folder.name for folder in GOMOD.iterdir() if folder.is_dir()} == {*WRAPPERS, "engine"}
-
-
 def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
     assert BY_NAME
     for program in BY_NAME.values():
@@ -61,31 +46,6 @@ def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
             assert (program.wrapper.source / package[own.end() :] / "main.go").exists()
         else:
             assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", go_mod, re.M)
-
-
-def test_programs_of_one_wrapper_follow_each_other() -> None:
-    order = [program.wrapper.name for program in PROGRAMS]
-    assert [name for at, name in enumerate(order) if at == 0 or order[at - 1] != name] == list(WRAPPERS)
-
-
-def test_kubernetes_says_its_version_in_both_packages_that_clients_read() -> None:
-    stamps = BY_NAME["kube-apiserver"].target.stamps
-    assert stamps["k8s.io/component-base/version.gitVersion"] == versions.program("k8s.io/kubernetes")
-    assert stamps["k8s.io/client-go/pkg/version.gitVersion"] == versions.program("k8s.io/kubernetes")
-    assert stamps["k8s.io/component-base/version.gitMinor"] == versions.program("k8s.io/kubernetes").split(".")[1]
-
-
-def test_cert_manager_and_lws_are_those_of_the_charts() -> None:
-    assert BY_NAME["cert-manager"].version == versions.chart("cert-manager").version
-    assert BY_NAME["lws-manager"].version == f"v{versions.chart('lws').version}"
-    assert BY_NAME["llmisvc-controller"].version == versions.chart("kserve-llmisvc-resources").version
-
-
-def test_envoy_gateway_says_its_version_so_that_it_asks_for_released_images() -> None:
-    stamps = BY_NAME["envoy-gateway"].target.stamps
-    assert stamps == {
-        f"{table.ENVOY_GATEWAY}/internal/cmd/version.envoyGatewayVersion": versions.program(table.ENVOY_GATEWAY)
-    }
 
 
 def test_the_version_of_prometheus_module_is_the_release_that_it_says() -> None:
@@ -111,13 +71,6 @@ def test_a_program_with_other_changes_to_its_module_is_another_program() -> None
     assert changes is not None
     other = replace(program.wrapper, changes=replace(changes, what="triggers: kafka"))
     assert cache_key.key(replace(program, wrapper=other)) != cache_key.key(program)
-
-
-def test_keda_is_the_version_of_its_chart_and_its_dependencies_are_replaced_as_in_its_own_module() -> None:
-    assert BY_NAME["keda-operator"].version == f"v{versions.archive('keda').version}"
-    replaced = re.search(r"^replace \((.*?)^\)", read("autoscaling", "go.mod"), re.M | re.S)
-    assert replaced is not None
-    assert "k8s.io/client-go => k8s.io/client-go v0.33.5" in replaced[1]
 
 
 def test_what_goes_into_a_build_changes_its_place_and_what_does_not_leaves_it(

@@ -78,14 +78,6 @@ def test_the_picker_decides_and_sees_the_whole_body(lab: Lab, picker: Picker, po
 
 
 @pytest.mark.usefixtures("pool")
-def test_the_picker_learns_which_pod_answered(lab: Lab, picker: Picker, pods: list[ModelServer]) -> None:
-    for pod in pods:
-        picker.choice = f"{pod.address}:{pod.port}"
-        assert ask(lab) == pod.address
-    assert picker.served == [f"{pod.address}:{pod.port}" for pod in pods]
-
-
-@pytest.mark.usefixtures("pool")
 def test_the_picker_learns_which_pod_answered_instead_of_its_choice(
     lab: Lab, picker: Picker, pods: list[ModelServer]
 ) -> None:
@@ -150,12 +142,6 @@ def test_what_is_no_http_request_is_refused_without_a_picker(lab: Lab) -> None:
     with socket.create_connection((lab.client.base_url.host, lab.client.base_url.port), 10) as connection:
         connection.sendall(b"nonsense\r\n\r\n")
         assert connection.recv(12) == b"HTTP/1.1 400"
-
-
-@pytest.mark.usefixtures("pool")
-def test_a_request_without_a_body_goes_by_the_picker_too(lab: Lab, picker: Picker, pods: list[ModelServer]) -> None:
-    picker.choice = f"{pods[2].address}:{pods[2].port}"
-    assert lab.client.get("/llm/qwen/v1/models").json()["pod"] == pods[2].address
 
 
 @pytest.mark.usefixtures("pool")

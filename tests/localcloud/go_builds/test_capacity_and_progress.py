@@ -19,7 +19,7 @@ from localcloud.go_builds import capacity_check
 from localcloud.go_builds.build import PROGRAM_MB, STANDARD_MB
 from localcloud.go_builds.capacity_check import MachineCapacity, check_disk, compilers
 from localcloud.go_builds.go_toolchain import Purpose
-from localcloud.go_builds.progress import Display, Estimate, Steps, duration
+from localcloud.go_builds.progress import Display, Estimate
 
 PLENTY = MachineCapacity(cache_mb=50_000, memory_mb=16_000, processors=4)
 PURPOSE = Purpose("the engine", "install Pulumi itself")
@@ -29,18 +29,9 @@ def having(**changes: Any) -> MachineCapacity:
     return replace(PLENTY, **changes)
 
 
-def test_as_many_compilers_run_as_there_are_processors() -> None:
-    assert compilers(PLENTY, 1500, PURPOSE) == 4
-
-
 def test_little_memory_means_fewer_compilers() -> None:
     assert compilers(having(memory_mb=2400), 1500, PURPOSE) == 2
     assert compilers(having(memory_mb=2399), 1500, PURPOSE) == 1
-
-
-def test_a_heavy_program_leaves_room_for_fewer_compilers() -> None:
-    assert compilers(having(memory_mb=5000), 1500, PURPOSE) == 4
-    assert compilers(having(memory_mb=5000), 4400, PURPOSE) == 1
 
 
 def test_too_little_disk_space_is_refused_with_both_numbers_and_the_fix() -> None:
@@ -65,24 +56,12 @@ def test_building_the_laptop_clouds_programs_takes_at_most_twelve_gigabytes_of_d
     assert max(peaks) + STANDARD_MB + len(programs) * PROGRAM_MB <= 12_000
 
 
-def test_the_space_of_a_folder_is_what_its_files_take(tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "file").write_bytes(b"x" * (3 << 20))
-    assert capacity_check.size_mb(tmp_path) == 3
-    assert capacity_check.size_mb(tmp_path / "missing") == 0
-
-
 def test_the_limit_of_a_control_group_counts(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text(f"{900 << 20}\n")
     (tmp_path / "memory.current").write_text(f"{400 << 20}\n")
     assert capacity_check.memory_mb(tmp_path) == 500
     (tmp_path / "memory.max").write_text("max\n")
     assert capacity_check.memory_mb(tmp_path) > 500
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (60, "1 min 00 s"), (95.4, "1 min 35 s")])
-def test_a_duration_reads_well(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_the_estimate_follows_the_first_guess_and_then_the_build() -> None:
@@ -98,36 +77,6 @@ def test_the_estimate_follows_the_first_guess_and_then_the_build() -> None:
     assert estimate.share == pytest.approx(0.47)
     assert estimate.left_seconds(100) == pytest.approx(100 * 0.53 / 0.47)
     assert early > 0
-
-
-def test_an_interrupted_build_is_measured_on_from_where_it_stopped() -> None:
-    estimate = Estimate({"a": 50, "b": 50}, expected_seconds=100, before=["a", "gone"])
-    assert estimate.count == (1, 2)
-    assert estimate.left_seconds(0) == pytest.approx(100 * 0.53)
-    estimate.compiled("b")
-    assert estimate.left_seconds(47) == pytest.approx(47 * 0.06 / 0.47)
-
-
-def test_several_builds_are_measured_as_one_by_what_each_costs() -> None:
-    steps = Steps([30, 90])
-    assert steps.share == 0
-    steps.begin(first := Estimate({"a": 1}, expected_seconds=30))
-    assert steps.left_seconds(0) == 120
-    first.compiled("a")
-    assert steps.share == pytest.approx(0.94 * 0.25)
-    steps.begin(second := Estimate({"b": 1, "c": 1}, expected_seconds=90))
-    assert steps.share == 0.25
-    second.compiled("b")
-    assert steps.share == pytest.approx(0.25 + 0.47 * 0.75)
-    assert steps.left_seconds(60) == pytest.approx(60 * (1 - steps.share) / steps.share)
-
-
-def test_what_an_interrupted_build_had_done_does_not_make_this_run_look_fast() -> None:
-    steps = Steps([50, 50])
-    steps.begin(Estimate({"a": 1, "b": 1}, expected_seconds=50, before=["a", "b"]))
-    steps.begin(second := Estimate({"c": 1, "d": 1}, expected_seconds=50))
-    second.compiled("c")
-    assert steps.left_seconds(100) > 80  # as much as was done takes as long again
 
 
 @given(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), st.floats(0, 1e4), st.data())

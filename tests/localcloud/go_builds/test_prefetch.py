@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import shutil
 import subprocess
@@ -19,8 +18,6 @@ from localcloud.binaries import cache_key, resolve
 from localcloud.binaries.table import BuiltProgram
 from localcloud.go_builds import build as builder
 from tests.localcloud.go_builds.modules import Shop, open_shop
-
-Run = Callable[..., str]
 
 
 class Two:
@@ -66,23 +63,6 @@ def test_the_second_wrappers_packages_are_listed_before_the_first_is_compiled_an
     assert two.asked.count(("more", "list")) == two.asked.count(("tools", "list")) == 2
 
 
-def test_nothing_of_the_first_wrapper_takes_space_any_more_when_the_second_is_compiled(
-    two: Two, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run: Run = builder.ModuleBuild.run
-    building, there = two.shop.cache / "building", list[set[str]]()
-
-    def seen(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
-        if arguments[0] == "build" and self.source.name == "more":
-            there.append({one.name for one in building.iterdir() if one.is_dir()})
-        return run(self, arguments, *rest)
-
-    monkeypatch.setattr(builder.ModuleBuild, "run", seen)
-    two.build()
-    assert there[0] == {"more", "standard"}
-    assert set(map(frozenset, there)) == {frozenset(there[0])}
-
-
 def test_what_is_wrong_with_the_second_wrapper_is_said_when_its_turn_has_come(two: Two) -> None:
     (two.shop.folder / "gomod" / "more" / "go.sum").write_text("")
     with pytest.raises(SetUpFailed, match=r"go\.sum does not match go\.mod in .*gomod/more"):
@@ -98,26 +78,6 @@ def test_a_disk_without_room_for_both_gets_one_after_the_other(two: Two, monkeyp
     two.build()
     assert two.built() == [True, True]
     assert [wrapper for wrapper, _ in two.asked] == sorted((wrapper for wrapper, _ in two.asked), reverse=True)
-
-
-def test_ctrl_c_ends_it_too(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    run: Run = builder.ModuleBuild.run
-    running: list[threading.Thread] = []
-
-    def interrupted(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
-        if (self.source.name, arguments[0]) == ("tools", "build"):
-            assert two.listed.wait(60)
-            raise KeyboardInterrupt
-        running.append(threading.current_thread())
-        return run(self, arguments, *rest)
-
-    monkeypatch.setattr(builder.ModuleBuild, "run", interrupted)
-    with contextlib.suppress(KeyboardInterrupt):
-        two.build()
-    assert two.built() == [False, False]
-    beside = [thread for thread in running if thread is not threading.main_thread()]
-    assert beside, "nothing was prefetched, so nothing is shown"
-    assert not [thread for thread in beside if thread.is_alive()]
 
 
 def test_go_that_is_not_wanted_any_more_is_ended(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,7 +20,6 @@ from localcloud.google_api.server import running
 from localcloud.workflow import home
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
-ROOT = Path(__file__).parents[3]
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
 
 
@@ -84,12 +81,6 @@ def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
         printed("faults", '{"fault": "meteor"}')
 
 
-def test_the_command_makes_nothing_where_there_is_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "folder", lambda: tmp_path / "cloud")
-    assert printed("show").strip() == "no resources"
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,18 +139,3 @@ def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) ->
 def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         get(f"{serving.url}/_emulator/", Host="evil.example.com:80")
-
-
-LOADED = """
-import contextlib, sys
-from localcloud.__main__ import main
-sys.argv = ["localcloud", "--help"]
-with contextlib.suppress(SystemExit):
-    main()
-print([name for name in ("google.protobuf", "localcloud.google_api.core") if name in sys.modules])
-"""
-
-
-def test_help_imports_no_part_of_the_emulator() -> None:
-    done = subprocess.run([sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"

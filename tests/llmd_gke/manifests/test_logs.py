@@ -23,12 +23,6 @@ def query(settings: StackSettings, key: str) -> logs.LogQuery:
     return next(one for one in logs.queries(settings) if one.key == key)
 
 
-def test_there_are_seven_questions_each_with_a_key_of_its_own(settings: StackSettings) -> None:
-    queries = logs.queries(settings)
-    assert len({one.key for one in queries}) == len(queries) == 7
-    assert all(one.question.endswith("?") and one.reading.endswith(".") for one in queries)
-
-
 def test_every_query_is_about_this_cluster_or_its_network_only(settings: StackSettings) -> None:
     queries = logs.queries(settings)
     assert queries

@@ -86,11 +86,6 @@ def test_only_the_leader_is_probed(big: ModelSettings, slice_: TpuPoolSettings) 
     assert [key for key in spec["worker"]["containers"][0] if key.endswith("Probe")] == []
 
 
-def test_nothing_says_what_leaderworkerset_says(big: ModelSettings, slice_: TpuPoolSettings) -> None:
-    names = {variable["name"] for variable in spec_of(big, slice_)["worker"]["containers"][0]["env"]}
-    assert not {name for name in names if name.startswith("TPU_") and name != "TPU_MULTIHOST_BACKEND"}
-
-
 def test_a_group_has_its_slice_to_itself(big: ModelSettings, slice_: TpuPoolSettings) -> None:
     service = cast("Any", serving.service(big, slice_))
     assert service["metadata"]["annotations"][multi_host.EXCLUSIVE] == "cloud.google.com/gke-nodepool"

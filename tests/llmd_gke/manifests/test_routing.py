@@ -138,24 +138,6 @@ def test_routes_have_neither_timeouts_nor_rule_names(make_model: MakeModel, at_r
     assert not any("name" in rule for rule in result)
 
 
-def test_every_match_is_a_prefix(make_model: MakeModel) -> None:
-    matches = [match for rule in rules(make_model(at_root=True)) for match in rule["matches"]]
-    assert {match["path"]["type"] for match in matches} == {"PathPrefix"}
-
-
-def test_the_pool_is_the_v1_one(model: ModelSettings) -> None:
-    (backend,) = rules(model)[-1]["backendRefs"]
-    assert backend == {
-        "group": "inference.networking.k8s.io",
-        "kind": "InferencePool",
-        "name": "qwen-inference-pool",
-    }
-
-
-def test_a_route_does_not_wait(model: ModelSettings) -> None:
-    assert "annotations" not in plain(model)["metadata"], "KServe makes its backends only later"
-
-
 def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings) -> None:
     assert plain(model)["metadata"]["name"] == "qwen-route"
 
@@ -180,10 +162,6 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
         },
     }
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
-
-
-def test_the_gateway_is_internal_unless_settings_say_otherwise() -> None:
-    assert routing.gateway_class(GatewaySettings()) == "gke-l7-rilb"
 
 
 def health_checks(model: ModelSettings) -> dict[str, Any]:

@@ -70,13 +70,6 @@ def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model:
     assert [policy["value"] for policy in behaviour["scaleDown"]["policies"]] == [1]
 
 
-def test_running_requests_count_only_where_their_limit_is_known(make_model: MakeModel) -> None:
-    plain = make_model(min_replicas=1, max_replicas=4)
-    assert list(scaling.thresholds(plain).values()) == [5]
-    given = make_model(min_replicas=1, max_replicas=4, scaling={"running_per_replica": 7, "waiting_per_replica": 2})
-    assert list(scaling.thresholds(given).values()) == [2, 7]
-
-
 def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(
     scaled: ModelSettings, pool: TpuPoolSettings
 ) -> None:
@@ -112,13 +105,6 @@ def test_the_service_has_no_number_and_pods_are_waited_for_by_what_scales_them(
 def test_a_trigger_is_active_as_soon_as_there_is_a_number(scaled: ModelSettings) -> None:
     (spec,) = [one["spec"] for one in made(scaled, "keda").values()]
     assert {trigger["metadata"]["activationThreshold"] for trigger in spec["triggers"]} == {"-1"}
-
-
-def test_a_fixed_number_changes_nothing_of_the_service(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    service = cast("Any", serving.service(model, pool, source="gke"))
-    assert service["spec"]["replicas"] == 3
-    assert "labels" not in service["spec"]
-    assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"
 
 
 def test_a_schedule_adds_a_trigger_for_each_entry_and_lets_only_requests_keep_servers_at_night(

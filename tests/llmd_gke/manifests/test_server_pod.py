@@ -196,40 +196,7 @@ def test_running_requests_may_finish_when_a_pod_goes(
     assert picker["terminationGracePeriodSeconds"] >= pod_grace
 
 
-def test_the_container_has_no_privileges(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    context = container(model, pool)["securityContext"]
-    assert context["privileged"] is False
-    assert context["allowPrivilegeEscalation"] is False
-
-
 def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
     config = cast("Any", serving.runtime_config(model, pool, account="llmd-qwen"))
     template = config["spec"]["template"]
     assert (template["serviceAccountName"], template["automountServiceAccountToken"]) == ("llmd-qwen", False)
-
-
-def test_the_warm_up_container_meets_the_restricted_pod_security_standard(
-    model: ModelSettings, pool: TpuPoolSettings
-) -> None:
-    template = spec_of(model, pool)["template"]
-    warm = template["containers"][1]
-    context = warm["securityContext"]
-    assert context == {
-        "runAsNonRoot": True,
-        "runAsUser": 65534,
-        "runAsGroup": 65534,
-        "readOnlyRootFilesystem": True,
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
-    (mount,) = warm["volumeMounts"]
-    assert warm["args"][-1].startswith(f"{mount['mountPath']}/"), "the mark is the only thing it writes"
-    (volume,) = [one for one in template["volumes"] if one["name"] == mount["name"]]
-    assert "emptyDir" in volume
-    assert mount["name"] not in {one["name"] for one in template["containers"][0]["volumeMounts"]}
-
-
-def test_without_a_warm_up_there_is_no_volume_for_it(make_model: MakeModel, pool: TpuPoolSettings) -> None:
-    volumes = spec_of(make_model(warm_up=False), pool)["template"]["volumes"]
-    assert "warm-up" not in {one["name"] for one in volumes}

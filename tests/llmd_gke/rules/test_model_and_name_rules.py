@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv4Network
 
 import pytest
@@ -11,11 +10,6 @@ from hypothesis import strategies as some
 
 from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import models, names, vllm_arguments
-
-
-@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "pvc://claim/path", "s3://bucket/model", "oci://host/image:v1"])
-def test_uris_that_kserve_loads_pass(uri: str) -> None:
-    assert list(models.uri(uri)) == []
 
 
 @pytest.mark.parametrize(
@@ -104,11 +98,6 @@ def test_arguments_nobody_writes_by_hand_are_refused_in_every_spelling(argument:
         assert argument in finding.problem
 
 
-def test_the_seeds_argument_is_explained() -> None:
-    (finding,) = vllm_arguments.server_arguments(["--prefix-cache-block-size", "16"])
-    assert "--block-size" in finding.problem
-
-
 @pytest.mark.parametrize(
     ("arguments", "fits"),
     [
@@ -127,12 +116,6 @@ def test_arguments_with_values_of_other_accelerators_are_refused(arguments: list
 
 def test_a_policy_can_allow_what_settings_write() -> None:
     assert list(vllm_arguments.server_arguments(["--port", "8000", "--dtype", "auto"], owned={})) == []
-
-
-@given(some.text(alphabet="abz019-AZ_.", max_size=50), some.integers(1, 40))
-def test_a_name_is_accepted_exactly_if_it_is_a_short_dns_label(name: str, limit: int) -> None:
-    valid = re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", name) is not None and len(name) <= limit
-    assert (list(names.label(name, "name", limit)) == []) == valid
 
 
 @given(some.text(max_size=30))
@@ -156,11 +139,6 @@ def test_the_name_that_is_proposed_is_a_valid_one(name: str) -> None:
 )
 def test_project_ids_are_googles(project: str, valid: bool) -> None:
     assert (list(names.project(project)) == []) is valid
-
-
-@pytest.mark.parametrize("value", ["10.0.0.0/20", "0.0.0.0/0", "203.0.113.7/32"])
-def test_ranges_pass(value: str) -> None:
-    assert list(names.cidr(value)) == []
 
 
 @pytest.mark.parametrize(
@@ -196,3 +174,8 @@ def test_every_pair_of_overlapping_ranges_is_named() -> None:
         "b 10.1.0.0/16 overlaps a 10.0.0.0/8",
         "d 10.2.0.0/16 overlaps a 10.0.0.0/8",
     ]
+
+
+def test_the_seeds_argument_is_explained() -> None:
+    (finding,) = vllm_arguments.server_arguments(["--prefix-cache-block-size", "16"])
+    assert "--block-size" in finding.problem

@@ -8,7 +8,6 @@ import pytest
 
 from llmd_gke.catalog import scaling as catalogue
 from llmd_gke.catalog import versions
-from llmd_gke.catalog.accelerators import find_slice
 from llmd_gke.rules import scaling
 from llmd_gke.rules.inputs import Input, Value
 
@@ -19,11 +18,6 @@ TARGET: Mapping[str, Value] = {"apiVersion": "apps/v1", "kind": "Deployment", "n
 def problems(kind: str, name: str = "qwen-replicas", **spec: Value) -> list[str]:
     whole = Input({"metadata": {"name": name}, "spec": {"scaleTargetRef": TARGET, **spec}})
     return [finding.problem for finding in scaling.autoscaler(kind, whole.get("metadata", "name"), whole.get("spec"))]
-
-
-@pytest.mark.parametrize(("low", "high"), [(None, None), (1, 1), (1, 4)])
-def test_bounds_in_order_are_accepted(low: int | None, high: int | None) -> None:
-    assert list(scaling.bounds(low, high, fixed=None)) == []
 
 
 @pytest.mark.parametrize("sequences", range(2, 300))
@@ -42,36 +36,6 @@ def test_a_server_of_one_request_at_once_has_no_threshold_of_running_requests() 
     assert (finding.allowed.startswith("no number"), finding.fix) == (True, "remove it")
 
 
-def test_a_fixed_number_alone_is_accepted() -> None:
-    assert list(scaling.bounds(None, None, fixed=3)) == []
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "fixed", "problem"),
-    [
-        (4, 1, None, "minReplicas 4 is more than maxReplicas 1"),
-        (None, 3, None, "minReplicas is missing"),
-        (3, None, None, "maxReplicas is missing"),
-        (1, 3, 2, "replicas: 2 is set beside minReplicas: 1 and maxReplicas: 3"),
-    ],
-)
-def test_other_bounds_are_refused_with_a_fix(
-    low: int | None, high: int | None, fixed: int | None, problem: str
-) -> None:
-    (finding,) = scaling.bounds(low, high, fixed=fixed)
-    assert problem in finding.problem
-    assert finding.fix
-
-
-def test_a_slice_of_several_hosts_has_room_for_one_replica_only() -> None:
-    single, multi = find_slice("ct6e-standard-4t", "2x2"), find_slice("ct6e-standard-4t", "4x4")
-    assert single is not None
-    assert multi is not None
-    assert list(scaling.single_host("a", single)) == []
-    (finding,) = scaling.single_host("a", multi)
-    assert "room for one replica only" in finding.problem
-
-
 @pytest.mark.parametrize(
     ("version", "has"),
     [(FLOOR, True), ("1.37", True), ("1.38", True), ("1.37.0-gke.3099999", False), ("1.36", False), ("1.35", False)],
@@ -82,27 +46,10 @@ def test_the_managed_adapter_is_used_from_its_version_on(version: str, has: bool
     assert scaling.effective_source("keda", version) == "keda"
 
 
-def test_the_managed_adapter_of_an_older_cluster_is_refused() -> None:
-    (finding,) = scaling.source("gke", "1.35", scrape=True)
-    assert FLOOR in finding.problem
-    assert finding.fix == "source: keda"
-    assert list(scaling.source("gke", FLOOR, scrape=False)) == []
-
-
-def test_keda_without_collected_metrics_is_refused() -> None:
-    (finding,) = scaling.source(None, "1.35", scrape=False)
-    assert "monitoring.scrape is false" in finding.problem
-    assert list(scaling.source(None, "1.35", scrape=True)) == []
-
-
 def test_an_autoscaler_with_bounds_and_a_name_of_its_own_is_accepted() -> None:
     assert problems(catalogue.HPA, minReplicas=1, maxReplicas=3) == []
     trigger: Value = {"type": "prometheus", "metadata": {"ignoreNullValues": "false"}}
     assert problems(catalogue.SCALED_OBJECT, minReplicaCount=1, maxReplicaCount=3, triggers=[trigger]) == []
-
-
-def test_an_hpa_without_a_minimum_has_one_replica() -> None:
-    assert problems(catalogue.HPA, maxReplicas=3) == []
 
 
 @pytest.mark.parametrize("name", ["qwen-kserve-hpa", "qwen-kserve-keda", "qwen-kserve-va"])

@@ -118,23 +118,3 @@ def test_a_stack_for_the_stand_ins_is_refused_elsewhere(
     )
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     assert accepted(config)
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda c: c["llmd-gke:models"][0].update(hfToken="hf_neverShown"),
-        lambda c: c.update({"llmd-gke:hftoken": "neverShown"}),
-        lambda c: c.update({"llmd-gke:apiKey": "neverShown"}),
-        lambda c: c["llmd-gke:models"][0].update(extraArgs=["--hf-token=neverShown"]),
-        lambda c: c["llmd-gke:models"][0].update(extraArgs=["--hf-token", "neverShown"]),
-        lambda c: c["llmd-gke:models"][0].update(extraArgs=["--api-key=neverShown", 3]),
-        lambda c: c.update({"llmd-gke:models": {"token": "hf_neverShown"}}),
-        lambda c: c.update({"llmd-gke:hfToken": "hf_neverShown", "llmd-gke:cluster": None}),
-    ],
-)
-def test_a_secret_in_the_wrong_place_is_not_repeated(
-    config: Config, refused: Refuse, spoil: Callable[[Config], None]
-) -> None:
-    spoil(config)
-    assert "neverShown" not in refused(config)

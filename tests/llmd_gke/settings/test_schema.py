@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +17,6 @@ from llmd_gke.settings.secret_keys import SECRETS
 from llmd_gke.settings.sections import Section
 from tests.llmd_gke.settings.conftest import ROOT
 from tests.llmd_gke.settings.test_stack_files import STACKS
-
-SHAPES = list(descriptions.sections_in(StackSettings))
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +43,6 @@ def test_a_stale_schema_is_named_and_written_anew(
     assert "schema/a.json is out of date. Run: make docs" in capsys.readouterr().err
     assert schema.main([]) == 0
     assert schema.main(["--check"]) == 0
-
-
-def test_the_schema_is_one(stack_file: Any) -> None:
-    jsonschema.Draft7Validator.check_schema(stack_file.schema)
-    assert not jsonschema.Draft7Validator(stack_file.schema).is_valid([]), "a stack file is a mapping"
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -136,39 +128,6 @@ def test_every_slice_of_the_catalogue_is_accepted(shape: accelerators.Slice, sta
     file = content("eu4a")
     file["config"]["llmd-gke:tpuPools"][0].update(machineType=shape.machine.name, topology=shape.topology)
     assert stack_file.is_valid(file)
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-def test_every_setting_says_what_it_is(shape: type[Any]) -> None:
-    assert descriptions.about(shape).endswith(".")
-    assert descriptions.keys(shape).keys() == shape.model_fields.keys(), "write a docstring below the field"
-
-
-EVERY = [(shape, name) for shape in SHAPES for name in shape.model_fields]
-
-
-def test_no_two_settings_say_the_same() -> None:
-    texts: dict[str, list[str]] = {}
-    for shape, name in EVERY:
-        texts.setdefault(descriptions.keys(shape)[name], []).append(f"{shape.__name__}.{name}")
-    assert len(texts) > 100
-    assert {text: keys for text, keys in texts.items() if len(keys) > 1} == {}
-
-
-@pytest.mark.parametrize(("shape", "name"), EVERY, ids=lambda one: getattr(one, "__name__", one))
-def test_a_description_names_the_default_and_the_unit(shape: type[Any], name: str) -> None:
-    text, field = descriptions.keys(shape)[name], shape.model_fields[name]
-    assert text[0].isupper() or text[0] == "`", "a sentence"
-    assert text.endswith(".")
-    is_section = any(inner in str(field.annotation) for inner in NAMES) and field.default is not None
-    if not field.is_required() and not is_section and name != "min_version":
-        assert re.search(r"default|only|instead", text), "what holds where the key is left out"
-    units = {"_gb": "GB", "_seconds": "second", "_minutes": "minute", "_hours": "hour", "_milliseconds": "millisecond"}
-    for ending, unit in units.items():
-        assert not name.endswith(ending) or unit in text
-
-
-NAMES = [shape.__name__ for shape in SHAPES]
 
 
 def test_every_key_of_the_settings_is_on_the_page() -> None:

@@ -91,14 +91,6 @@ def test_a_stack_that_says_so_has_no_dashboard(clone: Clone, exported: dict[str,
     assert "Fix: set it to true in Pulumi.one.yaml, then pulumi up --stack one" in done.stderr
 
 
-def test_a_stack_of_an_older_version_needs_an_update(clone: Clone, exported: dict[str, object]) -> None:
-    exported.clear()
-    done = run("dashboard", "--stack", "one", root=clone.root)
-    assert done.returncode == 7
-    assert f"has no output {command.OUTPUT}" in done.stderr
-    assert "Fix: pulumi up --stack one" in done.stderr
-
-
 def test_a_stack_that_is_not_up_says_how_to_bring_it_up(clone: Clone) -> None:
     done = run("dashboard", "--stack", "one", "--cloud", "rehearsal", root=clone.root)
     assert done.returncode == 7

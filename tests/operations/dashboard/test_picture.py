@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,35 +47,6 @@ def test_a_panel_without_series_says_so_and_one_of_google_says_where_it_has_some
     google = sum(panel.google_only for panel in panels(settings))
     assert texts(empty).count("only on Google Cloud") == google
     assert texts(empty).count("no series") == len(panels(settings)) - google
-
-
-def test_values_that_are_no_numbers_are_left_out() -> None:
-    nan = float("nan")
-    assert "no series" in texts(draw([Series({"pod": "a"}, [(0, nan), (50, nan)])]))
-
-
-def test_stacked_series_stand_on_each_other() -> None:
-    series = [Series({"pod": pod}, [(0, 3.0), (100, 3.0)]) for pod in ("a", "b")]
-    svg = draw(series, replace(PANEL, unit="count", kind="stacked"))
-    assert "10" in texts(svg)
-    assert all(path.endswith("Z") for path in paths(svg)[-2:])
-
-
-def test_a_gap_is_not_drawn_over() -> None:
-    points = [(0.0, 1.0), (10.0, 1.0), (20.0, 1.0), (90.0, 1.0), (100.0, 1.0)]
-    assert [len(run) for run in picture.runs(points)] == [3, 2]
-    assert paths(draw([Series({"pod": "a"}, points)]))[-1].count("M") == 2
-
-
-def test_more_series_than_fit_are_counted() -> None:
-    svg = draw([Series({"pod": f"p{number}"}, [(0, 1.0)]) for number in range(9)])
-    assert "p2 up" in texts(svg)
-    assert "and 6 more" in texts(svg)
-
-
-@pytest.mark.parametrize(("highest", "end"), [(0, 1), (0.03, 0.05), (1, 1), (1.2, 2), (7, 10), (210, 500)])
-def test_an_axis_ends_at_a_round_number(highest: float, end: float) -> None:
-    assert picture.nice(highest) == pytest.approx(end)
 
 
 def test_answers_are_read_as_they_were_recorded(settings: StackSettings, tmp_path: Path) -> None:

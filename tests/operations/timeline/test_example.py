@@ -22,23 +22,11 @@ def test_with_early_hosts_the_first_token_comes_within_a_twentieth_of_the_longes
     assert early.least <= early.first <= 1.05 * early.least < plain.first
 
 
-@pytest.mark.parametrize("kind", example.KINDS)
-def test_so_it_does_with_weights_that_are_copied_meanwhile(kind: str) -> None:
-    copied = example.times({**example.KINDS[kind], "earlyHosts": 1}, example.WEIGHTS)
-    assert copied.least <= copied.first <= 1.05 * copied.least
-    assert copied.first < 25 * 60, "the goal of a stack from an empty project"
-
-
 def test_the_longest_chain_contains_the_copy_of_the_weights_where_it_outlasts_the_hosts_start() -> None:
     reserved = example.times({**example.KINDS["reservation"], "earlyHosts": 1}, example.WEIGHTS)
     started = example.times({"earlyHosts": 1}, example.WEIGHTS)
     copy = 66 / durations.DOWNLOAD_GB_PER_SECOND
     assert started.least - reserved.least == pytest.approx(durations.HOST_FROM_ZERO.seconds - copy, abs=5)
-
-
-def test_hosts_that_are_kept_do_not_shorten_the_longest_chain() -> None:
-    plain, kept = example.times({"earlyHosts": 0}, {}), example.times({"earlyHosts": 0, "minNodes": 1}, {})
-    assert kept.least == plain.least <= kept.first < plain.first
 
 
 def test_the_first_replica_fills_the_compile_cache_and_another_one_reads_it() -> None:

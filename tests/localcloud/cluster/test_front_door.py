@@ -49,10 +49,6 @@ def test_programs_and_charts_are_for_stacks_with_a_front_door(
     assert {"etcd", "envoy"} <= set(built)
 
 
-def test_every_program_of_the_front_door_is_one_that_can_be_asked_for() -> None:
-    assert binaries.chosen(front_door.PROGRAMS) == front_door.PROGRAMS
-
-
 def test_a_stack_file_that_cannot_be_read_is_rejected_before_anything_is_built(workdir: Workdir) -> None:
     with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
         front_door.asked(workdir, "broken")
@@ -81,12 +77,6 @@ def test_a_model_is_asked_with_the_key_of_a_caller_who_may_use_it(
         text.replace("llmd-gke:callerKeys: rehearsal-dummy", f"llmd-gke:callerKeys: {keys}")
     )
     assert front_door.key(workdir, "door", model) == expected
-
-
-def test_a_stack_without_a_front_door_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
-    (tmp_path / "Pulumi.local.yaml").write_text((CLONE / "Pulumi.local.yaml").read_text())
-    assert front_door.key(Workdir(tmp_path, tmp_path / "home", "laptop"), "local", "qwen") is None
 
 
 def envoy(*, ready: bool = True, sidecar: bool = True, leaving: bool = False) -> Object:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
 from localcloud.cluster import saturation
 from localcloud.common.workdir import Workdir
 
@@ -26,9 +25,3 @@ MODELS = "config:\n  llmd-gke:models: [{name: a}, %s]\n"
 def test_the_counting_picker_is_for_stacks_with_a_limit(tmp_path: Path, model: str, expected: bool) -> None:
     (tmp_path / "Pulumi.some.yaml").write_text(MODELS % model)
     assert saturation.asked(Workdir(tmp_path, tmp_path / "home", "laptop"), "some") is expected
-
-
-def test_a_stack_file_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "Pulumi.broken.yaml").write_text("config: 7\n")
-    with pytest.raises(BadInput):
-        saturation.asked(Workdir(tmp_path, tmp_path / "home", "laptop"), "broken")

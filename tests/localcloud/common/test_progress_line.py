@@ -13,19 +13,6 @@ def terminal(screen: io.StringIO) -> Console:
     return Console(file=screen, width=80, force_terminal=True, color_system=None, _environ={"TERM": "xterm"})
 
 
-def test_a_terminal_has_a_bar_beside_a_share_and_none_without() -> None:
-    screen = io.StringIO()
-    with ProgressLine(terminal(screen)) as line:
-        line.show("compiling [1/2]", 0.5)
-        with_share = screen.getvalue()
-        line.show("linking")
-        without = screen.getvalue()[len(with_share) :]
-    assert "━━━━" in with_share
-    assert "compiling [1/2]" in with_share  # brackets are no markup
-    assert "linking" in without
-    assert "━" not in without
-
-
 def test_the_end_removes_the_line_from_a_terminal_and_keeps_what_was_said() -> None:
     screen = io.StringIO()
     with ProgressLine(terminal(screen)) as line:
@@ -43,10 +30,3 @@ def test_elsewhere_lines_are_printed_no_more_often_than_asked() -> None:
             now[0] = float(second)
             line.show(f"compiling [bold] package number {second}", 0.5)
     assert screen.getvalue().splitlines() == [f"compiling [bold] package number {second}" for second in (0, 10, 20)]
-
-
-def test_a_dumb_terminal_is_not_redrawn() -> None:
-    screen = io.StringIO()
-    with ProgressLine(Console(file=screen, force_terminal=True, _environ={"TERM": "dumb"})) as line:
-        line.show("compiling")
-    assert screen.getvalue() == "compiling\n"

@@ -80,31 +80,9 @@ def test_a_file_of_the_module_is_rewritten_for_one_program_and_for_no_other(
     assert stderr_of(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
 
 
-def test_the_compiler_writes_no_dwarf_of_any_package_and_optimizes_all(shop: Shop) -> None:
-    wrapper = shop.programs[0].wrapper
-    arguments = ["go", "build", "-a", "-n", *wrapper.flags, f"{MODULE}/cmd/hello"]
-    printed = subprocess.run(arguments, cwd=wrapper.source, capture_output=True, text=True, check=True).stderr
-    commands = [line.split() for line in printed.splitlines() if "/compile -o " in line]
-    compiled = {command[command.index("-p") + 1]: command for command in commands}
-    assert {"runtime", LIBRARY, "main"} <= set(compiled)
-    assert [name for name, command in compiled.items() if "-dwarf=false" not in command] == []
-    assert [name for name, command in compiled.items() if {"-N", "-l"} & set(command)] == []
-
-
 def test_nothing_is_added_to_the_users_module_folder(shop: Shop) -> None:
     build(shop)
     assert not [file for file in shop.user_modules.rglob(f"*{VERSION}*") if file.suffix != ".lock"]
-
-
-def test_modules_that_the_user_has_are_taken_from_there(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = {"GOFLAGS": "-mod=mod -modcacherw"}
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    subprocess.run(["go", "mod", "download", f"{MODULE}@{VERSION}"], cwd=shop.folder, check=True)
-    with refusing_proxy() as nothing:
-        monkeypatch.setenv("GOPROXY", nothing)
-        build(shop)
-    assert stderr_of(cache_key.built(shop.cache, shop.programs[0])) == f"hello {VERSION}"
 
 
 def test_what_programs_share_is_compiled_before_and_nothing_is_linked_twice(
@@ -173,14 +151,6 @@ def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: S
     with pytest.raises(SetUpFailed, match=r"go\.sum does not match go\.mod in .*gomod/tools"):
         build(shop)
     assert sums.read_text() == ""
-
-
-def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = builder.capacity_check.MachineCapacity(cache_mb=300, memory_mb=16_000, processors=2)
-    monkeypatch.setattr(builder.capacity_check, "look", lambda _: full)
-    with pytest.raises(SetUpFailed, match=r"300 MB are free at .*cache, \d+ MB are needed"):
-        build(shop)
-    assert not list((shop.cache / "building").glob("*/modules"))
 
 
 def test_too_little_memory_names_the_program_and_both_numbers(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

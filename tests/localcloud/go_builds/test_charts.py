@@ -35,22 +35,10 @@ def test_every_release_of_the_platform_finds_its_chart_in_the_folder(folder: Pat
     assert (about["name"], about["version"]) == (name, versions.chart(name).version)
 
 
-@pytest.mark.parametrize("name", ["cert-manager", "lws"])
-def test_the_default_image_is_the_released_one(folder: Path, name: str) -> None:
-    assert load(folder / name / "Chart.yaml")["appVersion"] == charts.module_version(name)
-
-
 @pytest.mark.parametrize("name", charts.FRONT_DOOR)
 def test_a_chart_of_the_front_door_has_the_version_of_its_module(folder: Path, name: str) -> None:
     about = load(folder / name / "Chart.yaml")
     assert (about["name"], about["version"], about["appVersion"]) == (name, *[charts.module_version(name)] * 2)
-
-
-def test_envoy_gateways_chart_names_the_released_image(folder: Path) -> None:
-    images = load(folder / "gateway-helm" / "values.yaml")["global"]["images"]
-    assert images["envoyGateway"]["image"] == f"docker.io/envoyproxy/gateway:{charts.module_version('gateway-helm')}"
-    assert images["envoyGateway"]["pullPolicy"] == "IfNotPresent"
-    assert not list(folder.rglob(charts.TEMPLATE))
 
 
 def test_only_stacks_with_a_front_door_get_its_charts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -90,12 +78,6 @@ def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, 
 def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:
     names = {file.name for file in (folder / "cert-manager" / "templates").glob("crd-*.yaml")}
     assert "crd-cert-manager.io_certificates.yaml" in names
-
-
-def test_a_second_call_changes_nothing(folder: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    charts.prepare(folder, front_door=True)
-    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
 def test_a_chart_of_another_version_is_replaced(folder: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from llmd_gke.catalog import scaling, versions
 from llmd_gke.manifests import keda as product
 from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
-from localcloud.go_builds import charts, keda, keda_chart, modules
+from localcloud.go_builds import keda, keda_chart, modules
 
 MODULE = "github.com/kedacore/keda/v2"
 SWITCH = """func buildScaler() {
@@ -134,23 +134,3 @@ def test_names_and_labels_are_those_of_the_published_chart_which_the_programs_po
         "ghcr.io/kedacore/keda-admission-webhooks:2.18.3",
     }
     assert not [kind for kind, _ in made if kind == "Namespace"], "the program makes it"
-
-
-def test_the_chart_is_made_once_and_again_for_another_version(
-    kubectl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(charts, "SOURCES", {})
-    charts.prepare(tmp_path)
-    assert not (tmp_path / scaling.KEDA_CHART).exists(), "only stacks whose replicas follow their load need it"
-    charts.prepare(tmp_path, kubectl=kubectl)
-    about = yaml.safe_load((tmp_path / scaling.KEDA_CHART / "Chart.yaml").read_text())
-    assert about["version"] == versions.archive(scaling.KEDA_CHART).version
-    charts.prepare(tmp_path, kubectl=Path("/nowhere/kubectl"))  # is not needed a second time
-    (tmp_path / scaling.KEDA_CHART / charts.STAMP).write_text("another version\n")
-    charts.prepare(tmp_path, kubectl=kubectl)
-    assert versions.archive(scaling.KEDA_CHART).version in (tmp_path / scaling.KEDA_CHART / charts.STAMP).read_text()
-
-
-def test_a_module_without_these_manifests_is_refused_with_the_path_to_correct(kubectl: Path, tmp_path: Path) -> None:
-    with pytest.raises(SetUpFailed, match=r"Fix: correct the path in localcloud/go_builds/keda_chart\.py"):
-        keda_chart.files(tmp_path, kubectl, "2.18.3")

@@ -66,12 +66,6 @@ def test_a_parameter_that_the_method_does_not_have_is_refused(client: Client) ->
     )
 
 
-@pytest.mark.parametrize("version", ["compute/v1", "compute/beta"])
-def test_every_version_of_an_api_shows_the_same_resources(network: Client, version: str) -> None:
-    path = f"compute.googleapis.com/{version}/projects/my-project/global/networks/vpc"
-    assert network.ok("GET", path)["name"] == "vpc"
-
-
 def test_a_list_comes_in_pages(client: Client) -> None:
     for name in ("a", "b", "c"):
         client.ok("POST", f"{COMPUTE}/global/networks", {"name": name, "autoCreateSubnetworks": False})

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.google_api.core.request import HANDLERS
-from localcloud.google_api.services import compute
 from localcloud.monitoring import google
 from localcloud.monitoring.targets import Where
-from localcloud.providers.google import references
-from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.cloud import CloudFile
 from tests.localcloud.google_api.conftest import CLUSTER, COMPUTE, GKE, POOL, Client, Props
 from tests.published_provider.changes.network import DENY_OTHERS, THROTTLE
@@ -195,12 +191,6 @@ def test_a_change_of_records_is_made_in_whole_or_not_at_all(client: Client) -> N
     assert [one["rrdatas"] for one in listed] == [["203.0.113.8"]]
 
 
-def test_a_key_is_older_than_the_stack(client: Client) -> None:
-    name = "projects/p/locations/us-east5/keyRings/r/cryptoKeys/k"
-    result = client.ok("GET", f"cloudkms.googleapis.com/v1/{name}")
-    assert (result["name"], result["purpose"]) == (name, "ENCRYPT_DECRYPT")
-
-
 def test_what_one_emulator_made_another_in_the_same_folder_shows(cluster: Client, tmp_path: Path) -> None:
     other = Client(tmp_path)
     assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "RUNNING"
@@ -241,12 +231,3 @@ def test_a_security_policy_keeps_its_rules_and_has_one_for_everyone_else(client:
     for name in ("armor", "empty"):
         client.ok("DELETE", f"{path}/{name}")
     assert client.ok("GET", path).get("items", []) == []
-
-
-def test_every_type_of_compute_engine_that_the_rules_know_has_its_methods() -> None:
-    for name, collection in compute.COLLECTIONS.items():
-        assert {f"compute.{name}.{verb}" for verb in ("insert", "get", "list", "delete")} <= HANDLERS.keys(), (
-            collection.token
-        )
-    tokens = {collection.token for collection in compute.COLLECTIONS.values()}
-    assert {token for token in KINDS if token.startswith("gcp:compute/")} - tokens == {references.ROUTER_NAT}

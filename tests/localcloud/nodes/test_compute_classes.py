@@ -27,15 +27,6 @@ def group(pool: Any, size: int, priority: int = 0, **changed: Any) -> NodeGroup:
     return replace(NodeGroup(pool.id, pool.name, size, pool.maximum, 1, template, priority=priority), **changed)
 
 
-def test_pools_have_the_position_of_their_entry() -> None:
-    made = compute_class(["reserved"], ["spot", "other"], activeMigration={"optimizeRulePriority": True})
-    assert preferences([made]) == {
-        "reserved": Preference("v6e", 0, migrates=True),
-        "spot": Preference("v6e", 1, migrates=True),
-        "other": Preference("v6e", 1, migrates=True),
-    }
-
-
 @pytest.mark.parametrize("spec", [{}, {"activeMigration": {}}, {"activeMigration": {"optimizeRulePriority": False}}])
 def test_pods_stay_where_they_are_unless_the_class_migrates(spec: dict[str, Any]) -> None:
     listed = preferences([compute_class(["reserved"], ["spot"], **spec)])
@@ -66,7 +57,3 @@ def test_a_node_stays_while_the_earlier_pool_cannot_grow(earlier: NodeGroup, in_
 def test_a_pool_without_nodes_and_a_pool_of_another_class_are_left_alone() -> None:
     listed = {**LISTED, "other": Preference("another", 1, migrates=True)}
     assert to_leave([group(RESERVED, 0), group(SPOT, 0, 1), group(OTHER, 2, 1)], listed, IN_STOCK) is None
-
-
-def test_nodes_of_the_first_pool_stay() -> None:
-    assert to_leave([group(RESERVED, 2), group(SPOT, 0, 1)], LISTED, IN_STOCK) is None

@@ -22,11 +22,6 @@ def test_every_served_name_is_kept_and_the_first_is_the_model() -> None:
     assert "--port 8000" in text
 
 
-def test_both_spellings_of_an_option_are_one() -> None:
-    assert "--port 8000" in translated("--port=8000")
-    assert "--max-model-len 4096" in translated("--max_model_len", "4096")
-
-
 def test_what_the_simulator_lacks_is_dropped_and_told() -> None:
     arguments, dropped = translate(
         [
@@ -37,11 +32,6 @@ def test_what_the_simulator_lacks_is_dropped_and_told() -> None:
     )  # fmt: skip
     assert dropped == ["--tensor-parallel-size 4", "--enable-prefix-caching", "--dtype bfloat16"]
     assert not {"4", "bfloat16"} & set(arguments)
-
-
-def test_it_answers_with_what_was_asked_and_downloads_nothing() -> None:
-    assert "--mode echo" in translated()
-    assert "--force-dummy-tokenizer" in translated()
 
 
 def test_the_models_own_limits_win() -> None:
@@ -128,11 +118,6 @@ def test_every_image_of_the_program_is_in_the_table(image: str, program: str, tm
 def test_an_image_that_is_not_there_names_the_table(tmp_path) -> None:
     with pytest.raises(NoImage, match=r'"example\.com/a:1".*example\.com/a.*images\.toml'):
         table(tmp_path).find("example.com/a:1")
-
-
-def test_the_users_entries_come_first(tmp_path) -> None:
-    (tmp_path / "images.toml").write_text('[[image]]\nrepository = "*vllm-tpu"\nentrypoint = ["x"]\n')
-    assert table(tmp_path).find(versions.image("vllm-tpu")).entrypoint == ("x",)
 
 
 def test_a_program_that_is_not_built_says_how_to(tmp_path) -> None:

@@ -52,12 +52,6 @@ def test_a_range_is_listed_once_and_all_fit_into_ten_rules(config: Config, refus
     assert "at most 100" in text
 
 
-def test_paths_that_are_kept_are_said_to_be_outside_of_it(config: Config, accepted: Callable[..., Checked]) -> None:
-    checked = accepted(with_access(config, {"ranges": ["192.0.2.0/24"]}, keepPaths=True))
-    (warning,) = [one.finding.problem for one in checked.warnings if one.finding.rule == "kept-paths"]
-    assert "outside of frontDoor.access" in warning
-
-
 def test_iaps_secret_is_needed_with_iap_only_and_never_in_plain_text(
     config: Config, accepted: Callable[..., Checked]
 ) -> None:

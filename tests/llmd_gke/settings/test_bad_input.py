@@ -74,12 +74,6 @@ def test_an_empty_list_is_refused(config: Config, refused: Refuse) -> None:
     assert "this list is empty  [wrong-value]\n    allowed: at least one entry" in refused(config)
 
 
-def test_a_zone_nobody_knows_is_only_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:
-    config["llmd-gke:cluster"]["zone"] = "mars-north1-a"
-    warnings = {(warning.key, warning.finding.rule) for warning in accepted(config).warnings}
-    assert ("llmd-gke:cluster.zone", "tpu-zone") in warnings
-
-
 def test_a_missing_project_is_refused_with_the_command(config: Config, refused: Refuse) -> None:
     del config["gcp:project"]
     assert refused(config) == (

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from llmd_gke.settings import Checked
 from llmd_gke.settings.sections import TpuPoolSettings
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 Accept = Callable[..., Checked]
 Entry = dict[str, object]
-POOL = "llmd-gke:tpuPools[0]"
 ON_DEMAND: Entry = {"kind": "on-demand"}
 SPOT: Entry = {"kind": "spot"}
 RESERVED: Entry = {"kind": "reservation", "reservation": {"name": "mine"}, "maxNodes": 2}
@@ -60,20 +57,6 @@ def test_the_cluster_may_be_in_a_zone_without_the_family_if_every_entry_has_its_
     changed = ordered(config, {"kind": "on-demand", "zone": "us-east5-a"}, {"kind": "spot", "zone": "us-east5-b"})
     changed["llmd-gke:cluster"]["zone"] = "us-east5-c"
     assert [pool.zone for pool in made(accepted(changed))] == ["us-east5-a", "us-east5-b"]
-
-
-@pytest.mark.parametrize(
-    ("entries", "warned"),
-    [((SPOT, ON_DEMAND), True), (({"kind": "flex-start"}, ON_DEMAND), True), ((ON_DEMAND, SPOT), False)],
-)
-def test_a_list_that_begins_with_reclaimable_hosts_is_accepted_with_a_warning(
-    config: Config, accepted: Accept, entries: tuple[Entry, ...], warned: bool
-) -> None:
-    def named(checked: Checked) -> list[str]:
-        return [one.key for one in checked.warnings if "comes first" in one.finding.problem]
-
-    assert named(accepted(ordered(config, *entries))) == ([f"{POOL}.capacity"] if warned else [])
-    assert named(accepted(ordered(config, *entries, acceptReclaimable=True))) == []
 
 
 def test_the_hosts_that_always_run_may_be_all_that_the_pool_has(config: Config, accepted: Accept) -> None:

@@ -2,13 +2,14 @@
 
 ``given`` is a change that all cases of a group share. A change is written by path (``models.0.uri``); ``(gone)``
 removes a key. Behind it come the findings: ``key [rule]``, and words that the fix must have where it names a value. A
-case without findings is accepted.
+case without findings is accepted. In ``warnings.yaml`` all cases are accepted: ``+`` is a warning that the stack does
+not have without the change, ``-`` one that it has, but for those about models that nobody has tested.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,17 @@ import pytest
 import yaml
 
 from llmd_gke.settings import SettingsError, parse
+from llmd_gke.settings.validation import SettingFinding
 from tests.llmd_gke.settings.conftest import Config
 
 GONE = "(gone)"
 
 
-def cases() -> Iterator[Any]:
-    for file in sorted(Path(__file__).with_name("cases").glob("*.yaml")):
+CASES = Path(__file__).with_name("cases")
+
+
+def cases(*files: Path) -> Iterator[Any]:
+    for file in files:
         for group in yaml.safe_load(file.read_text(encoding="utf-8")):
             for number, (change, *findings) in enumerate(group["cases"], 1):
                 changes = {**group.get("given", {}), **change}
@@ -46,7 +51,9 @@ def changed(config: Config, changes: Mapping[str, Any]) -> Config:
     return config
 
 
-@pytest.mark.parametrize(("changes", "expected"), list(cases()))
+@pytest.mark.parametrize(
+    ("changes", "expected"), list(cases(*sorted({*CASES.glob("*.yaml")} - {CASES / "warnings.yaml"})))
+)
 def test_settings_are_accepted_or_refused_with_key_rule_and_fix(
     config: Config, changes: dict[str, Any], expected: list[str]
 ) -> None:
@@ -55,6 +62,26 @@ def test_settings_are_accepted_or_refused_with_key_rule_and_fix(
         findings = ()
     except SettingsError as error:
         findings = error.findings
+    assert_said(findings, expected)
+
+
+@pytest.mark.parametrize(("changes", "expected"), list(cases(CASES / "warnings.yaml")))
+def test_settings_are_accepted_with_these_warnings(
+    config: Config, changes: dict[str, Any], expected: list[str]
+) -> None:
+    def warnings(config: Config) -> list[SettingFinding]:
+        return [one for one in parse(config, "eu4a").warnings if one.finding.rule != "model-untested"]
+
+    before = warnings(copy.deepcopy(config))
+    after = warnings(changed(config, changes))
+    places = [{(one.key, one.finding.rule) for one in some} for some in (before, after)]
+    more = [one for one in after if (one.key, one.finding.rule) not in places[0]]
+    less = [one for one in before if (one.key, one.finding.rule) not in places[1]]
+    assert_said(more, [one.removeprefix("+ ") for one in expected if one.startswith("+ ")])
+    assert_said(less, [one.removeprefix("- ") for one in expected if one.startswith("- ")])
+
+
+def assert_said(findings: Sequence[SettingFinding], expected: Sequence[str]) -> None:
     given = [f"{one.key.removeprefix('llmd-gke:')} [{one.finding.rule}] {one.finding.fix}" for one in findings]
     assert len(given) == len(expected), given
     for one, said in zip(expected, given, strict=True):

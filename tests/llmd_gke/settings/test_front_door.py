@@ -132,19 +132,3 @@ def test_tokens_take_the_place_of_keys(config: Config, accepted: Callable[..., C
     assert settings.front_door is not None
     assert not settings.front_door.uses_keys
     assert "both" in with_keys(door(config, identity=identity), {"team-a": LONG})
-
-
-def test_kept_paths_are_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:
-    rules = {warning.finding.rule for warning in accepted(door(config, keepPaths=True)).warnings}
-    assert "kept-paths" in rules
-    assert "kept-paths" not in {warning.finding.rule for warning in accepted(door(config)).warnings}
-
-
-def test_keys_that_cross_the_internet_in_plain_text_are_warned_about(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
-    assert config["llmd-gke:gateway"]["allowPlainHttp"], "an external gateway without HTTPS"
-    warned = [one for one in accepted(door(config)).warnings if one.key == "llmd-gke:frontDoor"]
-    assert ["in plain text" in one.finding.problem for one in warned] == [True]
-    config["llmd-gke:gateway"] = {"exposure": "internal"}
-    assert not [one for one in accepted(door(config)).warnings if one.key == "llmd-gke:frontDoor"]

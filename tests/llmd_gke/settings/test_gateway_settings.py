@@ -9,16 +9,6 @@ from llmd_gke.settings.errors import describe
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
-TLS = {"certificateManager": ["llm"]}
-
-
-def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
-    config["llmd-gke:gateway"] = {"exposure": "external", "open": True, "tls": TLS}
-    checked = accepted(config)
-    assert checked.settings.gateway.scheme == "https"
-    assert not [one for one in checked.warnings if one.finding.rule == "plain-http"]
 
 
 def test_a_certificate_of_ones_own_needs_its_two_secrets(config: Config, refused: Refuse) -> None:

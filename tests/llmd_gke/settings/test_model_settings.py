@@ -1,11 +1,13 @@
-"""What the settings of models allow: weights, buckets, scheduler."""
+"""What the settings of models make of a stack: weights, hosts, servers, the way out and traces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from llmd_gke.catalog import tracing
 from llmd_gke.settings import Checked
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
@@ -19,13 +21,6 @@ def test_a_private_image_needs_the_pull_secret(config: Config, refused: Refuse) 
         "    privateImage of qwen requires it  [missing-secret]\n"
         "    fix:     pulumi config set --secret llmd-gke:pullSecret (then paste the contents of a .dockerconfigjson)"
     )
-
-
-def test_a_bucket_that_no_model_uses_is_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:
-    config["llmd-gke:storage"] = {"buckets": ["my-bucket"]}
-    assert [one.finding.problem for one in accepted(config).warnings if one.finding.rule == "unused-bucket"] == [
-        "no model uses this bucket"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -48,39 +43,72 @@ def test_the_startup_budget_follows_the_size_of_the_weights(
     assert accepted(config).settings.models[0].startup_budget == 60
 
 
-@pytest.mark.parametrize(
-    ("path", "internal"), [("/metrics", "/metrics"), ("/v1", "/v1/load_lora_adapter"), ("/invocations", "/invocations")]
-)
-def test_opening_an_internal_path_is_a_warning(
-    config: Config, accepted: Callable[..., Checked], path: str, internal: str
+def test_a_password_in_the_proxys_address_is_refused_and_not_repeated(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": "http://me:neverShown@10.1.2.3:3128"}}
+    message = refused(config)
+    assert "which anyone who can read the pod would see  [egress-proxy]" in message
+    assert "neverShown" not in message
+
+
+Accept = Callable[..., Checked]
+
+
+def across(config: Config, **model: object) -> Config:
+    """The stack with its model on a 4x4 slice of four hosts."""
+    config["llmd-gke:tpuPools"][0].update(topology="4x4", maxNodes=4, earlyHosts=0)
+    config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True, **model)
+    return config
+
+
+def test_a_model_on_a_slice_of_several_hosts_is_accepted_when_it_says_so(config: Config, accepted: Accept) -> None:
+    settings = accepted(across(config)).settings
+    assert settings.spans_hosts(settings.models[0])
+    assert settings.multi_host_namespaces == ("models",)
+    assert settings.busy_nodes(settings.tpu_pools[0]) == 4
+    assert settings.totals.chips == 16
+
+
+# --- stopped models and room ---------------------------------------------------------------------------------------
+
+
+def with_model(config: Config, **changes: Any) -> Config:
+    config["llmd-gke:models"][0] |= changes
+    return config
+
+
+def test_a_size_that_nothing_tells_is_said_to_be_unchecked(config: Config, accepted: Accept) -> None:
+    checked = accepted(with_model(config, uri="hf://someone/secretive"))
+    assert "whether it fits in HBM and on disk was not checked" in str(
+        [one.finding.problem for one in checked.warnings]
+    )
+
+
+def traced(config: Config, **traces: Any) -> Config:
+    config["llmd-gke:monitoring"] = {"traces": traces}
+    return config
+
+
+def test_cloud_trace_needs_two_more_apis_and_goes_to_gkes_collector(
+    config: Config, accepted: Callable[..., Checked]
 ) -> None:
-    config["llmd-gke:models"][0]["paths"] = [path]
-    (warning,) = [one for one in accepted(config).warnings if one.finding.rule == "route-path-internal"]
-    assert warning.key == "llmd-gke:models[0].paths[0]"
-    assert internal in warning.finding.problem
+    settings = accepted(traced(config, cloudTrace=True)).settings
+    assert settings.monitoring.traces is not None
+    assert settings.monitoring.traces.receiver == tracing.MANAGED_ENDPOINT
+    assert settings.monitoring.traces.sampling_ratio == tracing.DEFAULT_RATIO
+    assert {"cloudtrace", "telemetry"} <= set(settings.apis)
 
 
-def test_further_paths_are_accepted(config: Config, accepted: Callable[..., Checked]) -> None:
-    before = accepted(config).warnings
-    config["llmd-gke:models"][0]["paths"] = ["/v1/score", "/v1/audio", "/tokenize"]
-    assert accepted(config).warnings == before
+def test_nothing_is_traced_unless_it_is_asked_for(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(config).settings
+    assert settings.monitoring.traces is None
+    assert not settings.monitoring.cloud_trace
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "shared"),
-    [
-        ("gs://cache/a", "gs://cache/a/", True),
-        ("gs://cache", "gs://cache/a", True),
-        ("gs://cache/a", "gs://cache/ab", False),
-    ],
-)
-def test_namespaces_that_write_one_compile_cache_are_a_warning(
-    config: Config, accepted: Callable[..., Checked], first: str, second: str, shared: bool
-) -> None:
-    model = config["llmd-gke:models"][0]
-    model.update(replicas=1, compileCache=first)
-    config["llmd-gke:models"] = [model, {**model, "name": "other", "namespace": "team", "compileCache": second}]
-    config["llmd-gke:tpuPools"][0]["maxNodes"] = 8
-    assert ("shared-cache" in [one.finding.rule for one in accepted(config).warnings]) is shared
-    config["llmd-gke:models"][1]["namespace"] = "models"
-    assert "shared-cache" not in [one.finding.rule for one in accepted(config).warnings], "one namespace, one owner"
+SMALL = "hf://Qwen/Qwen2.5-3B-Instruct"
+
+
+def test_each_revision_has_a_folder_of_its_own(config: Config, accepted: Accept) -> None:
+    newest = accepted(with_model(config, uri=SMALL, weightsCache="gs://weights/hf/")).settings.models[0]
+    assert newest.weights_uri == "gs://weights/hf/Qwen/Qwen2.5-3B-Instruct/main"
+    fixed = accepted(with_model(config, uri=f"{SMALL}:0a1b2c3", weightsCache="gs://weights/hf")).settings.models[0]
+    assert fixed.weights_uri == "gs://weights/hf/Qwen/Qwen2.5-3B-Instruct/0a1b2c3"

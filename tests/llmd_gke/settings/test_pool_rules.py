@@ -36,96 +36,12 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
     assert (result.family, result.slice.hosts) == (family, 1)
 
 
-def test_a_flex_start_slice_of_several_hosts_is_a_warning(config: Config, accepted: Accept) -> None:
-    config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    with_pool(config, topology="4x4", capacity="flex-start", maxRunHours=24)
-    (warning,) = (result for result in accepted(config).warnings if result.finding.rule == "tpu-flex-start")
-    assert warning.key == "llmd-gke:tpuPools[1].capacity"
-    assert warning.finding.problem == (
-        "flex-start has to find all 4 hosts of a 4x4 slice at once; Google recommends it for single hosts"
-    )
-
-
 def test_a_flex_start_pool_of_single_hosts_that_always_run_has_an_autoscaler_and_is_accepted(
     config: Config, accepted: Accept
 ) -> None:
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
     single = accepted(with_pool(config, capacity="flex-start", minNodes=4)).settings.tpu_pools[1]
     assert (single.min_nodes, single.max_nodes, single.has_fixed_size) == (4, 4, False)
-
-
-def early_warnings(checked: Checked) -> list[tuple[str, object, str, str]]:
-    return [
-        (one.key, one.value, one.finding.problem, one.finding.fix)
-        for one in checked.warnings
-        if one.finding.rule == "tpu-early-hosts"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("over", "problem", "fix"),
-    [
-        (
-            {"minNodes": 2, "earlyHosts": 1},
-            "earlyHosts 1 has no effect: pool v6e4 starts with 2 hosts, by minNodes",
-            "remove earlyHosts",
-        ),
-        (
-            {"earlyHosts": 0, "minNodes": 2},
-            None,
-            "",
-        ),
-        (
-            {"earlyHosts": 4},
-            "4 hosts start early, but the models on pool v6e4 need 3 at most",
-            "earlyHosts: 3",
-        ),
-        ({"earlyHosts": 3}, None, ""),
-        ({"minNodes": 1, "earlyHosts": 2}, None, ""),
-        (
-            {"earlyHosts": 1, "capacity": [{"kind": "on-demand", "minNodes": 1}, {"kind": "spot"}]},
-            "earlyHosts 1 has no effect: pool v6e4 starts with 1 host, by minNodes",
-            "remove earlyHosts",
-        ),
-    ],
-)
-def test_early_hosts_without_effect_are_a_warning(
-    config: Config, accepted: Accept, over: dict[str, object], problem: str | None, fix: str
-) -> None:
-    config["llmd-gke:tpuPools"][0].update(over)
-    warnings = early_warnings(accepted(config))
-    key = "llmd-gke:tpuPools[0].earlyHosts"
-    assert warnings == ([] if problem is None else [(key, over["earlyHosts"], problem, fix)])
-
-
-@pytest.mark.parametrize("capacity", ["on-demand", [{"kind": "on-demand"}, {"kind": "spot"}]])
-def test_early_hosts_of_a_pool_that_no_model_uses_are_a_warning(
-    config: Config, accepted: Accept, capacity: object
-) -> None:
-    (warning,) = early_warnings(accepted(with_pool(config, earlyHosts=1, capacity=capacity)))
-    assert warning == (
-        "llmd-gke:tpuPools[1].earlyHosts",
-        1,
-        "no model on pool more runs, so its early hosts have no use",
-        "remove earlyHosts, or run a model on pool more",
-    )
-
-
-def test_early_hosts_of_a_pool_whose_models_are_stopped_are_a_warning(config: Config, accepted: Accept) -> None:
-    config["llmd-gke:models"][0]["stopped"] = True
-    (warning,) = early_warnings(accepted(config))
-    assert warning[2] == "no model on pool v6e4 runs, so its early hosts have no use"
-
-
-def test_early_hosts_are_compared_with_the_most_replicas_of_a_model_that_follows_its_load(
-    config: Config, accepted: Accept
-) -> None:
-    del config["llmd-gke:models"][0]["replicas"]
-    config["llmd-gke:models"][0].update(minReplicas=1, maxReplicas=3)
-    config["llmd-gke:tpuPools"][0]["earlyHosts"] = 3
-    assert early_warnings(accepted(config)) == []
-    config["llmd-gke:tpuPools"][0]["earlyHosts"] = 4
-    assert len(early_warnings(accepted(config))) == 1
 
 
 def test_a_pool_may_be_in_another_zone_of_the_region(config: Config, accepted: Accept) -> None:

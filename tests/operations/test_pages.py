@@ -34,18 +34,3 @@ def test_a_block_that_is_out_of_date_is_noticed_and_mended(tmp_path: Path) -> No
     for file, text in outdated.items():
         file.write_text(text)
     assert pages.stale(tmp_path) == {}
-
-
-def test_a_table_is_made_and_what_follows_stays(tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    mark = "<!-- made by `python -m localcloud.providers.google.differences` (make docs) -->\n\n"
-    page.write_text(f"{mark}| old |\n|---|\n\nafter\n")
-    text = pages.stale(tmp_path)[page]
-    assert text.startswith(f"{mark}| Type | Difference | Properties |\n|---|---|---|\n")
-    assert text.endswith("|\n\nafter\n")
-
-
-def test_a_mark_without_a_block_is_a_mistake(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("<!-- made by `llmd-gke cost --stack eu4a` (make docs) -->\n\ntext\n")
-    with pytest.raises(ValueError, match="neither a block, a table nor an image"):
-        pages.stale(tmp_path)

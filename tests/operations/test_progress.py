@@ -33,20 +33,6 @@ def test_short_work_shows_nothing_and_long_work_says_what_it_waits_for(capsys: p
     assert (shown, captured.err, captured.out) == ("asking ...\n", "asking for more ...\n", "")
 
 
-def test_work_within_other_work_is_shown_in_the_line_of_that(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = ""
-    with working("bringing it up", quiet_seconds=0):
-        until = time.monotonic() + 10
-        while not shown and time.monotonic() < until:
-            shown = capsys.readouterr().err
-        with working("asking", quiet_seconds=0) as work:
-            work.say("asking again")
-    assert (shown, capsys.readouterr().err) == ("bringing it up ...\n", "asking ...\nasking again ...\n")
-    with working("the next thing", quiet_seconds=60):
-        pass
-    assert capsys.readouterr().err == ""
-
-
 FIRST_WORD = """\
 import os, sys
 from operations import cli
@@ -115,17 +101,6 @@ def test_on_a_terminal_the_first_line_needs_no_imports_and_is_gone_before_the_re
     cut = f"\r\x1b[Kasking {'x' * 72}\r\x1b[K"  # a line that wraps could not be taken away
     assert cut in lines
     assert lines.rstrip().endswith("\x1b[2Kresult" if turning else f"{cut}result")
-
-
-def test_googles_libraries_announce_nothing_in_the_middle_of_a_command() -> None:
-    code = "from operations.cli import main; main(['--help']); import google.api_core; import googleapiclient.discovery"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-
-
-def test_an_error_inside_long_work_is_not_lost() -> None:
-    with pytest.raises(RuntimeError, match="inside"), working("asking"):
-        raise RuntimeError("inside")
 
 
 WAITING = """\

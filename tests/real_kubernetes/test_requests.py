@@ -11,7 +11,7 @@ import pytest
 from localcloud.cluster.chat import QUESTION
 from tests.real_kubernetes.harness import Laptop
 from tests.real_kubernetes.objects import Object
-from tests.real_kubernetes.serving import ask, chat, completion, prompt
+from tests.real_kubernetes.serving import ask, chat, prompt
 
 
 class Model:
@@ -57,13 +57,6 @@ def test_a_chat_is_answered_under_both_names(model: Model) -> None:
         assert (reply["model"], reply["choices"][0]["message"]["content"]) == (model.served_name, "tell me"), name
 
 
-def test_a_completion_is_answered_under_both_names(model: Model) -> None:
-    assert len(model.names) == 2
-    for answer in model.ask(*[completion("once upon a time", model=name) for name in model.names]):
-        assert answer["status"] == 200, answer
-        assert json.loads(answer["text"])["choices"][0]["text"] == "once upon a time"
-
-
 def test_a_stream_comes_as_events_that_end_with_done(model: Model) -> None:
     text = prompt(20, 1)
     (answer,) = model.ask(chat(text, model=model.served_name, stream=True))
@@ -80,36 +73,13 @@ def test_the_list_of_models_names_both(model: Model) -> None:
     assert {one["id"] for one in json.loads(answer["text"])["data"]} == set(model.names)
 
 
-def test_health_is_asked_through_the_gateway(model: Model) -> None:
-    (answer,) = model.ask({"path": "/health"})
-    assert answer["status"] == 200
-
-
 def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None:
     root = model.url.split("/", 3)
     (answer,) = ask(model.laptop, "/".join(root[:3]), {"path": "/nobody/knows"})
     assert (answer["status"], answer["text"]) == (404, "fault filter abort")
 
 
-CLOSED = (
-    "",
-    "/",
-    "/metrics",
-    "/tokenize",
-    "/docs",
-    "/openapi.json",
-    "/version",
-    "/load",
-    "/v1",
-    "/v1/load_lora_adapter",
-)
 CLOSED_TO_CHANGES = ("/pause", "/invocations", "/tokenize", "/sleep", "/reset_prefix_cache", "/v1/load_lora_adapter")
-
-
-@pytest.mark.parametrize("path", CLOSED)
-def test_what_describes_the_server_is_not_passed_on(model: Model, path: str) -> None:
-    (answer,) = model.ask({"path": path})
-    assert answer["status"] == 404, answer
 
 
 @pytest.mark.parametrize("path", CLOSED_TO_CHANGES)

@@ -89,10 +89,6 @@ def test_the_plugin_impersonates_whom_the_google_provider_impersonates() -> None
     assert user["user"]["exec"]["args"] == ["--impersonate_service_account=robot@p.iam.gserviceaccount.com"]
 
 
-def test_leader_worker_set_leaves_room_on_a_small_system_node() -> None:
-    assert charts.lws().values["resources"] == {"requests": {"cpu": "100m", "memory": "256Mi"}}
-
-
 @pytest.mark.parametrize("make", charts.PLATFORM, ids=lambda make: make.__name__)
 def test_charts_come_pinned_from_their_homes_or_from_a_folder(make: Any) -> None:
     home, folder = make(), make("charts/")
@@ -116,10 +112,6 @@ def test_kserve_leaves_the_inference_pool_to_gke_and_lets_presets_go() -> None:
     llmisvc = cast("Any", charts.kserve_controller().values)["kserve"]["llmisvc"]
     assert llmisvc["createGIECRDs"] is False
     assert llmisvc["controller"]["env"] == [{"name": "PREVENT_WELL_KNOWN_CONFIG_DELETION", "value": "false"}]
-
-
-def test_the_presets_are_asked_for() -> None:
-    assert cast("Any", charts.kserve_presets().values)["kserve"]["llmisvcConfigs"] == {"enabled": True}
 
 
 def test_lws_runs_the_image_of_its_version() -> None:

@@ -138,6 +138,10 @@ def test_routes_have_neither_timeouts_nor_rule_names(make_model: MakeModel, at_r
     assert not any("name" in rule for rule in result)
 
 
+def test_a_route_does_not_wait(model: ModelSettings) -> None:
+    assert "annotations" not in plain(model)["metadata"], "KServe makes its backends only later"
+
+
 def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings) -> None:
     assert plain(model)["metadata"]["name"] == "qwen-route"
 
@@ -162,6 +166,10 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
         },
     }
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
+
+
+def test_the_gateway_is_internal_unless_settings_say_otherwise() -> None:
+    assert routing.gateway_class(GatewaySettings()) == "gke-l7-rilb"
 
 
 def health_checks(model: ModelSettings) -> dict[str, Any]:

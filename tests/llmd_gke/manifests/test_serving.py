@@ -30,6 +30,11 @@ def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSetti
     ]  # fmt: skip
 
 
+def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    result = set(server_pod.server_arguments(model, pool))
+    assert not result & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
+
+
 def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     model = make_model(extra_args=("--seed", "7", "--block-size", "32"))
     assert server_pod.server_arguments(model, pool)[-4:] == ["--seed", "7", "--block-size", "32"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import pytest
-
 from llmd_gke.manifests import naming, serving, tracing
 from llmd_gke.settings import ModelSettings, TpuPoolSettings, TracesSettings
 
@@ -52,8 +50,3 @@ def test_servers_and_pickers_of_the_model_may_send_traces(model: ModelSettings) 
     selected = policy["spec"]["podSelector"]["matchLabels"]
     for labels in (naming.workload_labels(model.name), naming.picker_labels(model.name)):
         assert selected.items() <= cast("Any", labels).items()
-
-
-def test_an_endpoint_that_settings_refuse_makes_no_policy(model: ModelSettings) -> None:
-    with pytest.raises(ValueError, match="not a receiver"):
-        tracing.network_policy(model, TracesSettings(endpoint="https://example.com"))

@@ -7,17 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools, versions
+from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools
 from llmd_gke.rules.inputs import UNKNOWN, Input, Value
 
 SLICES = [(family, shape) for family in accelerators.FAMILIES for shape in family.slices()]
-
-
-def test_versions_compare_by_number() -> None:
-    texts = ["1.34", "v1.34.0-gke.1626000", "1.34.1-gke.5", "1.35"]
-    numbers = [versions.version_of(text) for text in texts]
-    assert numbers == sorted(number for number in numbers if number)
-    assert versions.version_of("e6b5db0") is None
 
 
 def test_words_inside_a_start_script_are_arguments() -> None:

@@ -28,10 +28,6 @@ def test_a_budget_above_the_maximum_is_accepted_and_becomes_a_label(
     assert "billingbudgets" not in settings.apis
 
 
-def test_without_a_budget_there_is_no_label(config: Config, accepted: Callable[..., Checked]) -> None:
-    assert accepted(config).settings.budget_labels == {}
-
-
 def test_the_smaller_limit_counts(config: Config, accepted: Callable[..., Checked]) -> None:
     assert accepted(limited(config, usdPerHour=60, usdPerMonth=36500)).settings.budget_labels == {rules.LABEL: "5000"}
 

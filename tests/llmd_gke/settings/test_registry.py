@@ -29,10 +29,6 @@ def settings(mirror: object = MIRROR, **model: object) -> StackSettings:
     return parse({**CONFIG, "llmd-gke:models": models, "llmd-gke:registry": mirror}, "one").settings
 
 
-def test_the_registries_that_a_mirror_needs_are_those_of_the_pins() -> None:
-    assert registries.hosts() == set(HOSTS)
-
-
 @pytest.mark.parametrize(
     ("reference", "there"),
     [
@@ -143,12 +139,6 @@ def test_what_a_cache_fetches_has_its_own_registrys_address_again() -> None:
     assert registries.original("us-east5-docker.pkg.dev/my-project/llmd-one-own/a:v1", table) == (
         "us-east5-docker.pkg.dev/my-project/llmd-one-own/a:v1"
     )
-
-
-def test_without_a_cache_nothing_is_cached() -> None:
-    result = parse(CONFIG, "one").settings
-    assert result.cached_registries == {}
-    assert result.mirrors == registries.NONE
 
 
 def test_a_mirror_and_a_cache_of_the_same_registries_are_refused_with_both_ways_out() -> None:

@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.settings import StackSettings, descriptions, schema
-from llmd_gke.settings.parse import known_keys
+from llmd_gke.settings import descriptions, schema
 from llmd_gke.settings.secret_keys import SECRETS
 from llmd_gke.settings.sections import Section
 from tests.llmd_gke.settings.conftest import ROOT
@@ -128,19 +127,6 @@ def test_every_slice_of_the_catalogue_is_accepted(shape: accelerators.Slice, sta
     file = content("eu4a")
     file["config"]["llmd-gke:tpuPools"][0].update(machineType=shape.machine.name, topology=shape.topology)
     assert stack_file.is_valid(file)
-
-
-def test_every_key_of_the_settings_is_on_the_page() -> None:
-    page = schema.PAGE.read_text()
-    assert len(known_keys(StackSettings)) > 10
-    for section, names in known_keys(StackSettings).items():
-        if not section:
-            continue
-        top, _, inner = section.partition(".")
-        part = page.split(f"## llmd-gke:{top}\n")[1].split("\n## ")[0]
-        for name in names:
-            last = f"{inner.rpartition('.')[2]}" if inner else ""
-            assert f"{last}.{name}`" in part or f"{last}[].{name}`" in part or f"| `{name}`" in part, (section, name)
 
 
 def test_the_text_below_a_field_describes_it_in_words_of_a_stack_file() -> None:

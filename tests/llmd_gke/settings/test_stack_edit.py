@@ -76,10 +76,6 @@ def test_the_first_key_of_a_model_is_not_removed_with_its_dash() -> None:
     assert start(text, "a") == text.replace("true", "false")
 
 
-def test_a_running_model_is_not_touched_by_a_start() -> None:
-    assert start(BLOCK, "a") == BLOCK
-
-
 @pytest.mark.parametrize("text", [BLOCK, "config: {}\n", "config:\n  llmd-gke:models: 3\n", "[]\n"])
 def test_a_model_that_is_not_there_is_named(text: str) -> None:
     with pytest.raises(Unusable, match="has no model c"):

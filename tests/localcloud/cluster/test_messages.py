@@ -11,7 +11,6 @@ from rich.console import Console
 
 from llmd_gke.problems import Problem, SetUpFailed
 from localcloud.cluster import start
-from localcloud.cluster.backend import LaptopCloud
 from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
@@ -44,15 +43,6 @@ def test_an_emptied_control_plane_that_fails_says_why(layout: Layout) -> None:
     assert "make down CLOUD=laptop" in fix(failure.value)
 
 
-def test_an_emptied_control_plane_that_takes_too_long_says_where_to_look(
-    layout: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(renew, "WAIT_SECONDS", -1.0)
-    with pytest.raises(Problem, match=f"Logs: {layout.logs}") as failure:
-        renew.wait(layout)
-    assert "make down CLOUD=laptop" in fix(failure.value)
-
-
 class Silent(process.Envoy):
     """An Envoy that never answers."""
 
@@ -81,12 +71,3 @@ def test_a_command_of_the_engine_that_fails_is_told_in_its_own_words(tmp_path: P
     with pytest.raises(Problem, match=r"(?s)^error: no stack of that name.*`pulumi stack ls` failed") as failure:
         runner.ask("stack", "ls")
     assert "run the command again" in fix(failure.value)
-
-
-def test_a_destroy_that_failed_names_the_folder_with_the_logs(layout: Layout) -> None:
-    layout.log("supervisor").write_text("the reason\n")
-    workdir, console = Workdir(layout.home.parent, layout.home, "laptop"), Console(record=True, width=400)
-    LaptopCloud(workdir).forget(console, failed=True, had_stacks=True)
-    kept = layout.home / "last-logs"
-    assert f"Logs are kept in {kept}." in console.export_text()
-    assert (kept / layout.log("supervisor").name).read_text() == "the reason\n"

@@ -88,10 +88,6 @@ def test_services_of_the_namespace_are_told_unless_links_are_off() -> None:
     assert without["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
 
 
-def test_a_headless_service_has_no_variables() -> None:
-    assert not [name for name in made({"name": "x"}, service("h", "n", "None", {"port": 80})) if name.startswith("H_")]
-
-
 def test_secrets_and_config_maps() -> None:
     result = made(
         {
@@ -127,11 +123,6 @@ def test_what_is_missing_holds_the_container_up_unless_optional(reference: dict[
 )
 def test_the_downward_api(path: str, value: str) -> None:
     assert env({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}})["A"] == value
-
-
-def test_a_field_that_the_downward_api_lacks_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"spec\.containers"):
-        env({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.containers"}}})
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from llmd_gke.manifests.server_pod import node_selector
 from llmd_gke.settings import TpuPoolSettings
 from localcloud.nodes import nodes
@@ -65,23 +63,8 @@ def test_names_are_valid_and_tell_the_pool() -> None:
         assert len(name) <= 63
 
 
-def test_every_node_has_its_own_addresses() -> None:
-    assert nodes.index_for({1, 2, 4}) == 3
-    assert nodes.index_for(set(range(1, 255))) is None
-    node = made(index=7)
-    assert node["spec"]["podCIDR"] == "10.244.7.0/24"
-    assert nodes.index_of(node) == 7
-    assert {"type": "InternalIP", "address": "10.128.0.7"} in node["status"]["addresses"]
-
-
 def test_the_zone_and_region_are_the_instances() -> None:
     labels = made()["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == "europe-west4-a"
     assert labels["topology.kubernetes.io/region"] == "europe-west4"
     assert made()["spec"]["providerID"].startswith("gce://demo/europe-west4-a/gke-serving-v6e-")
-
-
-@pytest.mark.parametrize("kind", ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"])
-def test_a_node_is_well(kind: str) -> None:
-    condition = next(one for one in made()["status"]["conditions"] if one["type"] == kind)
-    assert condition["status"] == ("True" if kind == "Ready" else "False")

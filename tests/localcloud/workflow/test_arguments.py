@@ -56,10 +56,6 @@ def test_subcommand_stack_and_folder_are_found(line: str, command: str, stack: s
     assert (call.command, call.stack, call.folder) == (command, stack, folder)
 
 
-def test_flags_are_added_before_two_dashes() -> None:
-    assert arguments.parse(["up", "--", "x"]).adding("--a", "b") == ["up", "--a", "b", "--", "x"]
-
-
 @pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "refresh", "destroy", "dn", "import", "watch"])
 @pytest.mark.parametrize("arguments", [["--stack", "eu4a"], ["-s", "eu4a"], ["--stack=organization/llmd-gke/eu4a"]])
 def test_commands_that_read_settings_get_the_copy(

@@ -76,25 +76,10 @@ def test_a_missing_file_is_named_with_those_that_exist(workdir: Workdir) -> None
         sync(workdir, "dev")
 
 
-@pytest.mark.parametrize("content", ["a: [", "- just\n- a list\n", b"\xff\xfe\x00"])
-def test_a_file_that_is_no_table_is_named(workdir: Workdir, content: str | bytes) -> None:
-    workdir.stack_file("local").write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(BadInput, match=r"Pulumi\.local\.yaml"):
-        sync(workdir, "local")
-
-
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "a b"])
 def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="not a stack name"):
         check_name(name)
-
-
-def test_secrets_that_only_a_stand_in_has_are_named(workdir: Workdir) -> None:
-    workdir.stack_file("local").write_text("config: {'llmd-gke:tlsKey': {secure: v1:theirs}}\n")
-    required = ["llmd-gke:hfToken", "llmd-gke:tlsKey"]
-    assert sync(workdir, "local", required) == ["llmd-gke:hfToken"]
-    assert sync(workdir, "local", required) == ["llmd-gke:hfToken"], "the copy's own dummy is no secret"
-    assert sync(workdir, "local", ["llmd-gke:tlsKey"]) == []
 
 
 def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(workdir: Workdir) -> None:

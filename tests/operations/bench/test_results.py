@@ -37,23 +37,11 @@ def test_shared_prompts_have_as_many_beginnings_as_groups_and_random_ones_share_
     assert len(beginnings(first("random", "run random 1"))) == 40
 
 
-def test_prompts_of_both_kinds_are_equally_long_and_each_is_another() -> None:
-    for kind in ("shared", "random"):
-        result = first(kind, "run x 1")
-        assert {len(prompt.split()) for prompt in result} == {300}
-        assert len(set(result)) == 40
-
-
 def test_levels_of_a_run_share_beginnings_but_no_prompt_and_another_run_shares_nothing() -> None:
     one, two, other = first("shared", "a shared 1"), first("shared", "a shared 2"), first("shared", "b shared 1")
     assert beginnings(one) == beginnings(two)
     assert not set(one) & set(two)
     assert not beginnings(one) & beginnings(other)
-
-
-def test_concurrency_doubles_and_the_highest_is_always_tried() -> None:
-    assert list(levels.doubling(1, 48)) == [1, 2, 4, 8, 16, 32, 48]
-    assert list(levels.doubling(4, 4)) == [4]
 
 
 @pytest.mark.parametrize(
@@ -198,11 +186,6 @@ def test_two_results_are_compared_level_by_level_and_what_differs_is_named(
     assert "120 ms → 60 ms (-50%)" in out
     assert "900" not in out
     assert "Not comparable: chips 12 and 16." in out
-
-
-def test_results_with_nothing_in_common_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    other = replace(RESULT, levels=(level("random", 512, 1, 1),))
-    assert shown(tables.comparison(RESULT, other), capsys)[0].startswith("The two results share no")
 
 
 def test_the_price_is_that_of_the_models_own_hosts() -> None:

@@ -120,12 +120,6 @@ def test_the_engines_plan_says_what_is_replaced_and_by_which_input(tmp_path: Pat
     assert "geheim" not in str(steps)
 
 
-def test_components_and_providers_of_a_plan_are_no_resources(tmp_path: Path) -> None:
-    component = {**step("create"), "newState": {"custom": False}}
-    provider = {**step("create"), "urn": "urn:pulumi:one::llmd-gke::pulumi:providers:gcp::google"}
-    assert plan(tmp_path, component, provider) == []
-
-
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"steps": {}}', "Previewing update (eu4a):"])
 def test_a_file_that_is_no_plan_is_named_with_the_command_that_makes_one(tmp_path: Path, text: str) -> None:
     file = tmp_path / "plan.json"
@@ -156,9 +150,3 @@ def test_the_picture_holds_what_differs_and_its_neighbours_only() -> None:
     assert "  c_near -.-> c_old" in shown
     assert "  class c_new new" in shown
     assert "  class c_old gone" in shown
-
-
-def test_a_component_whose_inside_changed_is_marked_as_changed() -> None:
-    before = Parts(graph(node("box"), node("one", inside="box", inputs={"a": 1})))
-    after = Parts(graph(node("box"), node("one", inside="box", inputs={"a": 2})))
-    assert "  class c_box changed" in drawn(before, after)

@@ -57,14 +57,6 @@ def test_it_asks_for_this_cluster_only_and_for_a_bounded_number_of_points(clone:
     assert (float(form["end"]) - float(form["start"])) / float(form["step"]) <= actual.MOST_POINTS
 
 
-def test_a_stack_without_nodes_costs_the_fee_and_people_read_what_is_not_included(clone: Clone) -> None:
-    done = measured(clone, nodes(clone))
-    assert done.returncode == 0, done.stderr
-    assert "2.40" in done.stdout
-    for note in actual.NOTES:
-        assert note in done.stdout
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [(", capacity: flex-start", "no public price"), (", capacity: reservation, reservation: {name: r}", "as reserved")],
@@ -90,13 +82,6 @@ def test_each_node_pool_of_a_list_of_capacities_has_its_hours_at_its_own_price(c
         pytest.approx(8 * 24 * 1.215, rel=0.001),
     ]
     assert shown["pools"][2]["nodeHours"] == pytest.approx(24, rel=0.001), "only the system pool is another pool"
-
-
-def test_a_reservation_in_a_list_of_capacities_leaves_the_sum_open(clone: Clone) -> None:
-    clone.write(more=", capacity: [{kind: on-demand}, {kind: reservation, reservation: {name: r}}]")
-    shown = data(measured(clone, nodes(clone, **{"pool-on-demand": 1}), "-o", "json"))
-    assert [one["open"] for one in shown["pools"][:2]] == ["", "as reserved"]
-    assert shown["usd"] is None
 
 
 def test_nodes_of_a_laptop_cloud_count_from_their_creation_within_the_period() -> None:

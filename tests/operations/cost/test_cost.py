@@ -56,12 +56,6 @@ def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_
     ) in shown
 
 
-def test_entries_of_a_list_of_capacities_at_the_same_price_show_one_price(clone: Clone) -> None:
-    clone.write(more=", capacity: [{kind: reservation, reservation: {name: r}}, {kind: on-demand}]")
-    shown = " ".join(run("cost", "--stack", "one", root=clone.root).stdout.split())
-    assert "pool: a host costs 10.80 USD an hour. The totals" in shown
-
-
 def test_a_list_of_capacities_has_a_total_as_long_as_entries_with_a_price_have_hosts(clone: Clone) -> None:
     clone.write(more=", capacity: [{kind: on-demand, maxNodes: 3}, {kind: flex-start}]")
     totals = cost(clone)["totals"]
@@ -163,12 +157,6 @@ def test_a_comparison_shows_both_sides_and_the_step(clone: Clone) -> None:
         "full": {"nodes": -1, "chips": -4, "usdPerHour": -10.8},
     }
     same_as_golden("cost-against.txt", run("cost", "--stack", "one", "--against", "HEAD", root=clone.root).stdout)
-
-
-def test_a_step_to_a_stack_without_price_has_none(clone: Clone) -> None:
-    clone.write(more=", capacity: flex-start")
-    price = cost(clone, "--against", "HEAD")
-    assert price["change"]["running"] == {"nodes": 0, "chips": 0, "usdPerHour": None}
 
 
 def test_a_stack_that_the_revision_did_not_have_is_new(clone: Clone) -> None:

@@ -113,11 +113,6 @@ def test_a_file_that_cannot_be_written_is_named(clone: Clone, tmp_path: Path) ->
     assert "No such file" in done.stderr
 
 
-def test_the_link_is_not_opened_while_a_file_is_written(clone: Clone, opened: list[str]) -> None:
-    done = run("dashboard", "--stack", "one", "--grafana", "-", "--open", root=clone.root)
-    assert (done.returncode, opened) == (2, [])
-
-
 def test_the_picture_is_drawn_from_what_prometheus_answers(
     clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

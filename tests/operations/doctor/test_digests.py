@@ -47,13 +47,6 @@ def test_every_chart_and_image_gets_its_digest_and_nothing_else_changes(file: Pa
     assert [line for line in file.read_text().splitlines() if line.startswith("#")] == comments
 
 
-def test_a_second_run_takes_the_place_of_the_first(file: Path) -> None:
-    digests.main(file, says(ONE))
-    digests.main(file, says(OTHER))
-    assert file.read_text().count("digest = ") == PINS
-    assert ONE not in file.read_text()
-
-
 def test_a_registry_that_does_not_answer_leaves_the_file_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = file.read_text()
     assert digests.main(file, says(None, "ConnectError")) == 1
@@ -96,12 +89,6 @@ def test_a_tag_that_moved_is_refused_although_its_digest_is_there(elsewhere: Els
     assert CheckStatus.FAILED in {one.status for one in ask(context, "images")}
     elsewhere.digest = ONE
     assert {one.status for one in ask(context, "images")} == {CheckStatus.OK}
-
-
-def test_without_a_recorded_digest_nothing_is_compared(elsewhere: Elsewhere, context: Context) -> None:
-    elsewhere.digest = OTHER
-    with recorded(None):
-        assert [one.status for one in ask(context, "charts")] == [CheckStatus.OK]
 
 
 def test_with_a_mirror_everything_is_looked_for_there(elsewhere: Elsewhere, eu4a: StackSettings) -> None:

@@ -196,8 +196,3 @@ def test_a_list_whose_only_hope_is_a_queue_warns(context: Context) -> None:
     answers = walk(pool, [failed(first, "stock-out", "wait"), skipped(queue, "queued"), failed(last, "out", "wait")])
     assert {one.status for one in answers} == {CheckStatus.WARNING, CheckStatus.SKIPPED}
     assert answers[-1].message == f"its hosts would wait in the queue of {pool.name}-flex-start now"
-
-
-def test_a_pool_with_one_capacity_is_reported_as_before(context: Context) -> None:
-    answers = [failed("capacity of v6e4", "stock-out", "wait")]
-    assert walk(context.settings.tpu_pools[0], answers) == answers

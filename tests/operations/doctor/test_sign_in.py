@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.settings.sections import StackSettings
-from operations.doctor import run
 from operations.doctor.context import Context
 from operations.doctor.project import LOGIN
 from operations.doctor.result import CheckStatus, Result
@@ -85,16 +84,7 @@ def test_impersonation_by_the_environment_reaches_one_half_only(
     assert "gcp:impersonateServiceAccount" in result.fix
 
 
-def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:
-    google.conditions(identities={"gcloud-token": "", "emulator": ""})
-    assert only(context).status is CheckStatus.WARNING
-
-
 def test_no_finding_shows_a_token(google: Google, context: Context, plugin: Path) -> None:
     google.conditions(identities={**ME, "gcloud-token": "other@example.com"})
     assert "gcloud-token" not in str(only(context))
     assert "gcloud-token" not in str(google.calls)
-
-
-def test_the_check_is_one_of_doctors(google: Google) -> None:
-    assert CHECK in [check.name for check in run.CHECKS]

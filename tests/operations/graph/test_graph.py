@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from llmd_gke.graph import mermaid, svg
-from llmd_gke.graph.parts import Parts, is_resource
-from llmd_gke.graph.resources import Graph
+from llmd_gke.graph.parts import Parts
 from tests.operations.conftest import Clone
 from tests.operations.graphs import graph, node
 from tests.operations.support import run
@@ -26,12 +24,6 @@ DIAMOND = graph(
     node("top", ["left-two", "right-one", "base-one"]),
     node("top-one", inside="top"),
 )
-
-
-def shuffled(whole: Graph, seed: int) -> Graph:
-    nodes = list(whole.nodes.items())
-    random.Random(seed).shuffle(nodes)
-    return Graph(dict(nodes))
 
 
 def test_edges_are_those_between_components_that_no_other_edges_imply() -> None:
@@ -50,13 +42,6 @@ def test_the_critical_chain_is_the_longest_run_of_resources_that_wait_for_one_an
 def test_a_resource_inside_a_component_waits_for_what_the_component_waits_for() -> None:
     whole = graph(node("a"), node("a-one", inside="a"), node("b", ["a"]), node("b-one", inside="b"))
     assert [one.name for one in Parts(whole).chain] == ["a-one", "b-one"]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_order_in_which_things_were_registered_changes_nothing(seed: int) -> None:
-    straight, other = Parts(DIAMOND), Parts(shuffled(DIAMOND, seed))
-    assert mermaid.picture(other) == mermaid.picture(straight)
-    assert svg.picture(other, "x") == svg.picture(straight, "x")
 
 
 def test_names_that_mermaid_or_xml_would_read_as_their_own_are_kept_apart() -> None:
@@ -92,12 +77,6 @@ def test_the_svg_shows_every_component_and_every_edge_once() -> None:
     arrows = [line for line in run("graph", "--stack", "eu4a").stdout.splitlines() if "-->" in line or "==>" in line]
     assert len(drawn.findall(f"{space}path")) == len(set(arrows)) == len(arrows)
     assert len(arrows) >= len(data["edges"])
-
-
-def test_every_resource_of_the_recording_stands_in_exactly_one_component() -> None:
-    parts = Parts(DIAMOND)
-    held = [one.name for part in parts.by_name.values() for one in part.resources]
-    assert sorted(held) == sorted(one.name for one in DIAMOND.nodes.values() if is_resource(one))
 
 
 def test_settings_that_cannot_be_used_are_said_in_words(clone: Clone) -> None:

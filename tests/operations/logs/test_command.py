@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 from tests.operations.support import run
-
-
-def test_all_questions_are_listed_with_their_keys() -> None:
-    done = run("logs", "--stack", "eu4a")
-    assert done.returncode == 0
-    assert "| `failed` | Which requests failed at the gateway, and why? |" in done.stdout
-    assert len(json.loads(run("logs", "--stack", "eu4a", "-o", "json").stdout)) == 7
 
 
 def test_one_question_prints_its_query_and_nothing_else() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 
 import pytest
 
-from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prometheus, Series, connected, measured
+from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prometheus, Series, connected
 from tests.fakes.prometheus import StandIn, serving
 
 
@@ -38,16 +37,6 @@ def test_a_range_has_a_point_for_every_step() -> None:
     with serving(stand_in) as url:
         (series,) = asyncio.run(asking(url))
     assert series.points == [(0, 0), (60, 60), (120, 120)]
-
-
-def test_a_token_is_sent_where_there_is_one() -> None:
-    stand_in = StandIn()
-    ask(stand_in, token="t")
-    assert stand_in.asked[0][2] == "Bearer t"
-
-
-def test_an_expression_without_series_has_none() -> None:
-    assert ask(StandIn()) == []
 
 
 @pytest.mark.parametrize(
@@ -81,11 +70,6 @@ def test_an_address_where_nothing_listens_is_told_from_a_refusal() -> None:
 
     with pytest.raises(NotThere, match="nothing answers at"):
         asyncio.run(asking())
-
-
-def test_a_quantile_of_nothing_is_no_number() -> None:
-    series = [Series({}, [(0, math.nan)]), Series({}, [(0, math.inf)]), Series({}, [(0, 1.0)])]
-    assert [one.value for one in measured(series)] == [1.0]
 
 
 def test_all_questions_are_asked_although_few_are_under_way() -> None:

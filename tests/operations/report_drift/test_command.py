@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.metrics import DRIFT_METRIC, Google
 from operations.doctor.google import ENDPOINT
 from tests.operations.conftest import Clone
 from tests.operations.doctor import emulated
@@ -44,15 +42,6 @@ def test_one_point_of_the_alerts_metric_is_written_for_the_stacks_cluster(
     assert series["metric"] == {"type": "custom.googleapis.com/llmd_gke/drift", "labels": {"cluster": "llmd-one"}}
     assert series["points"][0]["value"] == {"int64Value": value}
     assert series["resource"]["type"] == "global"
-
-
-def test_the_name_in_promql_is_that_of_the_metric() -> None:
-    assert re.sub(r"[./]", "_", DRIFT_METRIC).replace("googleapis_com_", "googleapis_com:") == Google.DRIFT
-
-
-def test_for_programs_the_answer_is_json(google: emulated.Google, stack: Path) -> None:
-    done = run("report-drift", "--stack", "one", "--differs", "--output", "json", root=stack)
-    assert json.loads(done.stdout) == {"stack": "one", "differs": True}
 
 
 def test_without_the_right_the_role_is_named(google: emulated.Google, stack: Path) -> None:

@@ -82,14 +82,6 @@ def test_a_gap_starts_the_wait_again(settings: StackSettings, waiting: Alert) ->
     assert first.state is State.BUSY
 
 
-def test_a_condition_that_has_ended_is_quiet(settings: StackSettings, waiting: Alert) -> None:
-    def ended(at: float) -> float | None:
-        return 1.0 if at < NOW - 61 else None
-
-    (line,) = shown(StandIn({waiting.expression: [({}, ended)]}), settings)
-    assert line.state is State.GOOD
-
-
 def test_an_alert_that_does_not_wait_fires_at_once(settings: StackSettings) -> None:
     alert = next(one for one in all_alerts(settings) if not one.seconds)
     first, _ = shown(StandIn({alert.expression: [({"pod": "a"}, since(NOW))]}), settings)
@@ -106,13 +98,6 @@ def test_money_is_not_called_bad_and_comes_last(settings: StackSettings) -> None
         (critical.title, State.BAD),
         (info.title, State.UNKNOWN),
     ]
-
-
-def test_many_series_of_one_alert_are_one_line(settings: StackSettings, waiting: Alert) -> None:
-    series = [({"pod": f"qwen-{number}"}, since(0)) for number in range(5)]
-    first, _ = shown(StandIn({waiting.expression: series}), settings)
-    assert "(pod qwen-2); 2 more. " in first.text
-    assert "qwen-3" not in first.text
 
 
 def test_the_numbers_of_a_model_are_those_of_the_dashboard(settings: StackSettings) -> None:

@@ -131,9 +131,3 @@ def test_the_load_balancer_s_view_is_that_of_the_proxies(settings: StackSettings
     (line,) = backend_health.lines(snapshot(*PODS), settings, health)
     assert (line.subject, line.state) == ("front door: backends", State.BAD)
     assert f"{TWO}: UNHEALTHY" in line.text
-
-
-def test_the_namespaces_of_the_door_are_read_only_where_there_is_one(settings: StackSettings) -> None:
-    assert set(front_door.namespaces(settings)) - set(settings.namespaces) == {facts.NAMESPACE, PROXIES}
-    without = settings.model_copy(update={"front_door": None})
-    assert front_door.namespaces(without) == settings.namespaces

@@ -95,11 +95,6 @@ def test_a_reason_nobody_has_met_is_shown_as_kserve_writes_it() -> None:
     assert lines[1].text == "something new"
 
 
-def test_presets_that_cannot_be_merged_are_bad_although_ready_stays_unknown() -> None:
-    result = service(condition("PresetsCombined", "False", "ConfigNotFound"), condition("Ready", "Unknown"))
-    assert services.service_lines(result, "eu4a")[0].state is State.BAD
-
-
 def test_a_service_that_kserve_has_not_looked_at_again_is_not_called_finished() -> None:
     lines = services.service_lines(service(condition("Ready"), generation=3, observed=2), "eu4a")
     assert [line.state for line in lines] == [State.GOOD, State.BUSY]
@@ -193,22 +188,12 @@ def test_a_route_that_gke_has_not_reconciled_is_bad_although_it_is_accepted(stat
     assert (status == "True") or "kubectl -n models get httproute qwen-route" in result.fix
 
 
-def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
-    assert edge()[0].text == "its gateway has not processed it yet"
-
-
 def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
     pool = nodes.PoolPlan("v6e-1", "ct6e-standard-1t 1x1", 4)
     going = node("gke-v6e-2", taints=("cloud.google.com/impending-node-termination",))
     lines = nodes.lines([node(), going, node("gke-system-1", "system")], [server(ready=True)], [pool])
     assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, idle: gke-v6e-2, 1 being removed"
     assert [line.state for line in lines] == [State.BUSY, State.GOOD]
-
-
-def test_a_pool_without_nodes_costs_nothing_and_is_no_fault() -> None:
-    lines = nodes.lines([node("s", "system", ready=False)], [], [nodes.PoolPlan("v6e-1", "x", 4)])
-    assert lines[0].state is State.GOOD
-    assert lines[1].fix == "kubectl describe node s"
 
 
 def test_events_are_translated_once_and_old_or_settled_ones_are_left_out() -> None:

@@ -120,7 +120,3 @@ def test_a_picker_that_crashes_is_bad_and_one_that_starts_is_not() -> None:
     assert stages.picker_position(server("p", crashing))[0] is State.BAD
     assert stages.picker_position(server("p", container("main")))[0] is State.BUSY
     assert stages.picker_position(server("p", container("main", ready=True)))[0] is State.GOOD
-
-
-def test_a_pod_without_any_status_yet_waits_for_a_node() -> None:
-    assert stages.position({"metadata": {"name": "p", "namespace": "models"}}).stage is stages.NODE

@@ -75,12 +75,6 @@ def test_hosts_that_a_pool_always_keeps_start_with_it() -> None:
     assert steps["qwen-service/image"].start == steps["qwen-service"].end
 
 
-def test_hosts_that_are_kept_save_as_much_as_early_hosts() -> None:
-    early = simulate(*with_pool(earlyHosts=1))
-    assert simulate(*with_pool(minNodes=1)) == early
-    assert simulate(*with_pool(minNodes=1, earlyHosts=2)) == early
-
-
 @pytest.mark.parametrize(("early", "asked"), [(1, set[str]()), (2, {"v6e4-early-job/host"})])
 @pytest.mark.parametrize(
     ("pool", "kept"),
@@ -104,20 +98,6 @@ def test_a_model_whose_neighbours_may_take_every_host_that_is_kept_starts_one(ke
     models: list[dict[str, object]] = [{"replicas": 2}, {"name": "other", "replicas": 1}]
     steps = steps_of(simulate(*with_pool(*models, minNodes=kept)))
     assert hosts_in(steps) == {"v6e4-nodes/host"} | {f"{model}-service/host" for model in waiting}
-
-
-def test_a_model_that_starts_a_host_does_not_wait_for_one_that_a_job_asks_for() -> None:
-    models: list[dict[str, object]] = [{"replicas": 1}, {"name": "other", "replicas": 1}]
-    graph, settings = with_pool(*models, earlyHosts=1, capacity=ORDERED)
-    steps = steps_of(simulate(graph, settings, {"v6e4-early-job/host": 9000}))
-    for model in ("qwen", "other"):
-        assert steps[f"{model}-service/image"].start == steps[f"{model}-service/host"].end < 9000
-
-
-@pytest.mark.parametrize(("kept", "host"), [(0, "qwen-service/host"), (4, "v6e4-nodes/host")])
-def test_a_slice_that_is_kept_has_all_hosts_of_a_replica(kept: int, host: str) -> None:
-    model: dict[str, object] = {"replicas": 1, "experimentalMultiHost": True}
-    assert hosts_in(steps_of(simulate(*with_pool(model, topology="4x4", minNodes=kept)))) == {host}
 
 
 @pytest.mark.parametrize("pool", [{"minNodes": 3}, {"capacity": "flex-start", "earlyHosts": 1}, {}], ids=str)

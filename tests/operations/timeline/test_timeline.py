@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -50,13 +49,6 @@ def test_the_first_token_comes_after_cluster_host_weights_and_compilation(eu4a: 
     assert timeline.first_token["qwen"] <= timeline.total
 
 
-def test_the_steps_of_the_chain_follow_each_other_without_a_gap(eu4a: dict[str, Timeline]) -> None:
-    chain = eu4a["plain"].chain
-    assert chain[0].start == 0
-    assert all(later.start == earlier.end for earlier, later in itertools.pairwise(chain))
-    assert chain[-1].end == eu4a["plain"].total
-
-
 def test_another_replica_needs_neither_host_nor_image_and_a_filled_cache_shortens_its_compilation() -> None:
     model = load_stack(ROOT, "eu4a").settings.models[0]
     cold = seconds_of_another_replica(model)
@@ -81,14 +73,6 @@ def test_without_servers_a_host_and_its_image_come_first_and_a_request_must_be_n
     assert seconds_from_zero(idle, settings, {"host": 0}) == pytest.approx(
         seconds_of_another_replica(idle) + durations.IMAGE.seconds + 60
     )
-
-
-def test_the_load_balancer_applies_policies_while_the_pods_start(eu4a: dict[str, Timeline]) -> None:
-    steps = {step.name: step for step in eu4a["plain"].steps}
-    policy = steps["qwen-service/policy"]
-    assert policy.start == max(steps["qwen-door"].end, steps["qwen-service"].end)
-    assert policy.seconds == durations.POLICY_IN_FORCE.seconds
-    assert eu4a["plain"].first_token["qwen"] == steps["qwen-service/warm-up"].end > policy.end
 
 
 def test_a_model_whose_pods_are_ready_first_waits_for_route_and_policies(monkeypatch: pytest.MonkeyPatch) -> None:

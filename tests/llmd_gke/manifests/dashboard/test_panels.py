@@ -56,13 +56,6 @@ def test_metrics_of_models_are_grouped_by_the_name_in_the_settings_not_by_what_c
     assert sum("by (namespace, model" in one for one in expressions) > 8
 
 
-def test_the_namespaces_of_all_models_are_asked_for(make_stack: MakeStack) -> None:
-    model = {"uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
-    stack = make_stack(models=[{"name": "a", **model}, {"name": "b", "namespace": "other", **model}])
-    assert 'namespace=~"models|other"' in named(stack, "requests").queries[0].promql
-    assert 'deployment=~"a-kserve|b-kserve"' in named(stack, "ready-replicas").queries[1].promql
-
-
 @pytest.mark.parametrize(
     ("exposure", "metric", "kind"),
     [
@@ -130,11 +123,6 @@ def test_the_state_of_slices_is_shown_where_they_have_several_hosts(
     ]
     expression = named(make_stack(tpuPools=pools, models=models), "pool-status").queries[0].promql
     assert 'node_pool_name="big"' in expression
-
-
-def test_what_only_google_has_is_told_from_what_any_prometheus_answers(stack: StackSettings) -> None:
-    google = {panel.key for panel in panels(stack) if panel.google_only}
-    assert google == {"gateway-answers", "gateway-latency", "nodes", "tensorcore", "hbm-bandwidth", "hbm-used"}
 
 
 def test_only_a_front_door_that_is_measured_has_panels_of_callers(make_stack: MakeStack) -> None:

@@ -217,36 +217,16 @@ BROKEN: dict[str, tuple[str, Break, str]] = {
         drop("spec", "targetRef", "group"),
         "'group' is a required property",
     ),
-    "a HealthCheckPolicy with a port but no portSpecification": (
-        "HealthCheckPolicy",
-        drop(*HTTP, "portSpecification"),
-        "port",
-    ),
     "a HealthCheckPolicy with a fixed port but no port": ("HealthCheckPolicy", drop(*HTTP, "port"), "USE_FIXED_PORT"),
     "a HealthCheckPolicy whose timeout exceeds its interval": (
         "HealthCheckPolicy",
         set_("spec", "default", "timeoutSec", to=60),
         "checkIntervalSec",
     ),
-    "a HealthCheckPolicy of a type without its block": (
-        "HealthCheckPolicy",
-        set_("spec", "default", "config", "type", to="HTTPS"),
-        "type HTTPS needs httpsHealthCheck",
-    ),
     "a GCPBackendPolicy with a field beside `default`": (
         "GCPBackendPolicy",
         set_("spec", "timeoutSec", to=30),
         "'timeoutSec' was unexpected",
-    ),
-    "a GCPBackendPolicy without timeout range": (
-        "GCPBackendPolicy",
-        set_("spec", "default", "timeoutSec", to=0),
-        "less than the minimum",
-    ),
-    "a GCPBackendPolicy without the target's group": (
-        "GCPBackendPolicy",
-        drop("spec", "targetRef", "group"),
-        "'group' is a required property",
     ),
     "an HTTPRoute with an unknown field": (
         "HTTPRoute",
@@ -258,11 +238,6 @@ BROKEN: dict[str, tuple[str, Break, str]] = {
         drop("spec", "rules", 0, "backendRefs", 0, "port"),
         "Must have port for Service reference",
     ),
-    "an HTTPRoute that replaces the prefix of an exact path": (
-        "HTTPRoute",
-        set_("spec", "rules", 0, "matches", 0, "path", "type", to="Exact"),
-        "PathPrefix",
-    ),
     "a Gateway with two listeners of one name": (
         "Gateway",
         lambda thing: cast("list[object]", inside(thing, "spec")["listeners"]).append(
@@ -270,35 +245,15 @@ BROKEN: dict[str, tuple[str, Break, str]] = {
         ),
         "there twice",
     ),
-    "a Gateway whose port is text": (
-        "Gateway",
-        set_("spec", "listeners", 0, "port", to="80"),
-        "is not of type 'integer'",
-    ),
     "a service with replicas and scaling": (
         "LLMInferenceService",
         set_("spec", "scaling", to={"minReplicas": 1, "maxReplicas": 2, "wva": {"hpa": {}}}),
         "mutually exclusive",
     ),
-    "a service with an unknown field": (
-        "LLMInferenceService",
-        set_("spec", "router", "route", "http", "ref", to=[]),
-        "'ref' was unexpected",
-    ),
-    "a service without a model's URI": (
-        "LLMInferenceService",
-        drop("spec", "model", "uri"),
-        "'uri' is a required property",
-    ),
     "a config whose container has an unknown field": (
         "LLMInferenceServiceConfig",
         set_("spec", "template", "containers", 0, "arguments", to=[]),
         "'arguments' was unexpected",
-    ),
-    "a config whose probe has no port": (
-        "LLMInferenceServiceConfig",
-        drop("spec", "template", "containers", 0, "startupProbe", "httpGet", "port"),
-        "'port' is a required property",
     ),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
-import pytest
 import yaml
 
 from tests.workflows.conftest import ROOT
@@ -33,11 +32,6 @@ def test_every_go_module_and_every_set_of_requirements_is_in_a_folder_that_is_up
         assert any(fnmatch(folder, pattern) for pattern in go), folder
     assert [folders(update) for update in UPDATES if update["package-ecosystem"] == "pip"] == [["/requirements"]]
     assert list((ROOT / "requirements").glob("*.in"))
-
-
-@pytest.mark.parametrize("path", [".github", "policies", "__main__.py", "components", "llmd_gke/rules", "requirements"])
-def test_what_decides_about_credentials_and_rules_has_owners(path: str) -> None:
-    assert f"/{path}" in OWNED or f"/{path}/" in OWNED
 
 
 def test_every_line_of_the_code_owners_means_something() -> None:

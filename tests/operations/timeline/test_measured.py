@@ -102,13 +102,6 @@ def test_what_a_later_update_created_has_no_figure() -> None:
     assert result.services == {}
 
 
-def test_without_a_history_every_resource_counts_and_without_resources_none() -> None:
-    times = created(first=50)
-    assert first_update(times, []) == times
-    assert first_update({}, []) == {}
-    assert measure(graph(*NODES), TIMELINE, {}).steps == ()
-
-
 ENGINE = (
     SHEBANG
     + """

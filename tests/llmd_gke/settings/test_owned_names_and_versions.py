@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from llmd_gke.settings import SettingsError
 from llmd_gke.settings.load import load_stack, read_config
 from tests.abbreviations import VARIANTS
+from tests.llmd_gke.settings.conftest import Config
 
 
 def test_a_key_that_stands_twice_is_named_and_not_lost(tmp_path: Path) -> None:

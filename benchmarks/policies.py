@@ -39,8 +39,8 @@ from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
 from policies.crossguard import policy  # noqa: E402
+from policies.groups import ALL  # noqa: E402
 from policies.pack import Analyzer  # noqa: E402
-from policies.rules import ALL  # noqa: E402
 from policies.stack_inputs import StackInputs  # noqa: E402
 
 STACK = "eu4a"

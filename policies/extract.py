@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 import yaml
 
 from llmd_gke.rules.inputs import UNKNOWN, Input, SecretText, Unknown, Value
-from policies.rules.rule import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind, Subject
+from policies.rules.kinds import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind
+from policies.rules.rule import Subject
 
 if TYPE_CHECKING:
     Safe = yaml.SafeLoader

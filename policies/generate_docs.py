@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from policies.rules import ALL, GROUPS, Group
+from policies.groups import ALL, GROUPS, Group
 from policies.rules.example_files import Example
 from policies.rules.rule import Parameter, Rule
 
@@ -138,7 +138,7 @@ def _overview() -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    yield MARK.format(source="policies/rules and policies/examples")
+    yield MARK.format(source="policies/rules")
     yield f"# Policies: {group.title}\n"
     names = ", ".join(f"[`{rule.name}`](#{rule.name})" for rule in group.rules)
     yield f"{names}. All groups: [policies](../policies.md).\n"

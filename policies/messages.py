@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
-from policies.rules import page_of
+from policies.groups import page_of
 from policies.rules.rule import Rule
 
 if TYPE_CHECKING:

@@ -27,9 +27,10 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[repo
 from policies import wire
 from policies.crossguard import level_of, policy, settings_of, shown
 from policies.extract import kind_in, subjects
+from policies.groups import ALL
 from policies.messages import without_secrets
-from policies.rules import ALL
-from policies.rules.rule import CRD, Rule
+from policies.rules.kinds import CRD
+from policies.rules.rule import Rule
 from policies.stack_inputs import StackInputs
 
 if TYPE_CHECKING:

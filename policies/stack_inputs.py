@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from llmd_gke.rules.inputs import Input
 from policies.extract import BUNDLES, kind_of
-from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
+from policies.rules.kinds import CHART, MANIFEST, RELEASE
+from policies.rules.rule import Program, Rule, Subject
 
 HARMLESS_CHARTS = ("cert-manager", "lws", "kserve", "gateway-helm", "ai-gateway-", "front-door-crds")
 """Prefixes of names of charts without policies for InferencePools: their contents need not be known."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.rules import ALL, page_of
+from policies.groups import ALL, page_of
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

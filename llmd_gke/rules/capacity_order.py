@@ -171,6 +171,12 @@ def zonal_claim(uri: str, zones: Sequence[str]) -> Iterator[Finding]:
         )
 
 
+def listed(spec: Input) -> list[str]:
+    """The node pools that a ComputeClass lists, in order of preference."""
+    entries = spec.get("priorities").each()
+    return [name for entry in entries for node in entry.get("nodepools").each() if (name := node.text())]
+
+
 def compute_class(spec: Input) -> Iterator[Finding]:
     """A ComputeClass lists node pools of the program, and makes none itself."""
     priorities = list(spec.get("priorities").each())
@@ -192,8 +198,8 @@ def compute_class(spec: Input) -> Iterator[Finding]:
             "false",
             "list the program's node pools under priorities",
         )
-    listed = [name for entry in priorities for node in entry.get("nodepools").each() if (name := node.text())]
-    for name in sorted({one for one in listed if listed.count(one) > 1}):
+    pools = listed(spec)
+    for name in sorted({one for one in pools if pools.count(one) > 1}):
         yield _class(f"node pool {name} has several priorities", "each node pool once", "remove one of them")
 
 

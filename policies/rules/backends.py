@@ -1,5 +1,5 @@
-"""Backends of GKE's Gateway in a program, and targets of policies. Values that are not known yet are noted, never
-guessed.
+"""Routes of GKE's Gateway in a program, their backends, and targets of policies. Values that are not known yet are
+noted, never guessed.
 """
 
 from __future__ import annotations
@@ -7,9 +7,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmd_gke.gateways.gke import CLASS_PREFIX
+from llmd_gke.rules import routes
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.routes import is_elsewhere, route_of
-from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Settings, Subject
+from policies.rules.kinds import GATEWAY, HTTP_ROUTE, POOL, SERVICE, SERVICE_CONFIG
+from policies.rules.rule import Parameter, Program, Settings, Subject
+
+OTHER_GATEWAYS = Parameter(
+    "otherGateways",
+    (),
+    "Gateways other than GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not checked",
+)
+ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,21 @@ def _other_classes(program: Program) -> set[str]:
             namespace = gateway.namespace
             classes.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
     return classes
+
+
+def route_of(subject: Subject) -> Input:
+    """The route in an object of one of :data:`ROUTE_KINDS`."""
+    return subject.spec if subject.kind == HTTP_ROUTE else routes.inline_route(subject.spec)
+
+
+def is_elsewhere(subject: Subject, settings: Settings) -> bool:
+    """Whether the configuration lists the object's Gateways as not GKE's, or may do so once all values are known."""
+    parents = [*route_of(subject).get("parentRefs").each()]
+    if subject.kind != HTTP_ROUTE:
+        parents += subject.spec.get("router", "gateway", "refs").each()
+    others = settings.texts("otherGateways")
+    beside = bool(others) and any(parent.get("namespace").value is None for parent in parents)
+    return routes.belongs_elsewhere(parents, subject.namespace if beside else "", others)
 
 
 def backend_of(reference: Input, route: Subject) -> BackendReference | None:

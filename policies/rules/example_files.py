@@ -1,4 +1,4 @@
-"""Reads the examples that each rule rejects and accepts: ``policies/examples/GROUP/RULE.yaml``, for documentation and
+"""Reads the examples that each rule rejects and accepts: ``policies/rules/GROUP/RULE.yaml``, for documentation and
 tests.
 """
 
@@ -12,7 +12,7 @@ from typing import cast
 
 import yaml
 
-FOLDER = Path(__file__).parents[1] / "examples"
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def file_of(rule: str) -> Path:
     """The file with the examples of a rule. Raises ``LookupError`` unless there is exactly one."""
     files = sorted(FOLDER.glob(f"*/{rule}.yaml"))
     if len(files) != 1:
-        raise LookupError(f"{rule} has {len(files)} example files. Allowed: one, policies/examples/GROUP/{rule}.yaml")
+        raise LookupError(f"{rule} has {len(files)} example files. Allowed: one, policies/rules/GROUP/{rule}.yaml")
     return files[0]
 
 

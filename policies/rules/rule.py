@@ -9,25 +9,16 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
-from llmd_gke.catalog import front_door, kserve
-from llmd_gke.gateways import gke
 from llmd_gke.rules import gateway, pod_shapes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules import example_files
+from policies.rules.kinds import ANY_GOOGLE, ANY_POLICY, ANY_WORKLOAD, GOOGLE_GROUPS, Kind
 
 Level: TypeAlias = Literal["mandatory", "advisory", "production"]
 """``production``: mandatory in stacks that match the parameter ``stacks``, advisory in others."""
 
 Setting: TypeAlias = "str | int | tuple[str, ...]"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of object: ``group`` is a Kubernetes API group (``""`` for core) or ``gcp``, ``name`` its kind."""
-
-    group: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -196,7 +187,7 @@ class Rule:
 
     ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
     the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
-    examples that it rejects and accepts are in ``policies/examples/GROUP/NAME.yaml``.
+    examples that it rejects and accepts are in ``policies/rules/GROUP/NAME.yaml``.
     """
 
     name: str
@@ -247,61 +238,10 @@ class Rule:
         return Settings(values, stack)
 
 
-ANY_WORKLOAD = Kind("*", "any kind with a pod template")
-"""Objects that contain pods, recognized by the shape of a pod template, whatever their kind."""
+def on_inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+    """Turns a check of a resource's inputs into a rule's ``check``."""
 
-ANY_GOOGLE = Kind("gcp", "any Google Cloud resource")
-"""Resources of the gcp package, and objects in a cluster that represent such resources."""
+    def run(subject: Subject, _settings: Settings) -> Iterable[Finding]:
+        return check(subject.node)
 
-GOOGLE_GROUPS = (".cnrm.cloud.google.com", ".gcp.upbound.io", ".gcp.m.upbound.io", ".gcp.crossplane.io")
-"""Suffixes of the API groups of Config Connector and of Crossplane's Google providers."""
-
-ANY_POLICY = Kind("*", "any kind with a target")
-"""Objects that refer to a target or to backends in the Gateway API's way, whatever their kind."""
-
-MANIFEST = Kind("*", "text of a bundle")
-"""A part of a ConfigGroup or ConfigFile that cannot be read."""
-
-HTTP_ROUTE = Kind("gateway.networking.k8s.io", "HTTPRoute")
-GATEWAY = Kind("gateway.networking.k8s.io", "Gateway")
-SERVICE = Kind(kserve.GROUP, kserve.SERVICE)
-SERVICE_CONFIG = Kind(kserve.GROUP, kserve.CONFIG)
-POOL = Kind("inference.networking.k8s.io", "InferencePool")
-ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
-HEALTH_CHECK = Kind(gke.HEALTH_CHECK.group, gke.HEALTH_CHECK.kind)
-BACKEND_POLICY = Kind(gke.BACKEND_POLICY.group, gke.BACKEND_POLICY.kind)
-GKE_POLICIES = tuple(Kind(one.group, one.kind) for one in gke.POLICIES)
-"""Policies of GKE's Gateway of which a target takes one of each kind."""
-
-NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")
-CILIUM_POLICIES = (Kind("cilium.io", "CiliumNetworkPolicy"), Kind("cilium.io", "CiliumClusterwideNetworkPolicy"))
-ADMIN_POLICIES = tuple(
-    Kind("policy.networking.k8s.io", name)
-    for name in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy")
-)
-LISTENER_SETS = (
-    Kind("gateway.networking.k8s.io", "ListenerSet"),
-    Kind("gateway.networking.x-k8s.io", "XListenerSet"),
-)
-FQDN_POLICY = Kind("networking.gke.io", "FQDNNetworkPolicy")
-AI_ROUTE = Kind(front_door.AI_GROUP, "AIGatewayRoute")
-SECURITY_POLICY = Kind(front_door.GATEWAY_GROUP, "SecurityPolicy")
-EXTENSION_POLICY = Kind(front_door.GATEWAY_GROUP, "EnvoyExtensionPolicy")
-TRAFFIC_POLICY = Kind(front_door.GATEWAY_GROUP, "BackendTrafficPolicy")
-CLIENT_POLICY = Kind(front_door.GATEWAY_GROUP, "ClientTrafficPolicy")
-CONFIG_MAP = Kind("", "ConfigMap")
-CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")
-RELEASE = Kind("helm.sh", "Release")
-CHART = Kind("helm.sh", "Chart")
-CHARTS = (RELEASE, CHART)
-DEPLOYMENT = Kind("apps", "Deployment")
-STATEFUL_SET = Kind("apps", "StatefulSet")
-JOB = Kind("batch", "Job")
-POD = Kind("", "Pod")
-WORKER_SET = Kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-CLUSTER = Kind("gcp", "container/cluster:Cluster")
-NODE_POOL = Kind("gcp", "container/nodePool:NodePool")
-ALERT_POLICY = Kind("gcp", "monitoring/alertPolicy:AlertPolicy")
-ARMOR = Kind("gcp", "compute/regionSecurityPolicy:RegionSecurityPolicy")
-SUBNET = Kind("gcp", "compute/subnetwork:Subnetwork")
-NETWORK = Kind("gcp", "compute/network:Network")
+    return run

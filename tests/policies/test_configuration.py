@@ -10,8 +10,8 @@ from pulumi.runtime.proto import analyzer_pb2
 
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
-from policies.rules.gateway import GATEWAY_CLASS
-from policies.rules.routes import ROUTE_TIMEOUTS
+from policies.rules.gateways.gateway import GATEWAY_CLASS
+from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.conftest import InStack
 from tests.policies.objects import GATEWAY_YAML
 from tests.policies.support import of, resources, run_pack

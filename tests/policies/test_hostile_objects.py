@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from llmd_gke.redaction import UNPRINTABLE
+from policies.groups import ALL
 from policies.messages import LONGEST_MESSAGE
 from policies.pack import Analyzer
-from policies.rules import ALL
 from tests.policies.support import UNKNOWN, Resource, resources, run_pack, secret
 
 CANARY = "Pl4ntedC4n4ry"

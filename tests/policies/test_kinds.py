@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from policies.rules.routes import ROUTE_TIMEOUTS
+from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.support import Resource, of, resources, run_pack
 
 ROUTE: dict[str, Any] = dict(resources(ROUTE_TIMEOUTS.examples.refused[0])[0].inputs)

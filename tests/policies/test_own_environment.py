@@ -25,7 +25,7 @@ from localcloud.common.environment import clean
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from policies import pack
-from policies.rules import ALL
+from policies.groups import ALL
 from tests.policies.support import request_of, resources
 from tests.real_engine.harness import Rehearsal
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from policies.rules import ALL
+from policies.groups import ALL
 from policies.rules.example_files import Example
-from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Kind, Rule
+from policies.rules.kinds import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Kind
+from policies.rules.rule import Rule
 from tests.policies.conftest import InStack
 from tests.policies.support import UNKNOWN, Diagnostic, Resource, of, replaced, resources, run_pack, secret
 

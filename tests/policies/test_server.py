@@ -13,8 +13,8 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from localcloud import bootstrap
-from policies.rules import ALL
-from policies.rules.routes import ROUTE_TIMEOUTS
+from policies.groups import ALL
+from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.registered import GATEWAY
 from tests.policies.support import Resource, request_of, resources
 from tests.policies.test_bypasses import BUNDLES, CHARTS, KINDS, TOKENS

@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.graph.recording import load
 from policies.rules.example_files import Example
-from policies.rules.serving import PRESET
+from policies.rules.llm_inference_service.serving import PRESET
 from tests.components.conftest import WITHOUT_DOOR
 from tests.policies.conftest import InStack
 from tests.policies.objects import (

@@ -13,7 +13,7 @@ from llmd_gke.manifests import charts, multi_host, naming, scheduler
 from llmd_gke.manifests.charts import Release
 from llmd_gke.rules.names import MODEL_NAME_LIMIT
 from llmd_gke.settings import ModelSettings
-from policies.rules import ALL
+from policies.groups import ALL
 from tests.schema import sources
 from tests.schema.structural import Table, table
 

@@ -22,7 +22,7 @@ FILES = sorted(
 OWNERS = {
     "llmd_gke/catalog/kserve.py": "KServe's facts, and the oldest version that works",
     "llmd_gke/catalog/front_door.py": "the front door's facts, and the oldest versions that work",
-    "policies/rules/routes.py": "links to a file of an older inference extension",
+    "policies/rules/routes/routes.py": "links to a file of an older inference extension",
     "localcloud/providers/kubernetes/objects.py": "says which source the stand-in was written after",
 }
 """Python files that may write versions, and why. Docs that are written by hand may, too; generated ones follow."""

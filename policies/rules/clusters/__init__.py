@@ -1,0 +1,1 @@
+"""Rules about clusters, their networks, and what they cost."""

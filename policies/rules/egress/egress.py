@@ -1,0 +1,29 @@
+"""Egress of pods: FQDNNetworkPolicies need a cluster that supports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules import egress
+from policies.rules.kinds import CLUSTER, FQDN_POLICY
+from policies.rules.rule import Program, Rule, Settings, StackFinding
+
+
+def _cluster(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    if any(program.of(FQDN_POLICY)):
+        for owner in program.of(CLUSTER):
+            for finding in egress.ready_for_names(owner.node):
+                yield StackFinding(owner, finding)
+
+
+FQDN = Rule(
+    name="fqdn-network-policy",
+    title="Clusters with FQDNNetworkPolicies have the feature enabled",
+    why="GKE supports FQDNNetworkPolicy only on Dataplane V2 and with `enableFqdnNetworkPolicy`; otherwise the "
+    "kind does not exist, and pods that rely on it cannot reach anything.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies",),
+    kinds=(CLUSTER, FQDN_POLICY),
+    check_stack=_cluster,
+)
+
+RULES = (FQDN,)

@@ -1,0 +1,235 @@
+"""Rules about what is exposed too widely. Mandatory in production stacks, advisory in others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from llmd_gke.rules import chart_values, exposure, firewall, iam
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input
+from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, Kind
+from policies.rules.rule import STACKS, Parameter, Rule, Settings, Subject
+from policies.rules.workloads import shaped_pods
+
+SERVICE = Kind("", "Service")
+SECRET = Kind("", "Secret")
+NAMESPACE = Kind("", "Namespace")
+VOLUME = Kind("", "PersistentVolume")
+INGRESSES = (
+    Kind("networking.k8s.io", "Ingress"),
+    Kind("extensions", "Ingress"),
+    Kind("networking.gke.io", "MultiClusterIngress"),
+)
+BINDINGS = (
+    Kind("rbac.authorization.k8s.io", "RoleBinding"),
+    Kind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+)
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "ClusterRole")
+FIREWALLS = (
+    Kind("gcp", "compute/firewall:Firewall"),
+    Kind("compute.cnrm.cloud.google.com", "ComputeFirewall"),
+    Kind("compute.gcp.upbound.io", "Firewall"),
+)
+FIREWALL_POLICIES = tuple(
+    Kind("gcp", f"compute/{name[0].lower()}{name[1:]}:{name}")
+    for name in (
+        "FirewallPolicyRule",
+        "FirewallPolicyWithRules",
+        "NetworkFirewallPolicyRule",
+        "NetworkFirewallPolicyWithRules",
+        "RegionNetworkFirewallPolicyRule",
+        "RegionNetworkFirewallPolicyWithRules",
+    )
+)
+NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
+"""Resources that list members and roles in order to deny or remove access."""
+ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
+OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
+
+
+def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        allowed = settings.texts("allowed")
+        if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
+            yield from check(subject.node)
+
+    return run
+
+
+def _or_chart(
+    check: Callable[[Input], Iterable[Finding]], of_values: Callable[[Input], Iterable[Finding]]
+) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        chart = subject.kind in CHARTS
+        yield from _named(of_values if chart else check)(
+            replace(subject, node=subject.node.get("values")) if chart else subject, settings
+        )
+
+    return run
+
+
+def _service(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
+    yield from check(subject, settings)
+
+
+def _google(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
+            yield from check(subject.node)
+
+    return run
+
+
+def _firewall(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    check = firewall.rule if subject.kind in FIREWALLS else firewall.policy
+    yield from _google(check)(subject, settings)
+
+
+def _pods(subject: Subject) -> Iterator[Finding]:
+    if subject.kind == NAMESPACE:
+        yield from exposure.namespace(subject.node)
+    elif subject.kind == VOLUME:
+        yield from exposure.volume(subject.node)
+    else:
+        # A map that is recognized as both pod and container has one security context, which would be reported twice.
+        yield from dict.fromkeys(finding for pod in shaped_pods(subject) for finding in exposure.pod(pod))
+
+
+def _privileged(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    allowed = settings.texts("allowed")
+    if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
+        yield from _pods(subject)
+
+
+def _binding(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if subject.kind == CLUSTER:
+        yield from exposure.cluster(subject.node)
+    elif subject.name not in settings.texts("allowed"):
+        yield from (exposure.open_role if subject.kind == CLUSTER_ROLE else exposure.binding)(subject.node)
+
+
+def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
+        return
+    if subject.kind in CHARTS:
+        yield from chart_values.tokens(subject.node.get("values"))
+    else:
+        yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
+
+
+PUBLIC_SERVICE = Rule(
+    name="public-service",
+    title="Services have no public address",
+    why="A Service of type LoadBalancer or NodePort, or with externalIPs, bypasses the Gateway with its TLS, "
+    "routes and health checks. A model server answers anyone who can reach its port. Chart values are checked "
+    "by the shape that most charts share.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
+    kinds=(SERVICE, *CHARTS),
+    check_resource=_service,
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+FIREWALL_RULE = Rule(
+    name="public-firewall",
+    title="Firewall rules limit their sources",
+    why="A rule that allows 0.0.0.0/0, as one range or as several, exposes the nodes and everything else in the "
+    "VPC that it applies to. Google's load balancers use only a few ranges.",
+    sources=("https://cloud.google.com/firewall/docs/firewalls",),
+    kinds=(*FIREWALLS, *FIREWALL_POLICIES),
+    check_resource=_firewall,
+    level="production",
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
+    opt_out=OPT_OUT,
+)
+
+INGRESS = Rule(
+    name="ingress",
+    title="Traffic enters through Gateways, not through Ingress",
+    why="An Ingress creates its own load balancer. It does not support InferencePools, and the rules about "
+    "Gateways do not cover it.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
+    kinds=(*INGRESSES, *CHARTS),
+    check_resource=_or_chart(exposure.ingress, chart_values.ingresses),
+    level="production",
+    severity="medium",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+IAM_MEMBER = Rule(
+    name="public-iam-member",
+    title="Nothing on Google Cloud is granted to everyone",
+    why="`allUsers` is anyone on the Internet, `allAuthenticatedUsers` anyone with a Google account, and `…/*` of "
+    "a workload identity pool anyone whom its provider admits. The rule checks every field that can hold "
+    "members, in all resources of the gcp package, of Config Connector and of Crossplane's Google provider.",
+    sources=("https://cloud.google.com/iam/docs/overview#all-users",),
+    kinds=(ANY_GOOGLE,),
+    check_resource=_google(iam.members),
+    level="production",
+    severity="critical",
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
+    opt_out=OPT_OUT,
+)
+
+IAM_ROLE = Rule(
+    name="basic-iam-role",
+    title="No one is granted a basic role",
+    why="`roles/owner` and `roles/editor` allow changing nearly everything in a project, including secrets; an "
+    "account with `projectIamAdmin` or `securityAdmin` can grant itself Owner.",
+    sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
+    kinds=(ANY_GOOGLE,),
+    check_resource=_google(iam.roles),
+    level="production",
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
+    opt_out=OPT_OUT,
+)
+
+BINDING = Rule(
+    name="anonymous-binding",
+    title="No role of a cluster is bound to everyone",
+    why="On GKE `system:authenticated` is anyone with a Google account, `system:unauthenticated` and "
+    "`system:anonymous` anyone who can reach the API server, and `system:serviceaccounts` every pod. Legacy "
+    "ABAC and client certificates bypass RBAC, and anonymous requests need no identity.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
+    kinds=(*BINDINGS, CLUSTER_ROLE, CLUSTER),
+    check_resource=_binding,
+    level="production",
+    severity="critical",
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt bindings")),
+    opt_out=OPT_OUT,
+)
+
+PRIVILEGED = Rule(
+    name="privileged-pod",
+    title="Pods have no access to their node",
+    why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever "
+    "compromises a pod control of its node, and so the tokens and weights of every pod there. The rule checks "
+    "every kind with a pod template or a container, chart values, PersistentVolumes, and namespaces that admit "
+    "such pods.",
+    sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
+    kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
+    check_resource=_privileged,
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+SECRET_VALUE = Rule(
+    name="plain-secret-value",
+    title="Values of Kubernetes Secrets are also Pulumi secrets",
+    why="A value that is not marked as secret appears in plain text in the stack's state, in previews and in logs; "
+    "anyone who may read the namespace can read a value in a ConfigMap. Tokens among chart values are "
+    "recognized by their shape.",
+    sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
+    kinds=(SECRET, CONFIG_MAP, *CHARTS),
+    check_resource=_secrets,
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)

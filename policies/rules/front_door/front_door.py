@@ -1,0 +1,166 @@
+"""Rules about the front door: nothing bypasses its keys, and its limits count everything that they should."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from llmd_gke.catalog import front_door as facts
+from llmd_gke.rules import front_door
+from llmd_gke.rules.finding import Finding
+from policies.rules.kinds import (
+    AI_ROUTE,
+    CLIENT_POLICY,
+    EXTENSION_POLICY,
+    GATEWAY,
+    HTTP_ROUTE,
+    SECURITY_POLICY,
+    SERVICE_CONFIG,
+    TRAFFIC_POLICY,
+)
+from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+
+ALL_SECTIONS = ""
+"""The ``sectionName`` of a policy for all listeners of a Gateway."""
+
+_API = "https://gateway.envoyproxy.io/docs/api/extension_types/"
+
+
+def _merges(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    # Without a front door only keys are at stake: other programs may have routes with limits of their own.
+    kinds = (SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY) if any(program.of(AI_ROUTE)) else (SECURITY_POLICY,)
+    for policy in program.of(*kinds):
+        for finding in front_door.merges(policy.kind.name, policy.spec):
+            yield StackFinding(policy, finding)
+
+
+def _shared(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from front_door.shared_limits(subject.spec)
+
+
+def _usage(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    if any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
+        for config in program.of(SERVICE_CONFIG):
+            for finding in front_door.reports_usage(config.spec.get("template")):
+                yield StackFinding(config, finding)
+
+
+def _internal(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    used = {door: route for route in program.of(AI_ROUTE) for door in _doors(route)}
+    gateways = {gateway.identity: gateway for gateway in program.of(GATEWAY) if not gateway.partial}
+    sections: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    doubts = [f"{label} may contain one, but the engine does not show its objects" for label in program.unrendered]
+    for policy in program.of(CLIENT_POLICY) if used else ():
+        reason = ""
+        if list(policy.spec.get("targetSelectors").each()):
+            reason = f"{policy.label} chooses its Gateways by labels"
+            doubts.append(reason)
+        named = list(front_door.targets(policy.spec))
+        identities = [(policy.namespace, target.get("name").text()) for target in named]
+        doubts += [f"the target of {policy.label} is not known yet" for one in identities if None in one]
+        named_one = not used.keys().isdisjoint(identities)
+        if (named_one or reason) and not policy.partial:
+            for finding in front_door.internal_headers(policy.spec):
+                yield StackFinding(policy, finding, "" if named_one else reason)
+        for target, (namespace, name) in zip(named, identities, strict=True):
+            if namespace is not None and name is not None:
+                sections[namespace, name].add(target.get("sectionName").text() or ALL_SECTIONS)
+    for door, route in used.items():
+        gateway = gateways.get(door)
+        listeners = [] if gateway is None else [one.get("name").text() for one in gateway.spec.get("listeners").each()]
+        if ALL_SECTIONS in sections[door] or (listeners and sections[door].issuperset(listeners)):
+            continue
+        elsewhere = [] if gateway else [f"Gateway {'/'.join(door)} is not in this program, and may have one elsewhere"]
+        yield StackFinding(
+            gateway or route, front_door.no_client_policy("/".join(door)), "; ".join([*elsewhere, *doubts])
+        )
+
+
+def _doors(route: Subject) -> Iterator[tuple[str, str]]:
+    """The Gateways of an AIGatewayRoute, by namespace and name."""
+    for parent in (*route.spec.get("parentRefs").each(), *front_door.targets(route.spec)):
+        written = parent.get("namespace")
+        namespace = route.namespace if written.value is None else written.text()
+        name = parent.get("name").text()
+        if namespace is not None and name is not None:
+            yield namespace, name
+
+
+def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    if any(program.of(AI_ROUTE)):
+        for route in program.of(HTTP_ROUTE):
+            for finding in front_door.beside(route.node):
+                yield StackFinding(route, finding)
+
+
+MERGE = Rule(
+    name="security-policy-merge",
+    title="No Envoy Gateway policy replaces those of the front door's Gateway",
+    why="Of several policies of a kind Envoy Gateway applies only the most specific one, as a whole: a SecurityPolicy "
+    "of a route that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a "
+    "mergeType. In a program with a front door a BackendTrafficPolicy of a route removes the limits, too, and an "
+    "EnvoyExtensionPolicy, which cannot be merged, the names of callers. A policy of one listener replaces the "
+    "Gateway's in the same way, and so does one that selects routes by labels.",
+    sources=(
+        f"{_API}#securitypolicyspec",
+        "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
+    ),
+    kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE),
+    check_stack=_merges,
+    severity="critical",
+    opt_out="If a route is intentionally open to everyone, make this rule advisory.",
+)
+
+SHARED = Rule(
+    name="rate-limit-shared",
+    title="Limits count over all routes and proxies",
+    why="A global rule without `shared` counts for each route by itself, so a caller gets its limit once for each "
+    "model; a local limit counts in each Envoy.",
+    sources=(f"{_API}#ratelimitrule",),
+    kinds=(TRAFFIC_POLICY,),
+    check_resource=_shared,
+    severity="medium",
+)
+
+USAGE = Rule(
+    name="forced-usage",
+    title="Models report the tokens of every stream where a budget counts them",
+    why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
+    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`.",
+    sources=(
+        "https://docs.vllm.ai/en/latest/cli/serve.html",
+        "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
+    ),
+    kinds=(TRAFFIC_POLICY, SERVICE_CONFIG),
+    check_stack=_usage,
+)
+
+BESIDE = Rule(
+    name="route-beside-front-door",
+    title="Models behind a front door have no other route",
+    why="An HTTPRoute to an InferencePool at the load balancer leads around the keys and limits of the front door.",
+    sources=("https://aigateway.envoyproxy.io/docs/capabilities/inference/aigatewayroute-inferencepool",),
+    kinds=(AI_ROUTE, HTTP_ROUTE),
+    check_stack=_beside,
+    severity="critical",
+    opt_out=f"For a transition, `frontDoor.keepPaths` marks the routes with the annotation `{facts.KEPT_ANNOTATION}`.",
+)
+
+INTERNAL = Rule(
+    name=front_door.INTERNAL,
+    title="Clients cannot send AI Gateway's own headers",
+    why="For a request without a body Envoy AI Gateway 1.0 sets none of its headers, which begin with "
+    f"`{facts.AI_HEADERS}`, and reads those of the client. With two of them, every caller can end the process beside "
+    "each Envoy, and thus all requests to all models. A ClientTrafficPolicy removes them before anything reads them. A "
+    "list of names would miss those of the next version, and a pattern in capitals matches nothing.",
+    sources=(
+        f"{_API}#httpheaderfilter",
+        "https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/extproc/server.go",
+    ),
+    kinds=(AI_ROUTE, CLIENT_POLICY, GATEWAY),
+    check_stack=_internal,
+    severity="critical",
+    opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
+)
+
+RULES = (MERGE, SHARED, USAGE, BESIDE, INTERNAL)

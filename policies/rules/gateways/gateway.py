@@ -1,0 +1,54 @@
+"""Gateways: which of GKE's classes can serve models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES
+from llmd_gke.gateways.gke_routes import REPORTS
+from llmd_gke.rules import gateway
+from llmd_gke.rules.finding import Finding
+from policies.rules.kinds import GATEWAY
+from policies.rules.rule import Parameter, Rule, Settings, Subject
+
+
+def _class(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    yield from gateway.gateway_class(subject.spec.get("gatewayClassName"), settings.texts("allowed"))
+
+
+def _unclaimed(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from gateway.unclaimed_gateway_features(subject.spec)
+
+
+GATEWAY_CLASS = Rule(
+    name="gateway-class",
+    title="GKE Gateways use a class that supports InferencePools",
+    why="Of GKE's classes, only the two regional, single-cluster ones support an InferencePool as a backend. "
+    "Global, classic and multi-cluster classes accept the Gateway but answer 503 forever. Classes other than "
+    "GKE's (`gke-l7-…`) are not checked.",
+    sources=(
+        "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
+        "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/20",
+    ),
+    kinds=(GATEWAY,),
+    check_resource=_class,
+    severity="critical",
+    parameters=(
+        Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "The GKE GatewayClasses that Gateways may use"),
+    ),
+    opt_out="If a Gateway does not serve models and needs another class, add that class to `allowed`.",
+)
+
+GATEWAY_FEATURES = Rule(
+    name="gateway-unclaimed-features",
+    title="Gateways use only features that GKE reports as supported",
+    why="GKE's conformance reports up to GKE 1.36 list GatewayInfrastructurePropagation and GatewayAddressEmpty as "
+    "not supported.",
+    sources=(REPORTS,),
+    kinds=(GATEWAY,),
+    check_resource=_unclaimed,
+    level="advisory",
+    severity="low",
+)
+
+RULES = (GATEWAY_CLASS, GATEWAY_FEATURES)

@@ -1,0 +1,1 @@
+"""Rules about health checks and timeouts."""

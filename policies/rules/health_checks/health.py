@@ -1,0 +1,166 @@
+"""Backends: each has the right health check, and a timeout that does not cut off long answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
+from llmd_gke.rules import health
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Unknown
+from policies.rules.backends import OTHER_GATEWAYS, BackendReference, aimed_at, served
+from policies.rules.kinds import BACKEND_POLICY, GATEWAY, GKE_POLICIES, HEALTH_CHECK, HTTP_ROUTE, POOL, SERVICE, Kind
+from policies.rules.rule import Parameter, Program, Rule, Settings, StackFinding, Subject
+
+CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
+POLICY_CHART = (
+    "https://github.com/llm-d/llm-d-router/blob/v0.10.0/config/charts/llm-d-router-gateway/templates/gke.yaml"
+)
+
+
+def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    if subject.partial:
+        return
+    check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
+    yield from check(subject.spec)
+    written = subject.spec.get("targetRef", "namespace")
+    if written.present():
+        yield from health.same_namespace(written, subject.namespace)
+
+
+def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if not subject.partial:
+        yield from health.model_server(subject.spec, settings.texts("protocols"))
+
+
+def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list[str]]:
+    """Targets of the policies of a kind, and the reasons why a missing one may still exist."""
+    targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
+    unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
+    hidden = [f"{label} may contain it, but the engine does not show its objects" for label in program.unrendered]
+    return {target for _, target in targets if target is not None}, [*unknown, *hidden]
+
+
+def _missing_check(program: Program, settings: Settings) -> Iterator[StackFinding]:
+    targets, doubts = _policies(program, HEALTH_CHECK)
+    for backend, origin in served(program, settings).items():
+        if backend not in targets:
+            finding = Finding(
+                "health-check-missing",
+                f"{backend} is a backend of GKE's Gateway, but this program has no HealthCheckPolicy for it: GKE "
+                "requests / on the serving port and treats the backend as unhealthy (no healthy upstream)",
+                fix=f"add a HealthCheckPolicy in namespace {backend.namespace} with targetRef kind {backend.kind}, "
+                f"name {backend.name}",
+            )
+            yield StackFinding(origin, finding, "; ".join(doubts))
+
+
+def _missing_timeout(program: Program, settings: Settings) -> Iterator[StackFinding]:
+    policies = list(program.of(BACKEND_POLICY))
+    _, doubts = _policies(program, BACKEND_POLICY)
+    timed: set[BackendReference] = set()
+    for policy in policies:
+        target, timeout = aimed_at(policy), policy.spec.get("default", "timeoutSec")
+        if target is None:
+            continue
+        if isinstance(timeout.value, Unknown):
+            timeout.notes.note_unknown(timeout.path)
+            timed.add(target)
+        elif (timeout.integer() or 0) >= settings.number("minimumSeconds"):
+            timed.add(target)
+    for backend, origin in served(program, settings).items():
+        if backend.kind == "InferencePool" and backend not in timed:
+            finding = Finding(
+                "backend-timeout",
+                f"{backend} has no GCPBackendPolicy with a timeout: GKE answers 504 after "
+                f"{DEFAULT_BACKEND_TIMEOUT_SECONDS} s, even during a long generation",
+                allowed=f"spec.default.timeoutSec of at least {settings.number('minimumSeconds')}",
+                fix=f"add a GCPBackendPolicy in namespace {backend.namespace} with targetRef kind InferencePool, name "
+                f"{backend.name} and timeoutSec: 600",
+            )
+            yield StackFinding(origin, finding, "; ".join(doubts))
+
+
+def _one_policy(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    seen: dict[tuple[Kind, BackendReference], Subject] = {}
+    for policy in program.of(*GKE_POLICIES):
+        target = aimed_at(policy)
+        if target is None or policy.partial:
+            continue
+        first = seen.setdefault((policy.kind, target), policy)
+        if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
+            finding = Finding(
+                "one-policy-per-target",
+                f"{first.label} also targets {target}: GKE applies only the oldest policy and marks the other one "
+                "Conflicted",
+                fix="merge the two policies",
+            )
+            yield StackFinding(policy, finding)
+
+
+HEALTH_SHAPE = Rule(
+    name="health-check-shape",
+    title="HealthCheckPolicies and GCPBackendPolicies are valid in every version of their CRDs",
+    why="The CRDs require `targetRef.group`, the block that belongs to the type, and since 2026-03, by CEL rules, "
+    "a consistent port specification and a timeout that does not exceed the interval. Thresholds, draining "
+    "time, sample rate and rate per endpoint have limits, and a policy can only target objects in its own "
+    "namespace. An incomplete policy is rejected or does not attach.",
+    sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
+    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    check_resource=_shape,
+)
+
+MODEL_HEALTH = Rule(
+    name="model-health-check",
+    title="Health checks of model servers request /health over HTTP",
+    why="vLLM answers 404 at `/`, so with GKE's default path every backend stays UNHEALTHY while its pod is Ready "
+    "(`no healthy upstream`). KServe's backends use plain HTTP unless its TLS option is enabled: an HTTPS check "
+    "makes vLLM log `Invalid HTTP request received`.",
+    sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
+    kinds=(HEALTH_CHECK,),
+    check_resource=_model,
+    parameters=(Parameter("protocols", ("HTTP",), "Types of health check that the model servers support"),),
+    opt_out="For model servers that use HTTPS or gRPC, set `protocols`.",
+)
+
+MISSING_CHECK = Rule(
+    name="health-check-missing",
+    title="Every backend of GKE's Gateway has a HealthCheckPolicy",
+    why="KServe creates none, and GKE's default requests `/`. The rule collects InferencePools and Services from "
+    "all routes of the program; a route does not show the class of its Gateway, so every route counts as "
+    "attached to GKE's.",
+    sources=(POLICY_CHART,),
+    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, HEALTH_CHECK),
+    check_stack=_missing_check,
+    severity="critical",
+    parameters=(OTHER_GATEWAYS,),
+    opt_out="If another program creates the policies, make this rule advisory. For routes of other gateways, set "
+    "`otherGateways`.",
+)
+
+BACKEND_TIMEOUT = Rule(
+    name="backend-timeout",
+    title="Every InferencePool behind GKE's Gateway has a backend timeout",
+    why="GKE ends any response after 30 s with 504 unless a GCPBackendPolicy sets another timeout; routes cannot "
+    "set one (GWCER104).",
+    sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
+    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, BACKEND_POLICY),
+    check_stack=_missing_timeout,
+    parameters=(
+        OTHER_GATEWAYS,
+        Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Minimum timeout in seconds"),
+    ),
+    opt_out="As for `health-check-missing`.",
+)
+
+ONE_POLICY = Rule(
+    name="one-policy-per-target",
+    title="A backend has one policy of each kind",
+    why="Of two policies for one target GKE applies the oldest; the other is marked Conflicted and has no effect.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
+    kinds=GKE_POLICIES,
+    check_stack=_one_policy,
+    severity="medium",
+)
+
+RULES = (HEALTH_SHAPE, MODEL_HEALTH, MISSING_CHECK, BACKEND_TIMEOUT, ONE_POLICY)

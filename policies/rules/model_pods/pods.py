@@ -1,0 +1,124 @@
+"""Images and secrets of model pods, and their endpoint picker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+from llmd_gke.rules import exposure, pods, serving
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input
+from policies.rules.rule import Parameter, Rule, Settings, Subject
+from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, model_pods
+
+
+def _all_pods(subject: Subject) -> Iterator[Input]:
+    yield from model_pods(subject)
+    if subject.kind in KSERVE:
+        yield subject.spec.get("router", "scheduler", "template")
+
+
+def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+        for pod in _all_pods(subject):
+            yield from check(pod)
+
+    return run
+
+
+def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    floors: Mapping[str, str] = {
+        name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pods.PICKER_FLOORS
+    }
+    pod_specs = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
+    for pod in pod_specs:
+        yield from pods.endpoint_picker(pod, floors)
+        if subject.kind in KSERVE:
+            yield from pods.picker_ceiling(pod, settings.text("presetPicker"))
+
+
+def _images(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    for pod in _all_pods(subject):
+        yield from pods.images(pod)
+    if subject.kind in KSERVE:
+        yield from serving.model_images(subject.spec)
+
+
+def _secrets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    for pod in _all_pods(subject):
+        yield from pods.plain_secrets(pod)
+    if subject.kind in KSERVE:
+        yield from serving.model_secrets(subject.spec)
+
+
+IMAGE_TAG = Rule(
+    name="image-tag",
+    title="Images of model servers and endpoint pickers are pinned",
+    why="`latest` and nightly tags change while replicas run; a changed endpoint picker image once dropped a flag "
+    "that its Deployment used, and nightly TPU images are deleted after a while.",
+    sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
+    kinds=WORKLOADS,
+    check_resource=_images,
+)
+
+PLAIN_SECRET = Rule(
+    name="plain-secret",
+    title="Tokens and passwords of model pods come from Secrets",
+    why="A value in `env` or in the arguments can be read by anyone who may read pods, and in the stack's state.",
+    sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
+    kinds=WORKLOADS,
+    check_resource=_secrets,
+    severity="critical",
+)
+
+
+ENDPOINT_PICKER = Rule(
+    name="endpoint-picker",
+    title="Endpoint pickers are new enough for GKE's Gateway and serve TLS",
+    why="Before llm-d 0.7.0 (Gateway API inference extension 1.4.0) the endpoint picker's TLS does not offer h2 "
+    "(`No ALPN "
+    "negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS.",
+    sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
+    kinds=WORKLOADS,
+    check_resource=_picker,
+    parameters=(
+        Parameter("routerFloor", "0.7.0", "Minimum version of the llm-d endpoint picker"),
+        Parameter(
+            "presetPicker",
+            pods.preset_picker(),
+            "Version of the llm-d endpoint picker in KServe's preset; a service may use only newer patch releases "
+            "of it",
+        ),
+        Parameter("gieFloor", "1.4.0", "Minimum version of the endpoint picker of the Gateway API inference extension"),
+    ),
+)
+
+SERVER_ENVIRONMENT = Rule(
+    name="server-environment",
+    title="No environment variable exposes more of a model server than inference",
+    why="`VLLM_ALLOW_RUNTIME_LORA_UPDATING` lets any client load weights of its choice, `VLLM_SERVER_DEV_MODE` "
+    "enables paths that pause and reset the server, and `VLLM_ALLOW_INSECURE_SERIALIZATION` runs code that "
+    "clients send.",
+    sources=(
+        "https://docs.vllm.ai/en/latest/features/lora.html",
+        "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
+    ),
+    kinds=WORKLOADS,
+    check_resource=_each(pods.open_servers),
+    severity="high",
+)
+
+
+MODEL_PRIVILEGES = Rule(
+    name="model-privileges",
+    title="Model servers add no capabilities",
+    why="A server needs none: on GKE 1.28 and later TPU pods run without additional capabilities. For pods of "
+    "every kind, `privileged-pod` covers privileged containers and capabilities that are equivalent to access "
+    "to the node.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
+    kinds=WORKLOADS,
+    check_resource=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
+    level="advisory",
+)
+
+RULES = (IMAGE_TAG, PLAIN_SECRET, ENDPOINT_PICKER, SERVER_ENVIRONMENT, MODEL_PRIVILEGES)

@@ -1,0 +1,1 @@
+"""Rules about what a cluster needs in order to serve models."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
+
+import yaml
 
 from policies.groups import ALL, GROUPS, Group
-from policies.rules.example_files import Example
+from policies.rules.example_files import Example, shared
 from policies.rules.rule import Parameter, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,8 +145,16 @@ def _group(group: Group) -> Iterator[str]:
     yield f"# Policies: {group.title}\n"
     names = ", ".join(f"[`{rule.name}`](#{rule.name})" for rule in group.rules)
     yield f"{names}. All groups: [policies](../policies.md).\n"
+    yield "In a change of an example, `null` removes a field, and a number is a position in a list, from 0.\n"
     for rule in group.rules:
         yield from _rule(rule)
+    firsts = [example for rule in group.rules for example in (rule.examples.refused[0], rule.examples.accepted[0])]
+    bases = list(dict.fromkeys(name for example in firsts for name in _bases(example)))
+    if bases:
+        yield "## Objects of the examples\n"
+    for name in bases:
+        yield f"### Object {name}\n"
+        yield _code(shared()[name])
 
 
 def _rule(rule: Rule) -> Iterator[str]:
@@ -158,8 +169,9 @@ def _rule(rule: Rule) -> Iterator[str]:
         yield "|---|---|---|"
         yield from (_parameter(parameter) for parameter in rule.parameters)
         yield ""
-    yield from _example("Rejected", rule.examples.refused[0])
-    yield from _example("Accepted", rule.examples.accepted[0])
+    refused, accepted = rule.examples.refused[0], rule.examples.accepted[0]
+    yield from _example("Accepted", accepted)
+    yield from _example("Rejected", refused, accepted)
     level = "advisory" if rule.level == "mandatory" else "disabled"
     yield f'Opt out: {rule.opt_out or "Only by configuration:"} `{{"{rule.name}": "{level}"}}`\n'
 
@@ -170,10 +182,43 @@ def _parameter(parameter: Parameter) -> str:
     return f"| `{parameter.name}` | {shown} | {parameter.about} |"
 
 
-def _example(word: str, example: Example) -> Iterator[str]:
+def _example(word: str, example: Example, other: Example | None = None) -> Iterator[str]:
+    """An example: its change of objects that the page shows once, or of the ``other`` example, or else all of it."""
     context = f" (stack `{example.stack}`{', protected' if example.protect else ''})" if example.stack != "dev" else ""
-    yield f"{word}{context}:\n"
-    yield f"```yaml\n{example.yaml.rstrip()}\n```\n"
+    names = " and ".join(f"[`{name}`](#object-{name})" for name in _bases(example))
+    if names and not example.change:
+        yield f"{word}{context}: {names}.\n"
+    elif names:
+        yield f"{word}{context}: {names} with\n"
+        yield _code(example.change)
+    elif other is not None and example.base is not None and example.base == other.base and not other.change:
+        yield f"{word}{context}: the same{' with' if example.change else '.'}\n"
+        if example.change:
+            yield _code(example.change)
+    else:
+        yield f"{word}{context}:\n"
+        yield _code(*example.objects)
+
+
+def _bases(example: Example) -> list[str]:
+    """The names of the objects that an example changes, if all are shared by several rules."""
+    items = cast("list[object]", example.base) if isinstance(example.base, list) else [example.base]
+    names = [item for item in items if isinstance(item, str) and item in shared()]
+    return names if len(names) == len(items) else []
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as such."""
+
+
+_Dumper.add_representer(
+    str, lambda _, text: yaml.ScalarNode("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+)
+
+
+def _code(*values: object) -> str:
+    texts = (yaml.dump(value, Dumper=_Dumper, default_flow_style=None, sort_keys=False, width=110) for value in values)
+    return "```yaml\n" + "---\n".join(texts) + "```\n"
 
 
 def main(arguments: list[str]) -> int:

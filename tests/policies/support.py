@@ -58,7 +58,8 @@ def text_asset(text: object) -> dict[str, object]:
 def resources(example: Example) -> list[Resource]:
     """The objects of an example: manifests, or Pulumi's own YAML form (``type`` and ``properties``)."""
     resources: list[Resource] = []
-    for number, document in enumerate(yaml.safe_load_all(example.yaml)):
+    documents: tuple[Any, ...] = example.objects
+    for number, document in enumerate(documents):
         if "properties" in document:
             resources.append(Resource(document["type"], f"r{number}", document["properties"], example.protect))
         else:
@@ -66,6 +67,11 @@ def resources(example: Example) -> list[Resource]:
             core = group if "/" in group else f"core/{group}"
             resources.append(Resource(f"kubernetes:{core}:{document['kind']}", f"r{number}", document, example.protect))
     return resources
+
+
+def written(text: str) -> Example:
+    """An example of objects as YAML, which ``---`` divides."""
+    return Example(tuple(yaml.safe_load_all(text)))
 
 
 def replaced(inputs: Mapping[str, Any], path: str, value: object) -> dict[str, Any]:
@@ -145,4 +151,5 @@ __all__ = [
     "run_pack",
     "secret",
     "text_asset",
+    "written",
 ]

@@ -9,12 +9,11 @@ import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
 from policies.pack import Analyzer
-from policies.rules.example_files import Example
 from policies.rules.gateways.gateway import GATEWAY_CLASS
 from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.conftest import InStack
 from tests.policies.objects import GATEWAY_YAML
-from tests.policies.support import of, resources, run_pack
+from tests.policies.support import of, resources, run_pack, written
 
 
 class Refused(Exception):
@@ -63,7 +62,7 @@ def test_gateways_of_others_are_named() -> None:
 
 def test_production_stacks_are_named() -> None:
     analyzer = configured(rule="production-https", stacks=["dev"])
-    assert of(run_pack(resources(Example(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
+    assert of(run_pack(resources(written(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
 
 
 def test_a_floor_is_raised() -> None:
@@ -91,7 +90,7 @@ def test_wrong_configuration_is_refused_in_words(rule: str, values: dict[str, An
     assert message in str(refused.value)
 
 
-LOAD_BALANCER = Example(
+LOAD_BALANCER = written(
     "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: b}\nspec: {type: LoadBalancer}\n"
 )
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from policies.generate_docs import FOLDER, INDEX, main, pages
 from policies.groups import ALL, GROUPS, Group, page_of
 from policies.rules import example_files
+from policies.rules.example_files import merged
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +26,22 @@ def test_the_pages_are_fresh() -> None:
     assert main(["--check"]) == 0
 
 
+def code(text: str) -> list[Any]:
+    """The objects in the first block of code."""
+    return list(yaml.safe_load_all(text.split("```yaml\n")[1].split("```")[0]))
+
+
+def shown(page: str, rule: str, word: str, other: list[Any]) -> list[Any]:
+    """The objects of an example that a reader of the page makes of its change and the objects to which it links."""
+    line, _, rest = rule.split(f"\n{word}")[1].partition("\n")
+    block = code(rest) if line.endswith((":", "with")) else [{}]
+    names = re.findall(r"\(#object-([\w-]+)\)", line)
+    base = [one for name in names for one in code(page.split(f"\n### Object {name}\n")[1])]
+    base = base or (other if "the same" in line else [])
+    result: Any = block if not base else merged(base if len(base) > 1 else base[0], block[0])
+    return result if isinstance(result, list) else [result]
+
+
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.slug)
 def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out(group: Group) -> None:
     text = pages()[FOLDER / f"{group.slug}.md"]
@@ -30,8 +49,9 @@ def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out
     for rule in group.rules:
         part = text.split(f"## {rule.name}\n")[1].split("\n## ")[0]
         assert rule.why in part
-        assert rule.examples.refused[0].yaml.rstrip() in part
-        assert rule.examples.accepted[0].yaml.rstrip() in part
+        accepted = shown(text, part, "Accepted", [])
+        assert accepted == list(rule.examples.accepted[0].objects)
+        assert shown(text, part, "Rejected", accepted) == list(rule.examples.refused[0].objects)
         assert "Opt out:" in part
         assert all(source in part for source in rule.sources)
         assert all(parameter.about in part for parameter in rule.parameters)
@@ -39,7 +59,7 @@ def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out
 
 def test_every_rule_has_one_file_of_examples_in_the_folder_of_its_group_and_no_file_is_left_over() -> None:
     wanted = {f"{group.slug.replace('-', '_')}/{rule.name}.yaml" for group in GROUPS for rule in group.rules}
-    result = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.rglob("*.yaml")}
+    result = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.glob("*/*.yaml")}
     assert result == wanted
 
 

@@ -50,7 +50,7 @@ def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) 
     for example in rule.examples.refused:
         in_stack(example.stack)
         result = violations(run_pack(resources(example)), rule, example.stack)
-        assert result, example.yaml
+        assert result, example.objects
         assert all("this rule failed" not in one.text for one in result), result
         assert all(len(one.text) > len(rule.title) + 40 for one in result)
 
@@ -60,7 +60,7 @@ def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
     assert rule.examples.accepted
     for example in rule.examples.accepted:
         in_stack(example.stack)
-        assert of(run_pack(resources(example)), rule.name) == [], example.yaml
+        assert of(run_pack(resources(example)), rule.name) == [], example.objects
 
 
 BY_SHAPE = {ANY_WORKLOAD, ANY_POLICY}

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.graph.recording import load
-from policies.rules.example_files import Example
 from policies.rules.llm_inference_service.serving import PRESET
 from tests.components.conftest import WITHOUT_DOOR
 from tests.policies.conftest import InStack
@@ -22,7 +21,7 @@ from tests.policies.objects import (
     policy_yaml,
     service_yaml,
 )
-from tests.policies.support import UNKNOWN, Diagnostic, Resource, of, recorded, replaced, resources, run_pack
+from tests.policies.support import UNKNOWN, Diagnostic, Resource, of, recorded, replaced, resources, run_pack, written
 from tests.policies.test_configuration import configured
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +30,7 @@ NAMESPACE, NAME = "metadata.namespace", "metadata.name"
 
 def one(text: str, name: str, **changes: object) -> Resource:
     """The object of an example with other values; ``__`` divides the keys of a path."""
-    resource = resources(Example(text))[0]
+    resource = resources(written(text))[0]
     inputs = dict(resource.inputs)
     for path, value in changes.items():
         inputs = replaced(inputs, path.replace("__", "."), value)

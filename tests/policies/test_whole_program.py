@@ -7,13 +7,12 @@ import dataclasses
 from pulumi.runtime.proto import analyzer_pb2
 
 from policies.pack import Analyzer
-from policies.rules.example_files import Example
 from tests.policies.objects import GOOD_CHECK, GOOD_ROUTE, GOOD_TIMEOUT
-from tests.policies.support import UNKNOWN, Resource, of, replaced, resources, run_pack
+from tests.policies.support import UNKNOWN, Resource, of, replaced, resources, run_pack, written
 
 
 def one(text: str, name: str) -> Resource:
-    return dataclasses.replace(resources(Example(text))[0], name=name)
+    return dataclasses.replace(resources(written(text))[0], name=name)
 
 
 ROUTE, CHECK, TIMEOUT = one(GOOD_ROUTE, "route"), one(GOOD_CHECK, "check"), one(GOOD_TIMEOUT, "timeout")

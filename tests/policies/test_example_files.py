@@ -1,0 +1,58 @@
+"""Examples are bases and changes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from policies.groups import ALL
+from policies.rules.example_files import BASES, file_of, merged, read
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "result"),
+    [
+        ({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c": 4}}, {"a": 1, "b": {"c": 4, "d": 3}}),
+        ({"a": 1, "b": 2}, {"b": None}, {"a": 1}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": [{"b": 1}, {"b": 2}]}, {"a": {1: {"c": 3}}}, {"a": [{"b": 1}, {"b": 2, "c": 3}]}),
+        ({"a": [1]}, {"a": {1: {"b": 2}}}, {"a": [1, {"b": 2}]}),
+        ({"a": [1, 2, 3]}, {"a": {0: None}}, {"a": [2, 3]}),
+        ({"a": "text"}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"a": [1]}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ([{"a": 1}], {}, [{"a": 1}]),
+    ],
+)
+def test_a_change_is_a_merge_patch_that_can_also_change_lists(value: Any, change: Any, result: Any) -> None:
+    before = yaml.safe_dump(value)
+    assert merged(value, change) == result
+    assert yaml.safe_dump(value) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ({"refused": [{"base": "clutser"}], "accepted": []}, "clutser"),
+        ({"bases": {"cluster": {"kind": "A"}}, "refused": [], "accepted": []}, "cluster"),
+        ({"refused": [{"changes": {}}], "accepted": []}, "changes"),
+    ],
+)
+def test_a_name_that_is_wrong_or_taken_is_named(content: dict[str, Any], named: str) -> None:
+    with pytest.raises((LookupError, ValueError), match=named):
+        read(content)
+
+
+def test_a_base_of_several_rules_is_used_by_several_and_one_of_a_single_rule_by_that_rule() -> None:
+    used: dict[str, int] = {}
+    for rule in ALL:
+        content = yaml.safe_load(file_of(rule.name).read_text())
+        entries = [content, *content["refused"], *content["accepted"]]
+        bases = [base for entry in entries if (base := entry.get("base")) is not None]
+        items = [item for base in bases for item in (base if isinstance(base, list) else [base])]
+        names = {item for item in items if isinstance(item, str)}
+        assert set(content.get("bases", {})) <= names, rule.name
+        for name in names:
+            used[name] = used.get(name, 0) + 1
+    assert [name for name in yaml.safe_load(BASES.read_text()) if used.get(name, 0) < 2] == []

@@ -88,8 +88,7 @@ DATAPLANE = Rule(
     name="cluster-dataplane",
     title="Clusters have one NetworkPolicy engine and no retired TPU settings",
     why="Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the older add-on in addition to it. "
-    "`enableTpu` and "
-    "`tpuConfig` belong to the retired TPU Node product.",
+    "`enableTpu` and `tpuConfig` belong to the retired TPU Node product.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
     kinds=(CLUSTER,),
     check_resource=on_inputs(cluster.dataplane),

@@ -74,8 +74,7 @@ TPU_POD = Rule(
     title="TPU pods request all chips of their node in one container and select accelerator and topology",
     why="GKE's admission controller (Warden) rejects TPU pods without selectors for accelerator and topology, and "
     "pods that do not request every chip of the node in a single container. The label values are GKE's "
-    "(`tpu-v6e-slice`), not those of "
-    "the Cloud TPU API (`v6e-4`, `tpu-v6e`).",
+    "(`tpu-v6e-slice`), not those of the Cloud TPU API (`v6e-4`, `tpu-v6e`).",
     sources=(TPU_DOC, "https://github.com/skypilot-org/skypilot/issues/5024"),
     kinds=WORKLOADS,
     check_resource=_tpu_pod,

@@ -76,8 +76,8 @@ ROUTE_TIMEOUTS = Rule(
     name="route-timeouts",
     title="Routes of GKE's Gateway have no timeouts",
     why="GKE answers `GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported`, also for `0s`, and "
-    "after one rejected route GKE applies no further change to its Gateway. KServe sets timeouts in every "
-    "route that it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
+    "after one rejected route GKE applies no further change to its Gateway. KServe sets timeouts in every route that "
+    "it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
     sources=("https://github.com/kserve/kserve/issues/5707", "https://github.com/kserve/kserve/issues/5311", REPORTS),
     kinds=ROUTE_KINDS,
     check_resource=_timeouts,

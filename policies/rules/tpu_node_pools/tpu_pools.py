@@ -44,8 +44,7 @@ ZONE = Rule(
     name="tpu-zone",
     title="GKE has the TPU family in the zone",
     why="Zones of TPU VMs or of the price list need not have TPU node pools in GKE: creation fails with "
-    "`Unsupported TPU "
-    "configuration` or retries for about 35 minutes.",
+    "`Unsupported TPU configuration` or retries for about 35 minutes.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check_resource=on_inputs(tpu_pools.zone),
@@ -87,8 +86,8 @@ CAPACITY = Rule(
     name="tpu-capacity",
     title="The capacity mode is available in the zone and its settings are consistent",
     why="Flex-start and calendar capacity are available in few zones (none of them europe-west4-a for v6e). Spot, "
-    "flex-start, "
-    "queued provisioning and reservations exclude each other, and flex-start nodes cannot be repaired or counted.",
+    "flex-start, queued provisioning and reservations exclude each other, and flex-start nodes cannot be repaired or "
+    "counted.",
     sources=(TOOLKIT, "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"),
     kinds=(NODE_POOL,),
     check_resource=on_inputs(tpu_pools.capacity),

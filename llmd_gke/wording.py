@@ -1,4 +1,4 @@
-"""Formats numbers and money for messages and tables."""
+"""Numbers, money and similar words for messages and tables."""
 
 from __future__ import annotations
 
@@ -13,3 +13,11 @@ def counted(number: int, one: str, many: str = "") -> str:
 def cents(usd: float) -> float:
     """USD rounded to cents, half a cent up, as on invoices, so that all outputs show the same sum."""
     return float(Decimal(str(round(usd, 6))).quantize(Decimal("0.01"), ROUND_HALF_UP))
+
+
+def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5) -> str | None:
+    """The entry of ``allowed`` that is most similar to ``word``; ``None`` if none is similar enough (``cutoff``)."""
+    import difflib  # only errors need it, and imports slow down every preview
+
+    matches = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
+    return matches[0] if matches else None

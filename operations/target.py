@@ -14,8 +14,8 @@ from operations.exits import BadInput
 from operations.options import Cloud
 
 if TYPE_CHECKING:  # the settings take the longest to import: only commands that read them should wait for that
+    from llmd_gke.settings import StackSettings
     from llmd_gke.settings.parse import Checked
-    from llmd_gke.settings.sections import StackSettings
 
 KINDS: dict[Cloud, CloudKind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
 """The local clouds, by their names in :mod:`localcloud`."""

@@ -10,8 +10,8 @@ from llmd_gke.settings import (
     FrontDoorSettings,
     ModelSettings,
     PluginSettings,
+    SchedulerSettings,
 )
-from llmd_gke.settings.sections import SchedulerSettings
 
 LONGEST_WAIT = "60s"
 """How long a request may wait in the picker's queue. Without a limit it waits as long as its client does, also where

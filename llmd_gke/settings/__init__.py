@@ -4,35 +4,28 @@ from typing import TYPE_CHECKING
 
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse
-from llmd_gke.settings.sections import (
-    AcceleratorPool,
+from llmd_gke.settings.sections.cluster import ClusterSettings, MaintenanceSettings
+from llmd_gke.settings.sections.front_door import (
     AccessSettings,
     CallerSettings,
-    ChannelSettings,
-    ClusterSettings,
-    EgressSettings,
     FrontDoorSettings,
-    GatewaySettings,
     IapSettings,
-    ImageCacheSettings,
-    MaintenanceSettings,
-    ModelSettings,
-    MonitoringSettings,
-    NetworkSettings,
-    ObjectivesSettings,
-    PlatformSettings,
-    PluginSettings,
-    SaturationSettings,
-    ScalingSettings,
-    SchedulerSettings,
-    StackSettings,
-    StorageSettings,
-    TlsSettings,
     TokenIssuerSettings,
-    TpuPoolSettings,
-    TracesSettings,
-    VariableSettings,
 )
+from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
+from llmd_gke.settings.sections.image_cache import ImageCacheSettings
+from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
+from llmd_gke.settings.sections.monitoring import MonitoringSettings
+from llmd_gke.settings.sections.network import EgressSettings, NetworkSettings
+from llmd_gke.settings.sections.notification import ChannelSettings
+from llmd_gke.settings.sections.objectives import ObjectivesSettings
+from llmd_gke.settings.sections.platform import PlatformSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
+from llmd_gke.settings.sections.scaling import ScalingSettings
+from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
+from llmd_gke.settings.sections.stack import StackSettings
+from llmd_gke.settings.sections.storage import StorageSettings
+from llmd_gke.settings.sections.traces import TracesSettings
 from llmd_gke.settings.stack_secrets import required_secrets
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from pydantic_core import ErrorDetails
 
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings import wording
-from llmd_gke.settings.sections import capacity
+from llmd_gke.settings import explanations
+from llmd_gke.settings.sections import capacity, front_door
 from llmd_gke.settings.validation import SettingFinding
+from llmd_gke.wording import nearest
 
 LONGEST_LINE = 400
 """Maximum length of one line of a message, characters. The longest lines list allowed values."""
@@ -111,7 +112,8 @@ def essential(error: ValidationError) -> list[ErrorDetails]:
 
 def _without_tags(detail: ErrorDetails) -> ErrorDetails:
     """The error without the steps of its path that name a form of a value, and no key."""
-    return {**detail, "loc": tuple(step for step in detail["loc"] if step not in (capacity.ONE, capacity.SEVERAL))}
+    tags = (capacity.ONE, capacity.SEVERAL, front_door.KEYS, front_door.ISSUER)
+    return {**detail, "loc": tuple(step for step in detail["loc"] if step not in tags)}
 
 
 def key_of(path: tuple[int | str, ...]) -> str:
@@ -135,7 +137,7 @@ def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> 
         return SettingFinding(key, value, Finding("not-offered", *refusal))
     if kind == "extra_forbidden":
         allowed = tuple(key for key in keys.get(section, ()) if (section, key) != ("", "project"))
-        near = wording.nearest(str(path[-1]), allowed)
+        near = nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
         # The value of a misspelt key is not shown: `tlskey` may contain a private key.
         return SettingFinding(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
@@ -144,10 +146,10 @@ def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> 
         problem, allowed, fix = (
             "this must be a map of settings",
             ", ".join(keys.get(inside, ())),
-            wording.capacity_entry(value) if inside.endswith(".capacity") else "one `key: value` per line",
+            explanations.capacity_entry(value) if inside.endswith(".capacity") else "one `key: value` per line",
         )
     else:
-        problem, allowed, fix = wording.explain(detail)
+        problem, allowed, fix = explanations.explain(detail)
     return SettingFinding(key, value, Finding("wrong-value", problem, allowed, fix))
 
 

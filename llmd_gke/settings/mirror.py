@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import registries, versions
-from llmd_gke.settings.sections import ModelSettings, StackSettings
+from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.stack import StackSettings
 
 
 def mirrored(settings: StackSettings) -> StackSettings:

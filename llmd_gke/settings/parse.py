@@ -23,10 +23,10 @@ from llmd_gke.settings.secret_keys import (
     holds_stand_ins,
     is_secret_key,
 )
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.stack_secrets import missing_secrets
 from llmd_gke.settings.validation import SettingFinding, front_door
-from llmd_gke.settings.wording import nearest
+from llmd_gke.wording import nearest
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -11,15 +10,15 @@ from pydantic import ValidationError
 
 from llmd_gke.settings import validation
 from llmd_gke.settings.errors import below, essential, key_of
-from llmd_gke.settings.secret_keys import NAMESPACE
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation import SettingFinding
 
 
 def findings_in_valid_rest(ours: Mapping[str, object], error: ValidationError) -> list[SettingFinding]:
     """Findings of the rules about the valid rest of the settings, so that one run reports everything.
 
-    Invalid values, as in ``error``, are replaced or removed first.
+    Invalid values, as in ``error``, are replaced or removed first. Rules that need one of them (``needs`` of their
+    findings) are not judged.
     """
     rest = copy.deepcopy(dict(ours))
     aside = [detail["loc"] for detail in essential(error)]
@@ -35,7 +34,7 @@ def findings_in_valid_rest(ours: Mapping[str, object], error: ValidationError) -
         for one in validation.check(settings)
         if one.finding.severity == "error"
         and not below(one.key, keys)
-        and not any(_depends_on(one.finding.rule, key) for key in keys)
+        and not any(below(need, keys) or any(below(key, (need,)) for key in keys) for need in one.needs)
     ]
 
 
@@ -65,64 +64,3 @@ _PLACEHOLDERS: dict[str, object] = {
     "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
     "models": [{"name": "some", "uri": "hf://Qwen/Qwen3-4B", "pool": "some"}],
 }
-_POOL = r"tpuPools(\[\d+\](\.({}))?)?"
-_MODEL = r"models(\[\d+\](\.({}))?)?"
-_ANY_POOL_OR_MODEL = r"(tpuPools|models).*"
-_DEPENDS_ON: Mapping[str, str] = {
-    "tpu-topology": _POOL.format("machineType"),
-    "tpu-zone": _POOL.format("machineType"),
-    "tpu-pool-region": r"cluster(\.zone)?",
-    "tpu-gke-version": _POOL.format("machineType"),
-    "tpu-reservation": _POOL.format(r"capacity|reservation(\..*)?"),
-    "tpu-flex-start": _POOL.format("capacity|maxRunHours|machineType|topology"),
-    "tpu-early-hosts": _POOL.format(r"capacity(\..*)?|machineType|topology|maxNodes|earlyHosts"),
-    "tpu-node-count": _POOL.format("machineType|topology|minNodes|maxNodes"),
-    "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType|zone"),
-    "capacity-room": _POOL.format("capacity.*|maxNodes"),
-    "tpu-pool-size": _ANY_POOL_OR_MODEL,
-    "tpu-update-room": _ANY_POOL_OR_MODEL,
-    "replica-bounds": _MODEL.format("replicas|minReplicas|maxReplicas"),
-    "replica-threshold": _MODEL.format(r"maxNumSeqs|scaling(\..*)?"),
-    "budget": r"budget(\..*)?",
-    "unique-name": _ANY_POOL_OR_MODEL,
-    "model-pool": _POOL.format("name"),
-    "model-multi-host": _ANY_POOL_OR_MODEL,
-    "model-size": _ANY_POOL_OR_MODEL,
-    "model-disk": _ANY_POOL_OR_MODEL,
-    "unused-bucket": r"(storage|models).*",
-    "scheduler-plugin": _MODEL.format("prefixCaching|scheduler.*"),
-    "tensor-parallel": _ANY_POOL_OR_MODEL,
-    "pipeline-parallel": _ANY_POOL_OR_MODEL,
-    "multi-host-cache": _ANY_POOL_OR_MODEL,
-    "route-rules": _MODEL.format("paths.*|atRoot"),
-    "root-model": _MODEL.format("name"),
-    "control-plane-access": r"cluster(\.authorizedNetworks.*)?",
-    "system-zone": r"cluster(\.(zone|systemZone))?",
-    "kms-key": r"cluster(\.zone)?",
-    "system-pool": r"cluster\.systemPool.*",
-    "maintenance-window": r"cluster\.maintenance.*",
-    "maintenance-exclusion": r"cluster\.maintenance.*",
-    "node-count": r"cluster(\.systemPool.*)?",
-    "network-overlap": r"network.*",
-    "network-existing": r"network.*",
-    "network-shared-vpc": r"network.*|gcp:project",
-    "egress-combination": r"network.*",
-    "egress-bucket": r"network.*|" + _ANY_POOL_OR_MODEL,
-    "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
-    "open-gateway": r"(frontDoor|gateway).*",
-    "gateway-certificate": r"gateway(\.tls.*)?",
-    "gateway-combination": r"gateway.*",
-    "caller-model": r"frontDoor.*|" + _MODEL.format("name"),
-    "caller-priority": r"frontDoor.*|" + _MODEL.format("namespace"),
-    "caller-limits": r"frontDoor.*",
-    "caller-key": r"frontDoor.*",
-    "served-name": _MODEL.format("name|namespace|servedModelName|extraArgs.*"),
-    "front-door-root": r"frontDoor.*",
-    "forced-usage": r"frontDoor.*|" + _MODEL.format("extraArgs.*"),
-}
-"""Rules that compare several values, each with the keys (a pattern) without which it cannot judge."""
-
-
-def _depends_on(rule: str, invalid: str) -> bool:
-    pattern = _DEPENDS_ON.get(rule)
-    return pattern is not None and re.fullmatch(pattern, invalid.removeprefix(f"{NAMESPACE}:")) is not None

@@ -19,7 +19,8 @@ from llmd_gke.catalog import accelerators, zones
 from llmd_gke.rules import notification
 from llmd_gke.settings import descriptions
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, SECRETS, STAND_IN_SECRET
-from llmd_gke.settings.sections import Section, StackSettings
+from llmd_gke.settings.sections.base import Section
+from llmd_gke.settings.sections.stack import StackSettings
 
 Object = dict[str, JsonValue]
 

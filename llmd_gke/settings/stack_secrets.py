@@ -12,7 +12,7 @@ from typing import cast
 from llmd_gke.rules import notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, NAMESPACE, is_plain, is_secret_key
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation import SettingFinding
 
 

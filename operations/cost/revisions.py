@@ -14,7 +14,7 @@ from localcloud.common import child_process
 from operations.exits import BadInput, SetUpFailed
 
 if TYPE_CHECKING:
-    from llmd_gke.settings.sections import StackSettings
+    from llmd_gke.settings import StackSettings
 
 
 def commit_of(root: Path, revision: str) -> str:

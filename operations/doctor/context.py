@@ -12,7 +12,7 @@ from llmd_gke.catalog.permissions import GOOGLE
 from operations.doctor.google import GoogleClient, MissingResource, login
 
 if TYPE_CHECKING:
-    from llmd_gke.settings.sections import StackSettings
+    from llmd_gke.settings import StackSettings
 
 REGISTRIES = "LLMD_GKE_REGISTRIES"
 """Environment variable of the tests: a server that stands in for all container registries, below their hosts' names."""

@@ -131,7 +131,7 @@ def _capacities(model: str, by_pool: Mapping[str, float]) -> Table:
 
 
 def _hint(name: str, allowed: set[str], stack: str) -> str:
-    from llmd_gke.settings.wording import nearest
+    from llmd_gke.wording import nearest
 
     near = nearest(name, sorted(allowed))
     return f"use {near}" if near else f"`llmd-gke timeline --stack {stack} --output json` lists the steps"

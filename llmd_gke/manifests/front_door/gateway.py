@@ -13,8 +13,7 @@ from llmd_gke.catalog.registries import NONE, Mirrors
 from llmd_gke.manifests.front_door import listing, stopped
 from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import FrontDoorSettings, ModelSettings
-from llmd_gke.settings.sections import TokenIssuerSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, TokenIssuerSettings
 
 TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
 

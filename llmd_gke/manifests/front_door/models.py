@@ -14,8 +14,7 @@ from llmd_gke.manifests import naming
 from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import FrontDoorSettings, ModelSettings
-from llmd_gke.settings.sections import CallerSettings
+from llmd_gke.settings import CallerSettings, FrontDoorSettings, ModelSettings
 
 
 def _pool(model: ModelSettings) -> JsonObject:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from llmd_gke.catalog.front_door import MOST_COUNT
 from llmd_gke.rules.cloud_armor import RANGES_PER_RULE
 from llmd_gke.settings.sections.base import Section, Word
 
 IN_CLUSTER = "in-cluster"
+KEYS, ISSUER = "identity-keys", "identity-issuer"
+"""Pydantic's tags of both forms of ``identity``: steps in the paths of its errors, and no keys of a stack file."""
 
 Count = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 
@@ -98,7 +100,10 @@ class FrontDoorSettings(Section):
     """Number of Envoy proxies (default: 2)."""
     max_body_mb: Annotated[int, Field(ge=1, le=24)] = 16
     """Maximum size of a request in MiB (default: 16)."""
-    identity: Literal["keys"] | TokenIssuerSettings = "keys"
+    identity: Annotated[
+        Annotated[Literal["keys"], Tag(KEYS)] | Annotated[TokenIssuerSettings, Tag(ISSUER)],
+        Discriminator(lambda value: ISSUER if isinstance(value, dict | TokenIssuerSettings) else KEYS),
+    ] = "keys"
     """How callers identify themselves: ``keys`` (default), or the issuer of their tokens."""
     callers: tuple[CallerSettings, ...] = Field(strict=False, min_length=1, max_length=256)
     """Who may call: 1 to 256 callers."""

@@ -73,6 +73,11 @@ class StackSettings(Section):
         return tuple(f"llmd-gke:tpuPools[{index}]" for index in range(len(self.tpu_pools)))
 
     @property
+    def model_keys(self) -> tuple[str, ...]:
+        """The keys of :attr:`models`, such as ``llmd-gke:models[0]``."""
+        return tuple(f"llmd-gke:models[{index}]" for index in range(len(self.models)))
+
+    @property
     def totals(self) -> Totals:
         """Chips and hourly price with all replicas running."""
         nodes = [(pool, self.busy_nodes(pool)) for pool in self.pools]

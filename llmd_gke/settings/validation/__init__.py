@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.rules import names, registry
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation import budget, cluster, front_door, gateway, models, monitoring, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
@@ -16,10 +16,11 @@ __all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "SettingFinding", "check"]
 def check(settings: StackSettings) -> Iterator[SettingFinding]:
     """Every finding of the rules about settings that pydantic accepted."""
     yield from locate("gcp:project", settings.project, names.project(settings.project))
-    yield from locate("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
+    key = "llmd-gke:registry"
+    yield from locate(key, dict(settings.registry), registry.mirrors(settings.registry), key)
     if settings.image_cache is not None:
         kept = settings.image_cache.model_dump(by_alias=True)
-        yield from locate("llmd-gke:imageCache", kept, registry.image_cache(settings.registry))
+        yield from locate("llmd-gke:imageCache", kept, registry.image_cache(settings.registry), key)
     yield from cluster.zone(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)

@@ -10,10 +10,13 @@ from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, chip_price
 from llmd_gke.rules import budget as rules
 from llmd_gke.rules.budget import Limit, PricedPool
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:budget"
+_PRICED = tuple(
+    f"llmd-gke:{section}" for section in ("cluster", "tpuPools", "models", "network", "gateway", "frontDoor")
+)
 
 
 def budget(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -23,7 +26,7 @@ def budget(settings: StackSettings) -> Iterator[SettingFinding]:
         return
     if given.usd_per_hour is None and given.usd_per_month is None:
         finding = Finding("budget", "the budget has no limit", "usdPerHour or usdPerMonth", "usdPerHour: 50")
-        yield SettingFinding(KEY, None, finding)
+        yield SettingFinding(KEY, None, finding, (KEY,))
         return
     pools = priced(settings)
     if pools is None:
@@ -35,7 +38,7 @@ def budget(settings: StackSettings) -> Iterator[SettingFinding]:
     overhead, floor = besides(settings).usd_per_hour, _floor(settings)
     for key, value, limit in limits:
         if limit is not None:
-            yield from locate(f"{KEY}.{key}", value, rules.fits(limit, pools, overhead, floor, (key,)))
+            yield from locate(f"{KEY}.{key}", value, rules.fits(limit, pools, overhead, floor, (key,)), *_PRICED)
 
 
 def priced(settings: StackSettings) -> list[PricedPool] | None:

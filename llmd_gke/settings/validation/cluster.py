@@ -11,7 +11,9 @@ from llmd_gke.rules import addresses, egress, maintenance, models, names
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.sections import ClusterSettings, ExistingNetworkSettings, NetworkSettings, StackSettings
+from llmd_gke.settings.sections.cluster import ClusterSettings
+from llmd_gke.settings.sections.network import ExistingNetworkSettings, NetworkSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 REHEARSAL_PROJECT = "rehearsal"
@@ -64,6 +66,7 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
                 allowed="at least one name with a CIDR, or endpoint: dns",
                 fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
             ),
+            (f"{key}.authorizedNetworks",),
         )
     if cluster.endpoint == "private" and not cluster.private_nodes:
         finding = Finding(
@@ -81,7 +84,8 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
     yield from _maintenance(f"{key}.maintenance", cluster)
     pool = cluster.system_pool
     yield from locate(f"{key}.systemPool.machineType", pool.machine_type, ordinary_machine(pool.machine_type))
-    yield from locate(f"{key}.systemPool.diskType", pool.disk_type, ordinary_disk(pool.machine_type, pool.disk_type))
+    disk = ordinary_disk(pool.machine_type, pool.disk_type)
+    yield from locate(f"{key}.systemPool.diskType", pool.disk_type, disk, f"{key}.systemPool.machineType")
     if pool.min_nodes > pool.max_nodes:
         yield SettingFinding(
             f"{key}.systemPool.minNodes",
@@ -92,6 +96,7 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
                 allowed="minNodes <= maxNodes",
                 fix="swap them",
             ),
+            (f"{key}.systemPool.maxNodes",),
         )
 
 
@@ -109,7 +114,7 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
             "dns, which IAM protects",
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
-        yield SettingFinding(path, value, finding)
+        yield SettingFinding(path, value, finding, (key,))
 
 
 def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
@@ -121,27 +126,27 @@ def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]
             allowed=f"a zone in {cluster.region} that is not an AI zone",
             fix=f"for example {cluster.region}-a, or remove it",
         )
-        yield SettingFinding(key, zone, finding)
+        yield SettingFinding(key, zone, finding, ("llmd-gke:cluster.zone",))
 
 
 def _keys(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
-    keys = cluster.encryption
+    keys, zone_key = cluster.encryption, "llmd-gke:cluster.zone"
     if keys.database:
-        yield from locate(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)))
+        yield from locate(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)), zone_key)
     if keys.disks:
-        yield from locate(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")))
+        yield from locate(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")), zone_key)
 
 
 def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     times = cluster.maintenance
     if times is None:
         return
-    yield from locate(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
+    yield from locate(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours), f"{key}.days")
     for index, pause in enumerate(times.exclusions):
-        findings = maintenance.exclusion(pause.start, pause.end, pause.scope)
-        yield from locate(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), findings)
+        findings, one = maintenance.exclusion(pause.start, pause.end, pause.scope), f"{key}.exclusions[{index}]"
+        yield from locate(one, pause.model_dump(by_alias=True, exclude_none=True), findings, one)
     titles = [pause.name for pause in times.exclusions]
-    yield from locate(f"{key}.exclusions", titles, maintenance.exclusions(titles))
+    yield from locate(f"{key}.exclusions", titles, maintenance.exclusions(titles), f"{key}.exclusions")
 
 
 def outside(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -150,7 +155,7 @@ def outside(settings: StackSettings) -> Iterator[SettingFinding]:
     combined = egress.combination(
         egress_settings.mode, egress_settings.names, egress_settings.proxy is not None, egress_settings.no_proxy
     )
-    yield from locate(f"{key}.mode", egress_settings.mode, combined)
+    yield from locate(f"{key}.mode", egress_settings.mode, combined, key)
     yield from locate(
         f"{key}.mode", egress_settings.mode, egress.control_plane(egress_settings.mode, settings.cluster.private_nodes)
     )
@@ -186,7 +191,7 @@ def network(settings: StackSettings) -> Iterator[SettingFinding]:
             yield from locate(f"{key}.{name}", cidr, names.cidr(cidr))
     yield from locate(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
     yield from locate(f"{key}.pods", network.pods, names.pod_range(network.pods))
-    yield from locate(key, ranges, names.disjoint(ranges))
+    yield from locate(key, ranges, names.disjoint(ranges), key)
 
 
 def _existing(
@@ -223,7 +228,7 @@ def _existing(
         finding = Finding(
             "network-existing", "pods and Services need separate ranges", fix="set two different secondary ranges"
         )
-        yield SettingFinding(f"{section}.servicesRange", existing.services_range, finding)
+        yield SettingFinding(f"{section}.servicesRange", existing.services_range, finding, (f"{section}.podsRange",))
     host = existing.host_project
     if host is None:
         return
@@ -232,7 +237,7 @@ def _existing(
     )
     if host == project:
         finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="remove hostProject")
-        yield SettingFinding(f"{section}.hostProject", host, finding)
+        yield SettingFinding(f"{section}.hostProject", host, finding, ("gcp:project",))
     for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
         if value == "create":
             finding = Finding(

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from llmd_gke.rules import cloud_armor
 from llmd_gke.rules import front_door as checks
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.sections import AccessSettings, FrontDoorSettings, ModelSettings, StackSettings
+from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
+from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
-from llmd_gke.settings.validation.finding_at import SettingFinding, locate
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
 
 KEY = "llmd-gke:frontDoor"
 
@@ -22,9 +24,10 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
         return
     yield from _callers(door, settings)
     names = {model.name: names_of(model) for model in settings.models}
-    positions = {model.name: f"llmd-gke:models[{index}]" for index, model in enumerate(settings.models)}
+    positions = dict(zip((model.name for model in settings.models), settings.model_keys, strict=True))
+    named = of_each(settings.model_keys, "name", "namespace", "servedModelName", "extraArgs")
     for model, finding in checks.unique_names(names):
-        yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding)
+        yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding, named)
     for model in settings.models:
         key = positions[model.name]
         if model.at_root:
@@ -73,11 +76,12 @@ def _access(access: AccessSettings, settings: StackSettings) -> Iterator[Setting
             allowed="ranges, requestsPerMinutePerAddress or iap",
             fix="set one of them, or remove access",
         )
-        yield SettingFinding(key, {}, finding)
+        yield SettingFinding(key, {}, finding, (key,))
         return
     external, https = settings.gateway.exposure == "external", settings.gateway.tls is not None
     supported = cloud_armor.supported(external=external, https=https, iap=access.iap is not None)
-    yield from locate(key, access.model_dump(by_alias=True, exclude_defaults=True, mode="json"), supported)
+    given = access.model_dump(by_alias=True, exclude_defaults=True, mode="json")
+    yield from locate(key, given, supported, key, "llmd-gke:gateway")
     for index, finding in cloud_armor.address_ranges(access.ranges):
         yield SettingFinding(f"{key}.ranges[{index}]", access.ranges[index], finding)
     yield from locate(f"{key}.ranges", len(access.ranges), cloud_armor.range_count(len(access.ranges)))
@@ -125,14 +129,14 @@ def names_of(model: ModelSettings) -> tuple[str, ...]:
 
 
 def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[SettingFinding]:
-    models = [model.name for model in settings.models]
+    models, model_names = [model.name for model in settings.models], of_each(settings.model_keys, "name")
     seen: set[str] = set()
     for index, caller in enumerate(door.callers):
         key = f"{KEY}.callers[{index}]"
         yield from locate(f"{key}.name", caller.name, checks.caller_name(caller.name))
         if caller.name in seen:
             finding = Finding("unique-name", f"another caller has the name {caller.name}", fix="use a unique name")
-            yield SettingFinding(f"{key}.name", caller.name, finding)
+            yield SettingFinding(f"{key}.name", caller.name, finding, (f"{KEY}.callers",))
         seen.add(caller.name)
         for position, model in enumerate(caller.models):
             if model not in models:
@@ -142,15 +146,15 @@ def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[Setti
                     allowed=", ".join(models),
                     fix=f"models: [{models[0]}]",
                 )
-                yield SettingFinding(f"{key}.models[{position}]", model, finding)
+                yield SettingFinding(f"{key}.models[{position}]", model, finding, model_names)
     if door.has_priorities:
-        spaces = [model.namespace for model in settings.models]
-        for index, model in enumerate(settings.models):
-            findings = checks.one_pool(model.namespace, spaces[:index])
-            yield from locate(f"llmd-gke:models[{index}].namespace", model.namespace, findings)
+        spaces, keys = [model.namespace for model in settings.models], of_each(settings.model_keys, "namespace")
+        for index, key in enumerate(keys):
+            findings = checks.one_pool(spaces[index], spaces[:index])
+            yield from locate(key, spaces[index], findings, KEY, *keys)
     count = sum(caller.limits for caller in door.callers)
-    yield from locate(f"{KEY}.callers", len(door.callers), checks.limits(count))
-    for index, model in enumerate(settings.models):
-        if not door.callers_of(model.name):
+    yield from locate(f"{KEY}.callers", len(door.callers), checks.limits(count), f"{KEY}.callers")
+    for key, model in zip(model_names, models, strict=True):
+        if not door.callers_of(model):
             finding = Finding("caller-model", "no caller may use this model", fix="add it to the models of a caller")
-            yield SettingFinding(f"llmd-gke:models[{index}].name", model.name, finding)
+            yield SettingFinding(key, model, finding, (f"{KEY}.callers",))

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from llmd_gke.rules import gateway as checks
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.open_gateway import open_gateway
-from llmd_gke.settings.sections import GatewaySettings, StackSettings
+from llmd_gke.settings.sections.gateway import GatewaySettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:gateway"
@@ -25,7 +26,7 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
             "fromConfig": ("tls",) if edge.tls.from_config else (),
         }
         named = edge.tls.model_dump(by_alias=True, exclude_defaults=True, mode="json")
-        yield from locate(f"{KEY}.tls", named, checks.certificates(sources))
+        yield from locate(f"{KEY}.tls", named, checks.certificates(sources), f"{KEY}.tls")
     if edge.domain is not None:
         yield from locate(f"{KEY}.domain", edge.domain, checks.domain(edge.domain))
     yield from _together(edge)
@@ -41,7 +42,7 @@ def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
             allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this",
             fix="pulumi config set --path llmd-gke:gateway.exposure internal",
         )
-        yield SettingFinding(f"{KEY}.exposure", edge.exposure, finding)
+        yield SettingFinding(f"{KEY}.exposure", edge.exposure, finding, (f"{KEY}.allowPlainHttp", f"{KEY}.tls"))
     else:
         finding = Finding(
             "plain-http",
@@ -60,7 +61,7 @@ def _open(settings: StackSettings) -> Iterator[SettingFinding]:
         meant=edge.open,
         fix="add the line `open: true` below llmd-gke:gateway if this is meant; otherwise set llmd-gke:frontDoor",
     )
-    yield from locate(f"{KEY}.exposure", edge.exposure, findings)
+    yield from locate(f"{KEY}.exposure", edge.exposure, findings, KEY, "llmd-gke:frontDoor")
     if edge.open and door is not None and not door.keep_paths:
         yield _needs("open", True, "the front door authenticates callers, so this has no effect", "remove open")
 
@@ -82,4 +83,5 @@ def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:
 
 
 def _needs(key: str, value: object, problem: str, fix: str) -> SettingFinding:
-    return SettingFinding(f"{KEY}.{key}", value, Finding("gateway-combination", problem, fix=fix))
+    finding = Finding("gateway-combination", problem, fix=fix)
+    return SettingFinding(f"{KEY}.{key}", value, finding, (KEY, "llmd-gke:frontDoor.keepPaths"))

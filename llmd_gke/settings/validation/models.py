@@ -22,8 +22,9 @@ from llmd_gke.rules import (
 )
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.settings.sections import ModelSettings, StackSettings
-from llmd_gke.settings.validation.finding_at import SettingFinding, locate
+from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.stack import StackSettings
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
 
 
 def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
@@ -38,8 +39,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     findings = vllm_arguments.server_arguments(model.extra_args, owned=owned)
     yield from locate(f"{key}.extraArgs", list(model.extra_args), findings)
     for index, one in enumerate(model.env):
-        findings = environment.variable(one.name, one.value, one.secret, one.key)
-        yield from locate(f"{key}.env[{index}]", one.name, findings)
+        findings, at = environment.variable(one.name, one.value, one.secret, one.key), f"{key}.env[{index}]"
+        yield from locate(at, one.name, findings, at)
     yield from locate(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
     yield from locate(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
     context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
@@ -57,16 +58,18 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         yield from locate(f"{key}.weightsCache", model.weights_cache, findings)
     if model.parallel_download:
         findings = buckets.parallel_download(model.weights_uri)
-        yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
+        needs = of_each([key], "uri", "weightsCache")
+        yield from locate(f"{key}.parallelDownload", model.parallel_download, findings, *needs)
     elif model.weights_bucket is not None:
         findings = buckets.buffered_read(settings.cluster.min_version)
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
     for index, path in enumerate(model.paths):
         yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
-    yield from locate(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
-    yield from _scheduler(f"{key}.scheduler", model)
-    pool = next((pool for pool in settings.pools if pool.name == model.pool), None)
-    if pool is None:
+    findings = paths.paths(model.paths, at_root=model.at_root)
+    yield from locate(f"{key}.paths", list(model.paths), findings, f"{key}.atRoot")
+    yield from _scheduler(f"{key}.scheduler", model, f"{key}.prefixCaching")
+    index = next((index for index, pool in enumerate(settings.pools) if pool.name == model.pool), None)
+    if index is None:
         pool_names = [pool.name for pool in settings.pools]
         yield SettingFinding(
             f"{key}.pool",
@@ -77,42 +80,47 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
                 allowed=", ".join(pool_names),
                 fix=f"pool: {pool_names[0]}",
             ),
+            of_each(settings.pool_keys, "name"),
         )
         return
+    pool, needs = settings.pools[index], (key, settings.pool_keys[index])
     shape = accelerators.find_slice(pool.machine_type, pool.topology)
     if shape is None:
         return
     zones = [one.zone_in(settings.cluster.zone) for one in pool.node_pools]
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
-        yield from locate(f"{key}.maxReplicas", model.max_replicas, scaling.single_host(pool.name, shape))
-    yield from locate(
-        f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
-    )
+        findings = scaling.single_host(pool.name, shape)
+        slice_keys = of_each([settings.pool_keys[index]], "machineType", "topology")
+        yield from locate(f"{key}.maxReplicas", model.max_replicas, findings, *slice_keys)
+    findings = multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
+    yield from locate(f"{key}.pool", model.pool, findings, *needs)
     if shape.multi_host and not model.experimental_multi_host:
         return
     for finding in multi_host.split(model.tensor_parallel, model.pipeline_parallel, shape):
         tensor = finding.rule == "tensor-parallel"
         value = model.tensor_parallel if tensor else model.pipeline_parallel
-        yield SettingFinding(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
-    yield from locate(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
+        yield SettingFinding(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding, needs)
+    findings = multi_host.compile_cache(model.compile_cache, shape)
+    yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
     if model.tensor_parallel is not None:
         findings = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
-        yield from locate(f"{key}.tensorParallel", model.tensor_parallel, findings)
+        yield from locate(f"{key}.tensorParallel", model.tensor_parallel, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):
-        yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
-    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+        yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb), *needs)
+    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology), *needs)
 
 
 def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
     fixed = model.replicas if "replicas" in model.model_fields_set else None
     bounds = scaling.bounds(model.min_replicas, model.max_replicas, fixed=fixed)
     given = "minReplicas" if model.max_replicas is None else "maxReplicas"
-    yield from locate(f"{key}.{given}", model.max_replicas or model.min_replicas, bounds)
+    needs = of_each([key], "replicas", "minReplicas", "maxReplicas")
+    yield from locate(f"{key}.{given}", model.max_replicas or model.min_replicas, bounds, *needs)
     yield from _schedule(key, model, settings)
     if not model.autoscaled:
         if model.scaling is not None and model.min_replicas is None:
-            yield from locate(f"{key}.scaling", None, scaling.without_bounds())
+            yield from locate(f"{key}.scaling", None, scaling.without_bounds(), *needs)
         return
     chosen, version = model.pace.source, settings.cluster.min_version
     findings = scaling.source(chosen, version, scrape=settings.monitoring.scrape)
@@ -123,21 +131,22 @@ def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterat
     threshold = model.pace.running_per_replica
     if threshold is not None and model.max_num_seqs is not None:
         findings = scaling.running(threshold, model.max_num_seqs)
-        yield from locate(f"{key}.scaling.runningPerReplica", threshold, findings)
+        yield from locate(f"{key}.scaling.runningPerReplica", threshold, findings, f"{key}.maxNumSeqs")
 
 
 def _schedule(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
     if (given := model.schedule) is None:
         return
     source = scaling.effective_source(model.pace.source, settings.cluster.min_version)
-    yield from locate(f"{key}.schedule", None, schedule.needs_keda(source, autoscaled=model.autoscaled))
+    needs = of_each([key], "minReplicas", "maxReplicas", "scaling")
+    yield from locate(f"{key}.schedule", None, schedule.needs_keda(source, autoscaled=model.autoscaled), *needs)
     yield from locate(f"{key}.schedule.timeZone", given.time_zone, schedule.time_zone(given.time_zone))
     for index, text in enumerate(given.hours):
         yield from locate(f"{key}.schedule.hours[{index}]", text, schedule.hours(text))
     yield from locate(f"{key}.schedule.hours", list(given.hours), schedule.overlap(given.hours))
 
 
-def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:
+def _scheduler(key: str, model: ModelSettings, caching_key: str) -> Iterator[SettingFinding]:
     if (tokenizer := model.scheduler.tokenizer_image) is not None:
         yield from locate(f"{key}.tokenizerImage", tokenizer, models.image(tokenizer))
     image = model.scheduler.image
@@ -149,12 +158,12 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:
     if (saturation := model.scheduler.saturation) is not None:
         kinds = [kind for kind, _ in entries]
         counted = saturation.max_concurrency is not None
-        yield from locate(f"{key}.plugins", kinds, scheduling.saturation(kinds, counted=counted))
+        yield from locate(f"{key}.plugins", kinds, scheduling.saturation(kinds, counted=counted), key)
         findings = scheduling.one_detector([*saturation.thresholds], counted=counted)
-        yield from locate(f"{key}.saturation.maxConcurrency", saturation.max_concurrency, findings)
+        yield from locate(f"{key}.saturation.maxConcurrency", saturation.max_concurrency, findings, key)
     if entries:
         findings = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
-        yield from locate(f"{key}.plugins", [kind for kind, _ in entries], findings)
+        yield from locate(f"{key}.plugins", [kind for kind, _ in entries], findings, key, caching_key)
 
 
 def storage(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -188,31 +197,31 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
 
 def unique(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that pools and models have distinct names, and that at most one model is served at ``/``."""
-    seen: list[str] = ["system"]
+    seen, pool_names = ["system"], of_each(settings.pool_keys, "name")
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.name in seen:
             finding = Finding(
                 "unique-name", f"another pool has the name {pool.name}", fix="give each pool a unique name"
             )
-            yield SettingFinding(f"{key}.name", pool.name, finding)
+            yield SettingFinding(f"{key}.name", pool.name, finding, pool_names)
         seen.append(pool.name)
         for index, made in enumerate(pool.node_pools if pool.entries else ()):
             findings = capacity_order.node_pool_name(made.name, seen)
-            yield from locate(f"{key}.capacity[{index}].name", made.name, findings)
+            yield from locate(f"{key}.capacity[{index}].name", made.name, findings, *pool_names, f"{key}.capacity")
             seen.append(made.name)
     models_seen: set[str] = set()
+    model_names = of_each(settings.model_keys, "name")
     rooted: str | None = None
-    for index, model in enumerate(settings.models):
-        key = f"llmd-gke:models[{index}]"
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
         if model.name in models_seen:
             finding = Finding(
                 "unique-name", f"another model has the name {model.name}", fix="give each model a unique name"
             )
-            yield SettingFinding(f"{key}.name", model.name, finding)
+            yield SettingFinding(f"{key}.name", model.name, finding, ("llmd-gke:models",))
         models_seen.add(model.name)
         if model.at_root and rooted is not None:
             finding = Finding(
                 "root-model", f"{rooted} is already served at the root", fix="keep atRoot: true on one model only"
             )
-            yield SettingFinding(f"{key}.atRoot", True, finding)
+            yield SettingFinding(f"{key}.atRoot", True, finding, model_names)
         rooted = model.name if model.at_root else rooted

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import notification, tracing
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings.sections import ChannelSettings, StackSettings
+from llmd_gke.settings.sections.notification import ChannelSettings
+from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:monitoring.notify"
@@ -18,9 +19,8 @@ def monitoring(settings: StackSettings) -> Iterator[SettingFinding]:
         key = f"{KEY}[{index}]"
         yield from _channel(key, channel)
         if channel in settings.monitoring.notify[:index]:
-            yield SettingFinding(
-                key, None, Finding("notify-twice", "the same channel is in the list twice", fix="remove one")
-            )
+            finding = Finding("notify-twice", "the same channel is in the list twice", fix="remove one")
+            yield SettingFinding(key, None, finding, (KEY,))
 
 
 def traces(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -28,7 +28,8 @@ def traces(settings: StackSettings) -> Iterator[SettingFinding]:
     traces, key = settings.monitoring.traces, "llmd-gke:monitoring.traces"
     if traces is None:
         return
-    yield from locate(key, traces.endpoint, tracing.destination(traces.endpoint, cloud_trace=traces.cloud_trace))
+    findings = tracing.destination(traces.endpoint, cloud_trace=traces.cloud_trace)
+    yield from locate(key, traces.endpoint, findings, key)
     if traces.cloud_trace:
         yield from locate(f"{key}.cloudTrace", True, tracing.managed(settings.cluster.min_version))
     for index, model in enumerate(settings.models):
@@ -37,7 +38,7 @@ def traces(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def _channel(key: str, channel: ChannelSettings) -> Iterator[SettingFinding]:
-    yield from locate(key, list(channel.kinds), notification.one_kind(channel.kinds))
+    yield from locate(key, list(channel.kinds), notification.one_kind(channel.kinds), key)
     if channel.email is not None:
         yield from locate(f"{key}.email", channel.email, notification.email(channel.email))
     if channel.slack is not None:
@@ -48,6 +49,6 @@ def _channel(key: str, channel: ChannelSettings) -> Iterator[SettingFinding]:
         yield from locate(f"{key}.pubSub.topic", channel.pub_sub.topic, notification.topic(channel.pub_sub.topic))
     if (webhook := channel.webhook) is not None:
         findings = notification.webhook(webhook.url, webhook.url_secret_name, webhook.user, webhook.secret_name)
-        yield from locate(f"{key}.webhook", None, findings)
+        yield from locate(f"{key}.webhook", None, findings, f"{key}.webhook")
     for setting, name in channel.secrets.items():
         yield from locate(f"{key}.{setting}", None, notification.secret_name(setting, name))

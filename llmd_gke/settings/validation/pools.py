@@ -8,8 +8,10 @@ from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
-from llmd_gke.settings.sections import ClusterSettings, StackSettings, TpuPoolSettings
-from llmd_gke.settings.validation.finding_at import SettingFinding, locate
+from llmd_gke.settings.sections.cluster import ClusterSettings
+from llmd_gke.settings.sections.pools import TpuPoolSettings
+from llmd_gke.settings.sections.stack import StackSettings
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
 
 _OWNER = "set the ID of the project that owns it, or remove it"
 
@@ -17,22 +19,23 @@ _OWNER = "set the ID of the project that owns it, or remove it"
 def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks one pool, whose settings are at ``key``: its name, slice, zone, node counts and capacity."""
     machine, topology = pool.machine_type, pool.topology
+    machine_key, slice_keys = f"{key}.machineType", (f"{key}.machineType", f"{key}.topology")
     yield from locate(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
     if pool.has_workload_policy:
         policy = pool.workload_policy_name(cluster.name)
         yield from locate(f"{key}.name", pool.name, names.workload_policy(policy, pool.name))
-    yield from locate(f"{key}.machineType", machine, tpu_checks.machine_type(machine))
-    yield from locate(f"{key}.topology", topology, tpu_checks.topology(machine, topology))
+    yield from locate(machine_key, machine, tpu_checks.machine_type(machine))
+    yield from locate(f"{key}.topology", topology, tpu_checks.topology(machine, topology), machine_key)
     zone = pool.zone_in(cluster.zone)
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
     if not pool.entries or any(entry.zone is None for entry in pool.entries):
-        yield from _zone(zone_key, zone, pool, cluster)
+        yield from _zone(zone_key, zone, pool, cluster, key)
     version = cluster.min_version
-    yield from locate("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version))
+    yield from locate("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version), machine_key)
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
-    yield from locate(f"{key}.minNodes", pool.min_nodes, counts)
+    yield from locate(f"{key}.minNodes", pool.min_nodes, counts, *slice_keys, f"{key}.maxNodes")
     early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
-    yield from locate(f"{key}.earlyHosts", pool.early_hosts, early)
+    yield from locate(f"{key}.earlyHosts", pool.early_hosts, early, *slice_keys, f"{key}.maxNodes")
     if isinstance(pool.capacity, tuple):
         yield from _in_order(key, zone_key, pool, cluster)
         return
@@ -41,25 +44,29 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
         ("returnToPreferred", pool.return_to_preferred),
     ):
         if value:
-            yield from locate(f"{key}.{setting}", value, capacity_order.without_list(setting))
+            yield from locate(f"{key}.{setting}", value, capacity_order.without_list(setting), f"{key}.capacity")
     mode = pool.capacity
-    yield from locate(f"{key}.capacity", mode, tpu_checks.capacity(mode, machine, zone))
+    offered = tpu_checks.capacity(mode, machine, zone)
+    yield from locate(f"{key}.capacity", mode, offered, machine_key, f"{key}.zone", "llmd-gke:cluster.zone")
     yield from locate(f"{key}.capacity", mode, tpu_checks.flex_start_slice(mode, machine, topology))
     size = tpu_checks.flex_start_size(mode, fixed=pool.has_fixed_size, allowed="minNodes: 0", fix="minNodes: 0")
     yield from locate(f"{key}.minNodes", pool.min_nodes, size)
     yield from _reservation(key, f"{key}.capacity", pool)
 
 
-def _zone(key: str, zone: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
-    yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone))
-    yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone))
+def _zone(
+    key: str, zone: str, pool: TpuPoolSettings, cluster: ClusterSettings, pool_key: str
+) -> Iterator[SettingFinding]:
+    yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
+    yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
 
 
 def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[SettingFinding]:
     """Checks what belongs to one kind of capacity; ``key``: the pool, or an entry of its list."""
     mode, reserved = pool.provisioning, pool.reservation
     named = reserved.path if reserved else None
-    yield from locate(mode_key, mode, tpu_checks.capacity_settings(mode, named, pool.max_run_hours))
+    findings = tpu_checks.capacity_settings(mode, named, pool.max_run_hours)
+    yield from locate(mode_key, mode, findings, f"{key}.reservation")
     if reserved:
         name, block = reserved.name, reserved.block
         yield from locate(f"{key}.reservation.name", name, names.label(name, "reservation name", 63))
@@ -72,13 +79,13 @@ def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[Set
 def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks a list of capacities: the list, then each entry as the node pool that it becomes."""
     kinds: list[Capacity] = [entry.kind for entry in pool.entries]
-    listed = f"{key}.capacity"
+    listed, machine_key = f"{key}.capacity", f"{key}.machineType"
     yield from locate(listed, kinds, capacity_order.length(len(kinds)))
     if not kinds:
         return
     fix = "add an entry of kind on-demand, or set acceptReclaimable: true"
-    accepted = pool.accept_reclaimable
-    yield from locate(listed, kinds, capacity_order.reclaimable(kinds, accepted=accepted, fix=fix))
+    reclaimable = capacity_order.reclaimable(kinds, accepted=pool.accept_reclaimable, fix=fix)
+    yield from locate(listed, kinds, reclaimable, f"{key}.acceptReclaimable")
     for setting, value in (
         ("reservation", pool.reservation and pool.reservation.name),
         ("maxRunHours", pool.max_run_hours),
@@ -89,28 +96,29 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
     if (shape := accelerators.find_slice(pool.machine_type, pool.topology)) is not None:
         yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
     limits = [one.max_nodes for one in pool.node_pools]
-    yield from locate(f"{key}.maxNodes", pool.max_nodes, capacity_order.enough_hosts(pool.name, pool.max_nodes, limits))
+    findings = capacity_order.enough_hosts(pool.name, pool.max_nodes, limits)
+    yield from locate(f"{key}.maxNodes", pool.max_nodes, findings, listed)
     kept = [one.min_nodes for one in pool.node_pools]
-    yield from locate(
-        f"{key}.maxNodes", pool.max_nodes, capacity_order.kept_within_pool(pool.name, pool.max_nodes, kept)
-    )
+    findings = capacity_order.kept_within_pool(pool.name, pool.max_nodes, kept)
+    yield from locate(f"{key}.maxNodes", pool.max_nodes, findings, listed)
     seen: list[capacity_order.Entry] = []
     for index, (entry, made) in enumerate(zip(pool.entries, pool.node_pools, strict=True)):
         at = f"{listed}[{index}]"
         zone = made.zone_in(cluster.zone)
         if entry.zone:
-            yield from _zone(f"{at}.zone", zone, pool, cluster)
+            yield from _zone(f"{at}.zone", zone, pool, cluster, key)
         mode_key = f"{at}.zone" if entry.zone else zone_key if entry.kind != "flex-start" else f"{at}.kind"
         where = zone if entry.zone else entry.kind
-        yield from locate(mode_key, where, tpu_checks.capacity(entry.kind, pool.machine_type, zone))
+        offered = tpu_checks.capacity(entry.kind, pool.machine_type, zone)
+        yield from locate(mode_key, where, offered, machine_key, f"{key}.zone", "llmd-gke:cluster.zone")
         yield from _reservation(at, f"{at}.kind", made)
         if entry.max_nodes is not None:
             findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
-            yield from locate(f"{at}.maxNodes", entry.max_nodes, findings)
+            yield from locate(f"{at}.maxNodes", entry.max_nodes, findings, f"{key}.maxNodes")
         counts = tpu_checks.node_counts(pool.machine_type, pool.topology, made.min_nodes, made.max_nodes)
-        yield from locate(f"{at}.minNodes", made.min_nodes, counts)
+        yield from locate(f"{at}.minNodes", made.min_nodes, counts, machine_key, f"{key}.topology", f"{key}.maxNodes")
         branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
-        yield from locate(at, entry.kind, capacity_order.repeated(branch, seen))
+        yield from locate(at, entry.kind, capacity_order.repeated(branch, seen), listed)
         seen.append(branch)
 
 
@@ -132,7 +140,8 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
         for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
-            yield SettingFinding(*_asks_for_most(settings, pool.name) or (f"{key}.maxNodes", pool.max_nodes), finding)
+            at, value = _asks_for_most(settings, pool.name) or (f"{key}.maxNodes", pool.max_nodes)
+            yield SettingFinding(at, value, finding, ("llmd-gke:tpuPools", "llmd-gke:models"))
 
 
 def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:

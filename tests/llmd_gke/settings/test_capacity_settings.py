@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from llmd_gke.settings import Checked
-from llmd_gke.settings.sections import TpuPoolSettings
+from llmd_gke.settings import Checked, TpuPoolSettings
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 Accept = Callable[..., Checked]

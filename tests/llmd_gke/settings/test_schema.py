@@ -13,7 +13,7 @@ import yaml
 from llmd_gke.catalog import accelerators
 from llmd_gke.settings import descriptions, schema
 from llmd_gke.settings.secret_keys import SECRETS
-from llmd_gke.settings.sections import Section
+from llmd_gke.settings.sections.base import Section
 from tests.llmd_gke.settings.conftest import ROOT
 from tests.llmd_gke.settings.test_stack_files import STACKS
 

@@ -2,9 +2,66 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
+from llmd_gke.settings import Checked, SettingsError, parse
+from llmd_gke.settings.errors import below, key_of
 from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
+
+RICH: Config = {
+    "cluster": {"name": "llmd", "zone": "us-east5-b"},
+    "budget": {"usdPerHour": 200},
+    "registry": dict.fromkeys(["docker.io", "ghcr.io", "quay.io", "registry.k8s.io"], "mirror.example.com/images"),
+    "gateway": {"exposure": "external", "domain": "llm.example.com", "tls": {"certificateManager": ["llm"]}},
+    "frontDoor": {
+        "callers": [{"name": "team-a", "models": ["qwen"], "tokensPerDay": 1000}, {"name": "team-b", "priority": 1}],
+        "identity": {
+            "issuer": "https://accounts.example.com",
+            "audiences": ["llm"],
+            "callerClaim": "team",
+            "jwksUri": "https://accounts.example.com/keys",
+        },
+        "access": {"iap": {"clientId": "123456789012-abc123.apps.googleusercontent.com"}},
+    },
+    "monitoring": {
+        "traces": {"endpoint": "http://collector.traces.svc.cluster.local:4317"},
+        "notify": [
+            {"email": "oncall@example.com"},
+            {"slack": {"channel": "#alerts", "secretName": "slackToken"}},
+            {"webhook": {"url": "https://example.com/hook", "user": "me", "secretName": "webhookPassword"}},
+        ],
+    },
+    "storage": {"buckets": ["some-weights"]},
+    "tpuPools": [
+        {
+            "name": "v6e4",
+            "machineType": "ct6e-standard-4t",
+            "topology": "2x2",
+            "maxNodes": 5,
+            "acceptReclaimable": True,
+            "capacity": [{"kind": "spot"}, {"kind": "spot", "zone": "us-east5-a", "maxNodes": 5}],
+        }
+    ],
+    "models": [
+        {
+            "name": "qwen",
+            "uri": "hf://Qwen/Qwen2.5-3B-Instruct",
+            "pool": "v6e4",
+            "weightsCache": "gs://some-weights",
+            "parallelDownload": True,
+            "minReplicas": 1,
+            "maxReplicas": 3,
+            "schedule": {"timeZone": "Europe/Berlin", "hours": ["Mon-Fri 08:00-18:00"]},
+            "scaling": {"source": "keda", "runningPerReplica": 20},
+            "env": [{"name": "TOKEN", "secret": "some", "key": "token"}],
+        }
+    ],
+}
+"""Settings that need each other."""
 
 
 def test_many_problems_fit_into_two_kilobytes_and_all_are_named(config: Config, refused: Refuse) -> None:
@@ -64,3 +121,36 @@ def test_rules_that_compare_do_not_judge_what_is_misshapen(
 ) -> None:
     config[f"llmd-gke:{section}"] = value
     assert refused(config).startswith(HEAD)
+
+
+def test_a_finding_about_one_pool_does_not_wait_for_another_pool(config: Config, refused: Refuse) -> None:
+    pool = config["llmd-gke:tpuPools"][0]
+    config["llmd-gke:tpuPools"] = [{**pool, "topology": "9x9"}, {**pool, "name": "other", "machineType": 7}]
+    message = refused(config)
+    assert "llmd-gke:tpuPools[0].topology" in message
+    assert "llmd-gke:tpuPools[1].machineType" in message
+
+
+def test_a_value_of_the_wrong_type_causes_findings_about_itself_only(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    config |= {f"llmd-gke:{section}": value for section, value in RICH.items()}
+    accepted(config)
+    for path in _paths(config):
+        spoilt = copy.deepcopy(config)
+        parent: Any = spoilt
+        for step in path[:-1]:
+            parent = parent[step]
+        parent[path[-1]] = {"wrong": 1}
+        with pytest.raises(SettingsError) as caught:
+            parse(spoilt, "eu4a")
+        key = key_of(path).removeprefix("llmd-gke:")
+        assert {one.key for one in caught.value.findings if not below(one.key, [key])} == set()
+
+
+def _paths(value: object, above: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
+    """The path of every value in the configuration."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*above, step)
+        yield from _paths(inner, (*above, step))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from llmd_gke.settings import StackSettings
 from llmd_gke.settings.load import load_stack
-from llmd_gke.settings.sections import StackSettings
 from operations.doctor.context import REGISTRIES, Context
 from operations.doctor.google import ENDPOINT
 from tests.operations.doctor.elsewhere import Elsewhere, serving

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings import StackSettings
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator, running
 from localcloud.providers.protocol.values import JsonObject

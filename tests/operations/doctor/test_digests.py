@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from llmd_gke.catalog import versions
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings import StackSettings
 from operations.doctor import digests
 from operations.doctor.context import Context
 from operations.doctor.downloads import Manifest

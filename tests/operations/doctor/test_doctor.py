@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.catalog.permissions import GOOGLE
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings import StackSettings
 from localcloud.providers.google.container import OFFERED
 from operations.doctor import availability, project, quota, run
 from operations.doctor.context import Context

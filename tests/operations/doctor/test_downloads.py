@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from llmd_gke.settings import ImageCacheSettings, StackSettings
 from llmd_gke.settings.mirror import mirrored
-from llmd_gke.settings.sections import ImageCacheSettings, StackSettings
 from operations.doctor import downloads
 from operations.doctor.context import Context
 from operations.doctor.result import CheckStatus

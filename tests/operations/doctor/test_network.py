@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings import StackSettings
 from llmd_gke.settings.sections.network import ExistingNetworkSettings
 from operations.doctor import network
 from operations.doctor.context import Context

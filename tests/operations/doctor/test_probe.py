@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.settings.sections import ReservationSettings, TpuPoolSettings
+from llmd_gke.settings import TpuPoolSettings
+from llmd_gke.settings.sections.capacity import ReservationSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe, walk
 from operations.doctor.result import CheckStatus, failed, ok, skipped

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings import StackSettings
 from operations.doctor.context import Context
 from operations.doctor.project import LOGIN
 from operations.doctor.result import CheckStatus, Result

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from llmd_gke.settings import ScalingSettings
 from llmd_gke.settings.parse import parse
-from llmd_gke.settings.sections import ScalingSettings, ScheduleSettings
+from llmd_gke.settings.sections.scaling import ScheduleSettings
 from operations.outputs import Endpoint, Outputs
 from operations.status.objects import Snapshot, State
 from operations.status.screen import as_json, headline, rendered, sections, worst

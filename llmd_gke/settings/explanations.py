@@ -10,11 +10,12 @@ from pydantic_core import ErrorDetails
 
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.settings.sections.formats import BILLING_ACCOUNT, FORMATS, NO_SPACES
+from llmd_gke.wording import nearest
 
-Wording = tuple[str, str, str]
+Explanation = tuple[str, str, str]
 """Problem, what is allowed, fix."""
 
-_SHAPES: Mapping[str, Wording] = {
+_SHAPES: Mapping[str, Explanation] = {
     "int_type": ("this must be a whole number", "", "write a number without quotes"),
     "int_from_float": ("this must be a whole number", "", "write a number without a fraction"),
     "float_type": ("this must be a number", "", "write a number without quotes"),
@@ -34,7 +35,7 @@ _BOUNDS = {
 _NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the project ID; set that"
 
 
-def explain(detail: ErrorDetails) -> Wording:
+def explain(detail: ErrorDetails) -> Explanation:
     """The explanation of pydantic's error about a value."""
     kind, value = detail["type"], detail["input"]
     path = [str(step) for step in detail["loc"] if not isinstance(step, int)]
@@ -64,7 +65,7 @@ def explain(detail: ErrorDetails) -> Wording:
     return problem, allowed, _hint(path, kind, value) or fix
 
 
-def _format(pattern: str, value: str) -> Wording:
+def _format(pattern: str, value: str) -> Explanation:
     """The explanation of a value that does not have the format of its setting."""
     accepted = FORMATS[pattern]
     if pattern == NO_SPACES:
@@ -82,7 +83,7 @@ def capacity_entry(value: object) -> str:
     return f"- kind: {nearest(str(value).lower(), kinds) or kinds[0]}"
 
 
-def _choice(key: str, value: object, expected: str) -> Wording:
+def _choice(key: str, value: object, expected: str) -> Explanation:
     """The explanation of a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or
     'x'``.
     """
@@ -103,11 +104,3 @@ def _hint(path: list[str], kind: str, value: object) -> str:
     if kind in {"int_type", "bool_type"} and isinstance(value, str):
         return f"write {value} without quotes" if value.strip("-").isdigit() or value in {"true", "false"} else ""
     return ""
-
-
-def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5) -> str | None:
-    """The entry of ``allowed`` that is most similar to ``word``; ``None`` if none is similar enough (``cutoff``)."""
-    import difflib  # only errors need it, and imports slow down every preview
-
-    matches = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
-    return matches[0] if matches else None

@@ -7,60 +7,39 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import yaml
 
 from llmd_gke.settings import Checked, SettingsError, parse
 from llmd_gke.settings.errors import below, key_of
 from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
 
-RICH: Config = {
-    "cluster": {"name": "llmd", "zone": "us-east5-b"},
-    "budget": {"usdPerHour": 200},
-    "registry": dict.fromkeys(["docker.io", "ghcr.io", "quay.io", "registry.k8s.io"], "mirror.example.com/images"),
-    "gateway": {"exposure": "external", "domain": "llm.example.com", "tls": {"certificateManager": ["llm"]}},
-    "frontDoor": {
-        "callers": [{"name": "team-a", "models": ["qwen"], "tokensPerDay": 1000}, {"name": "team-b", "priority": 1}],
-        "identity": {
-            "issuer": "https://accounts.example.com",
-            "audiences": ["llm"],
-            "callerClaim": "team",
-            "jwksUri": "https://accounts.example.com/keys",
-        },
-        "access": {"iap": {"clientId": "123456789012-abc123.apps.googleusercontent.com"}},
-    },
-    "monitoring": {
-        "traces": {"endpoint": "http://collector.traces.svc.cluster.local:4317"},
-        "notify": [
-            {"email": "oncall@example.com"},
-            {"slack": {"channel": "#alerts", "secretName": "slackToken"}},
-            {"webhook": {"url": "https://example.com/hook", "user": "me", "secretName": "webhookPassword"}},
-        ],
-    },
-    "storage": {"buckets": ["some-weights"]},
-    "tpuPools": [
-        {
-            "name": "v6e4",
-            "machineType": "ct6e-standard-4t",
-            "topology": "2x2",
-            "maxNodes": 5,
-            "acceptReclaimable": True,
-            "capacity": [{"kind": "spot"}, {"kind": "spot", "zone": "us-east5-a", "maxNodes": 5}],
-        }
-    ],
-    "models": [
-        {
-            "name": "qwen",
-            "uri": "hf://Qwen/Qwen2.5-3B-Instruct",
-            "pool": "v6e4",
-            "weightsCache": "gs://some-weights",
-            "parallelDownload": True,
-            "minReplicas": 1,
-            "maxReplicas": 3,
-            "schedule": {"timeZone": "Europe/Berlin", "hours": ["Mon-Fri 08:00-18:00"]},
-            "scaling": {"source": "keda", "runningPerReplica": 20},
-            "env": [{"name": "TOKEN", "secret": "some", "key": "token"}],
-        }
-    ],
-}
+RICH: Config = yaml.safe_load("""
+cluster: {name: llmd, zone: us-east5-b, endpoint: ip, authorizedNetworks: {office: 203.0.113.0/24},
+  systemPool: {minNodes: 4, maxNodes: 4}}
+network: {nodes: 10.16.0.0/20}
+budget: {usdPerHour: 200}
+registry: {docker.io: m.example/a, ghcr.io: m.example/a, quay.io: m.example/a, registry.k8s.io: m.example/a}
+gateway: {exposure: external, domain: llm.example.com, tls: {certificateManager: [llm]}}
+frontDoor:
+  callers: [{name: team-a, models: [qwen], tokensPerDay: 1000}, {name: team-b, priority: 1}]
+  identity: {issuer: https://a.example.com, audiences: [llm], callerClaim: team, jwksUri: https://a.example.com/keys}
+  access: {iap: {clientId: 123456789012-abc123.apps.googleusercontent.com}}
+monitoring:
+  traces: {endpoint: http://collector.traces.svc.cluster.local:4317}
+  notify:
+    - email: oncall@example.com
+    - slack: {channel: "#alerts", secretName: slackToken}
+    - webhook: {url: https://example.com/hook, user: me, secretName: webhookPassword}
+storage: {buckets: [some-weights]}
+tpuPools:
+  - {name: v6e4, machineType: ct6e-standard-4t, topology: 2x2, maxNodes: 5, acceptReclaimable: true,
+     capacity: [{kind: spot}, {kind: spot, zone: us-east5-a, maxNodes: 5}]}
+models:
+  - {name: qwen, uri: hf://Qwen/Qwen2.5-3B-Instruct, pool: v6e4, weightsCache: gs://some-weights,
+     parallelDownload: true, minReplicas: 1, maxReplicas: 3,
+     schedule: {timeZone: Europe/Berlin, hours: ["Mon-Fri 08:00-18:00"]}, scaling: {source: keda, runningPerReplica: 9},
+     env: [{name: TOKEN, secret: some, key: token}]}
+""")
 """Settings that need each other."""
 
 
@@ -107,19 +86,8 @@ def test_a_broken_section_is_the_only_finding_where_nothing_else_is_wrong(
     assert message.startswith(f"{HEAD}  llmd-gke:{section}"), "no finding about what only stands in for it"
 
 
-@pytest.mark.parametrize(
-    ("section", "value"),
-    [
-        ("network", {"nodes": 7}),
-        ("gateway", {"exposure": "external", "allowPlainHttp": "true"}),
-        ("cluster", {"name": "c", "zone": "europe-west4-a", "endpoint": "ip", "authorizedNetworks": {"office": 7}}),
-        ("cluster", {"name": "c", "zone": "europe-west4-a", "systemPool": {"minNodes": 9, "maxNodes": "9"}}),
-    ],
-)
-def test_rules_that_compare_do_not_judge_what_is_misshapen(
-    config: Config, refused: Refuse, section: str, value: object
-) -> None:
-    config[f"llmd-gke:{section}"] = value
+def test_exposure_is_not_judged_while_what_allows_it_is_misshapen(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:gateway"] = {"exposure": "external", "allowPlainHttp": "true"}
     assert refused(config).startswith(HEAD)
 
 

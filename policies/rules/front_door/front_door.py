@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from llmd_gke.catalog import front_door as facts
+from llmd_gke.catalog.upstream import source
 from llmd_gke.rules import front_door
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import (
@@ -155,7 +156,7 @@ INTERNAL = Rule(
     "list of names would miss those of the next version, and a pattern in capitals matches nothing.",
     sources=(
         f"{_API}#httpheaderfilter",
-        "https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/extproc/server.go",
+        source("github.com/envoyproxy/ai-gateway", "internal/extproc/server.go"),
     ),
     kinds=(AI_ROUTE, CLIENT_POLICY, GATEWAY),
     check_stack=_internal,

@@ -2,6 +2,10 @@
 
 import pulumi
 
+import quick_sdk
+
+quick_sdk.switch_on()  # the graph is the same without this line, a second later (docs/upstream.md)
+
 from components import configuration
 from components.autoscaler import Autoscaler, AutoscalerArgs
 from components.budget import Budget, BudgetArgs

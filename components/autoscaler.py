@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import pulumi
-from pulumi_gcp import organizations
+from pulumi_gcp import organizations, projects
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.helm import v3 as helm
 
 from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
-from components.lazy_sdk import core, helm, projects
 from llmd_gke.catalog import scaling
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import identity, keda, pod_security

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import pulumi
+from pulumi_gcp import monitoring
 
-from components.lazy_sdk import monitoring
 from llmd_gke.catalog.monitoring import UPTIME_PERIOD_SECONDS
 from llmd_gke.manifests.alerts import Channel
 from llmd_gke.manifests.alerts.channels import SENSITIVE

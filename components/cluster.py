@@ -8,11 +8,11 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_gcp import container
 
 from components.cluster_hardening import hardening
 from components.fresh_apis import patient
 from components.google import impersonated
-from components.lazy_sdk import container
 from components.network import Network
 from llmd_gke.catalog import scaling, tracing
 from llmd_gke.manifests import access

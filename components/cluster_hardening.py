@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TypedDict
 
-from components.lazy_sdk import container
+from pulumi_gcp import container
+
 from llmd_gke.settings import ClusterSettings, MaintenanceSettings
 
 MONITORED = ["SYSTEM_COMPONENTS", "CADVISOR", "DEPLOYMENT", "KUBELET", "POD", "STATEFULSET"]

@@ -7,8 +7,8 @@ from typing import cast
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta import v1 as meta
+from pulumi_kubernetes.networking import v1 as networking
 
-from components.lazy_sdk import networking
 from llmd_gke.manifests.types import JsonObject
 
 NAMESPACE_TIMES = pulumi.CustomTimeouts(delete="30m")

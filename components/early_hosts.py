@@ -7,10 +7,10 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_kubernetes.batch import v1 as batch
 from pulumi_kubernetes.meta import v1 as meta
 
 from components.custom_resources import after
-from components.lazy_sdk import batch
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
 from llmd_gke.settings import AcceleratorPool, ModelSettings

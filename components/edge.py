@@ -8,9 +8,10 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_gcp import compute
+from pulumi_kubernetes.core import v1 as core
 
 from components.custom_resources import NAMESPACE_TIMES, custom_resource
-from components.lazy_sdk import compute, core
 from llmd_gke.manifests import naming, pod_security, routing
 from llmd_gke.settings import GatewaySettings, TlsSettings
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import cast
 
 import pulumi
+from pulumi_gcp import compute
+from pulumi_kubernetes.apps import v1 as apps
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.helm import v3 as helm
 from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
 from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.edge import Edge
-from components.lazy_sdk import apps, compute, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, pod_security

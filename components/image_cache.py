@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
+from pulumi_gcp import artifactregistry
 
 from components.fresh_apis import patient
-from components.lazy_sdk import artifactregistry
 from llmd_gke.catalog import registries
 from llmd_gke.settings import ImageCacheSettings
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_kubernetes.core import v1 as core
 
 from components.custom_resources import after, custom_resource, network_policy
-from components.lazy_sdk import core
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, scaling, serving, tracing
 from llmd_gke.manifests.front_door import models as behind_door

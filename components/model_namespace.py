@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_kubernetes.core import v1 as core
 
 from components.custom_resources import NAMESPACE_TIMES, network_policy
-from components.lazy_sdk import core
 from llmd_gke.manifests import firewall, naming, pod_security
 from llmd_gke.settings import ModelSettings
 

@@ -7,10 +7,11 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_kubernetes.batch import v1 as batch
+from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta import v1 as meta
 
 from components.custom_resources import custom_resource, network_policy
-from components.lazy_sdk import batch, core
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import egress, identity, weights_copy
 from llmd_gke.settings import ModelSettings, NetworkSettings

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pulumi
+from pulumi_gcp import compute
 
 from components.fresh_apis import patient
-from components.lazy_sdk import compute
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.helm import v3 as helm
 
 from components.cluster import Cluster
 from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
-from components.lazy_sdk import core, helm
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, platform_firewall, pod_security
 from llmd_gke.settings import NetworkSettings, PlatformSettings

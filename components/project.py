@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
+from pulumi_gcp import projects, serviceaccount
 
 from components.fresh_apis import patient
-from components.lazy_sdk import projects, serviceaccount
 from llmd_gke.catalog.deployer import NODE_ROLES
 
 

@@ -8,10 +8,11 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta import v1 as meta
+from pulumi_kubernetes.rbac import v1 as rbac
 
 from components.custom_resources import custom_resource, network_policy
-from components.lazy_sdk import core, rbac
 from llmd_gke.manifests import scraping
 from llmd_gke.settings import MonitoringSettings
 

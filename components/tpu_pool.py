@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi_gcp import compute, container
 
 from components.cluster import SCOPES
 from components.custom_resources import custom_resource
-from components.lazy_sdk import compute, container
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.manifests.compute_class import compute_class

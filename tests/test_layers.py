@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("llmd_gke", "components", "policies", "localcloud", "operations")
+PACKAGES = ("llmd_gke", "quick_sdk", "components", "policies", "localcloud", "operations")
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("llmd_gke",),
@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("llmd_gke.settings",),
     ("llmd_gke.manifests",),
     ("llmd_gke.graph",),
-    ("components", "policies", "localcloud"),
+    ("quick_sdk", "components", "policies", "localcloud"),
     ("operations",),
     ("__main__",),
 )

@@ -18,7 +18,7 @@ from operations.comment.report import Collector
 from operations.options import Cloud
 
 FILES = ("Pulumi.yaml", "__main__.py", "Pulumi.eu4a.yaml")
-FOLDERS = ("components", "llmd_gke")
+FOLDERS = ("components", "llmd_gke", "quick_sdk")
 EDITS = (
     ("maxNodes: 4", "maxNodes: 7"),
     ("replicas: 3", "replicas: 4"),

@@ -25,7 +25,7 @@ from localcloud.pulumi_cli import resolve
 from localcloud.workflow import cloud_files, commands, config, home, processes, state
 from localcloud.workflow.runner import Runner
 
-LINKED = ("__main__.py", "charts", "components", "llmd_gke", "policies", ".venv")
+LINKED = ("__main__.py", "charts", "components", "llmd_gke", "policies", "quick_sdk", ".venv")
 WAIT_SECONDS = 120.0
 
 GOOGLE = """

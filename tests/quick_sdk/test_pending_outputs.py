@@ -10,8 +10,7 @@ import pytest
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
-from components import pending_outputs
-from tests.components.test_lean_types import RECORD, in_new_interpreter
+from quick_sdk import pending_outputs
 
 OUTPUTS = 200
 
@@ -54,17 +53,9 @@ def callbacks(outputs: int) -> int:
 
 
 def test_the_sdk_begins_its_wait_anew_with_each_output_and_ours_waits_once() -> None:
-    assert callbacks(OUTPUTS) > 10 * OUTPUTS, "the SDK waits well by itself: components/pending_outputs.py can go"
+    assert callbacks(OUTPUTS) > 10 * OUTPUTS, "the SDK waits well by itself: quick_sdk/pending_outputs.py can go"
     pending_outputs.wait_at_once()
     assert callbacks(OUTPUTS) <= 2 * OUTPUTS
-
-
-def test_pythons_development_mode_leaves_the_sdk_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONDEVMODE", "1")
-    code = "import asyncio, components.lazy_sdk; from pulumi.runtime import stack; print(stack.asyncio is asyncio)"
-    assert in_new_interpreter(code) == "True\n"
-    monkeypatch.delenv("PYTHONDEVMODE")
-    assert in_new_interpreter(code) == "False\n"
 
 
 def test_an_output_that_fails_ends_the_wait_though_others_never_get_a_value() -> None:
@@ -103,11 +94,3 @@ def test_outputs_of_outputs_are_waited_for() -> None:
 
     asyncio.run(program())
     assert reached == ["last"]
-
-
-def test_the_program_registers_the_same_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = RECORD.format(stack="door")
-    ours = in_new_interpreter(code)
-    assert ours.count("urn:pulumi:") > 100
-    monkeypatch.setenv("PYTHONDEVMODE", "1")
-    assert in_new_interpreter(code) == ours

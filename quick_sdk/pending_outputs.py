@@ -3,13 +3,12 @@
 At its end, a program waits until all outputs have a value. The SDK waits for the first of them, puts the others back,
 and begins anew (``wait_for_rpcs`` in ``pulumi/runtime/stack.py``, SDK 3.259). Each time, asyncio adds a callback to
 every output that is still pending and removes it again, so that the time grows with the square of their number: with
-50 models it was half of the program's. ``PYTHONDEVMODE=1``, Python's switch for debugging, brings the SDK's way back.
+50 models it was half of the program's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterable
 from types import ModuleType
 
@@ -28,8 +27,8 @@ async def wait(
 
 
 def wait_at_once() -> None:
-    """Lets the SDK wait by :func:`wait`, unless Python is in development mode or the SDK no longer imports asyncio."""
-    if sys.flags.dev_mode or vars(stack).get("asyncio") is not asyncio:
+    """Lets the SDK wait by :func:`wait`, unless the SDK no longer imports asyncio."""
+    if vars(stack).get("asyncio") is not asyncio:
         return
     ours = ModuleType(asyncio.__name__)
     vars(ours).update(vars(asyncio), wait=wait)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import pulumi
 from pulumi_gcp import organizations, projects
@@ -16,10 +17,10 @@ from llmd_gke.catalog import scaling
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import identity, keda, pod_security
 from llmd_gke.manifests import scaling as objects
-from llmd_gke.settings import NetworkSettings, PlatformSettings
+from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AutoscalerArgs:
     """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the source addresses of
     the API server's requests. The operator's service account contains ``prefix``, the cluster's name, and reads the
@@ -33,6 +34,21 @@ class AutoscalerArgs:
     project: str
     prefix: str
     cluster: Cluster
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack with a model that KEDA scales."""
+        if not settings.scales_by("keda"):
+            return None
+        return cls(
+            settings=settings.platform,
+            network=settings.network,
+            mirrors=settings.mirrors,
+            private_nodes=settings.cluster.private_nodes,
+            project=settings.project,
+            prefix=settings.cluster.name,
+            cluster=cluster,
+        )
 
 
 class Autoscaler(pulumi.ComponentResource):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 from pulumi_gcp import billing
+
+from llmd_gke.settings import StackSettings
 
 THRESHOLDS = (0.5, 0.9, 1.0)
 """Parts of the amount at which Google alerts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BudgetArgs:
     """``billing_account`` is that of ``project``; ``cluster`` is the name by which GKE labels its costs."""
 
@@ -19,6 +22,19 @@ class BudgetArgs:
     project: str
     cluster: str
     usd_per_month: float
+
+    @classmethod
+    def of(cls, settings: StackSettings) -> Self | None:
+        """Those of a stack whose budget names a billing account."""
+        budget = settings.budget
+        if budget is None or budget.billing_account is None:
+            return None
+        return cls(
+            billing_account=budget.billing_account,
+            project=settings.project,
+            cluster=settings.cluster.name,
+            usd_per_month=budget.amount_per_month,
+        )
 
 
 class Budget(pulumi.ComponentResource):

@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 from pulumi_gcp import monitoring
 
+from components.configuration import StackSecrets
 from llmd_gke.catalog.monitoring import UPTIME_PERIOD_SECONDS
 from llmd_gke.manifests.alerts import Channel
 from llmd_gke.manifests.alerts.channels import SENSITIVE
 from llmd_gke.manifests.dashboard.google import console_link
 from llmd_gke.manifests.monitoring import MonitoringPlan, Policy, UptimeCheck, uptime
+from llmd_gke.manifests.monitoring import plan as monitoring_plan
+from llmd_gke.settings import StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CloudMonitoringArgs:
     """``gateway_ip`` is the host that uptime checks call if the gateway has no domain; ``project`` is the project
-    ID.
+    ID. ``secrets`` are those that the plan's channels name.
     """
 
     plan: MonitoringPlan
     gateway_ip: pulumi.Output[str]
     project: str
+    secrets: Mapping[str, pulumi.Input[str]]
+
+    @classmethod
+    def of(cls, settings: StackSettings, secrets: StackSecrets, *, gateway_ip: pulumi.Output[str]) -> Self | None:
+        """Those of a stack that enables any of it."""
+        plan = monitoring_plan(settings)
+        if plan.empty:
+            return None
+        names = {name for channel in plan.channels for name in channel.secrets.values()}
+        return cls(
+            plan=plan,
+            gateway_ip=gateway_ip,
+            project=settings.project,
+            secrets={name: secrets.named(name) for name in names},
+        )
 
 
 class CloudMonitoring(pulumi.ComponentResource):
@@ -41,7 +59,7 @@ class CloudMonitoring(pulumi.ComponentResource):
     def __init__(self, name: str, args: CloudMonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:monitoring:CloudMonitoring", name, None, opts)
         plan, child = args.plan, pulumi.ResourceOptions(parent=self)
-        made = {one.key: _channel(f"{name}-{one.key}", one, plan.labels, child) for one in plan.channels}
+        made = {one.key: _channel(f"{name}-{one.key}", one, args, child) for one in plan.channels}
         for policy in plan.policies:
             _policy(f"{name}-{policy.key}", policy, [made[key].name for key in policy.channels], child)
         if plan.dashboard is not None:
@@ -54,10 +72,9 @@ class CloudMonitoring(pulumi.ComponentResource):
 
 
 def _channel(
-    name: str, channel: Channel, user_labels: Mapping[str, str], opts: pulumi.ResourceOptions
+    name: str, channel: Channel, args: CloudMonitoringArgs, opts: pulumi.ResourceOptions
 ) -> monitoring.NotificationChannel:
-    config = pulumi.Config()
-    secrets = {label: config.require_secret(secret) for label, secret in channel.secrets.items()}
+    secrets = {label: pulumi.Output.secret(args.secrets[secret]) for label, secret in channel.secrets.items()}
     sensitive = {label: value for label, value in secrets.items() if label in SENSITIVE}
     shown = {label: value for label, value in secrets.items() if label not in SENSITIVE}
     # The provider treats labels as public; an address that contains a token is secret.
@@ -68,7 +85,7 @@ def _channel(
         display_name=channel.display_name,
         labels={**channel.labels, **shown},
         sensitive_labels=cast("monitoring.NotificationChannelSensitiveLabelsArgsDict", sensitive or None),
-        user_labels=user_labels,
+        user_labels=args.plan.labels,
         opts=pulumi.ResourceOptions.merge(opts, hidden),
     )
 

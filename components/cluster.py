@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -12,11 +12,11 @@ from pulumi_gcp import container
 
 from components.cluster_hardening import hardening
 from components.fresh_apis import patient
-from components.google import impersonated
 from components.network import Network
+from components.project import Project
 from llmd_gke.catalog import scaling, tracing
 from llmd_gke.manifests import access
-from llmd_gke.settings import ClusterSettings
+from llmd_gke.settings import ClusterSettings, StackSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 """What a node may do is decided by its service account's roles."""
@@ -24,9 +24,10 @@ SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterArgs:
-    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` enables FQDNNetworkPolicies,
+    """``node_service_account`` is the e-mail address nodes run as, ``impersonate`` that of the service account which
+    kubectl's plugin impersonates (default: none). ``names_policies`` enables FQDNNetworkPolicies,
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
     ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is updated,
     where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those of all
@@ -37,12 +38,31 @@ class ClusterArgs:
     project: str
     network: Network
     node_service_account: pulumi.Output[str]
+    impersonate: str | None = None
     names_policies: bool = False
     cloud_trace: bool = False
     scaled: bool = False
     managed_metrics: bool = False
     mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, project: Project, network: Network, impersonate: str | None) -> Self:
+        """Those of a stack."""
+        return cls(
+            settings=settings.cluster,
+            project=settings.project,
+            network=network,
+            node_service_account=project.node_service_account,
+            impersonate=impersonate,
+            names_policies=settings.network.egress.mode == "names",
+            cloud_trace=settings.monitoring.cloud_trace,
+            scaled=bool(settings.autoscaled),
+            managed_metrics=settings.scales_by("gke"),
+            # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
+            mutable_secrets=settings.front_door is not None,
+            labels=settings.budget_labels,
+        )
 
 
 class Cluster(pulumi.ComponentResource):
@@ -187,7 +207,7 @@ class Cluster(pulumi.ComponentResource):
         self.control_plane = cluster
         self.name = cluster.name
         self.location = settings.location
-        self.kubeconfig = pulumi.Output.secret(_kubeconfig(settings, cluster))
+        self.kubeconfig = pulumi.Output.secret(_kubeconfig(settings, cluster, args.impersonate))
         self.provider = k8s.Provider(
             f"{name}-kubernetes",
             kubeconfig=self.kubeconfig,
@@ -200,8 +220,7 @@ class Cluster(pulumi.ComponentResource):
         self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})
 
 
-def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi.Output[str]:
-    impersonate = impersonated()
+def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster, impersonate: str | None) -> pulumi.Output[str]:
     if settings.endpoint == "dns":
         # The DNS endpoint has a public certificate.
         return cluster.control_plane_endpoints_config.apply(

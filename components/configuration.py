@@ -1,8 +1,10 @@
-"""The stack's configuration as typed settings."""
+"""The stack's configuration: typed settings, and its secrets."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +12,7 @@ import pulumi
 from pulumi.runtime import get_root_directory
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
-from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
+from llmd_gke.settings import SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
@@ -19,22 +21,31 @@ from llmd_gke.settings.stack_secrets import plain_caller_keys, plain_secrets
 _STRUCTURED = ("[", "{")
 
 
-def read() -> StackSettings:
-    """The validated settings of the current stack; warnings go to the engine's log.
+@dataclass(frozen=True)
+class StackSecrets:
+    """The secrets of a stack: ``values`` by full key, and the keys of the front door's callers by name."""
+
+    values: Mapping[str, pulumi.Output[str]]
+    caller_keys: pulumi.Output[Mapping[str, str]]
+
+    def named(self, name: str) -> pulumi.Output[str]:
+        """The secret ``llmd-gke:NAME``. Raises ``KeyError`` for one that the settings do not require."""
+        return self.values[f"{NAMESPACE}:{name}"]
+
+
+def read() -> tuple[StackSettings, StackSecrets]:
+    """The validated settings of the current stack, and its secrets; warnings go to the engine's log.
 
     Raises :class:`pulumi.RunError`, which the engine prints as one message, for invalid settings.
     """
     try:
-        checked = _parse()
+        return _read()
     except SettingsError as error:
         raise pulumi.RunError(str(error)) from None
-    for warning in checked.warnings:
-        pulumi.log.warn(describe(warning).strip())
-    return checked.settings
 
 
-def _parse() -> Checked:
-    values: dict[str, object] = {**get_config_env(), **CONFIG.get()}
+def _read() -> tuple[StackSettings, StackSecrets]:
+    values: dict[str, str] = {**get_config_env(), **CONFIG.get()}
     encrypted = [key for key in values if is_config_secret(key)]
     if plain := plain_secrets(values, encrypted):
         raise SettingsError(pulumi.get_stack(), plain)
@@ -42,8 +53,12 @@ def _parse() -> Checked:
     keys = _decoded(values.get(f"{NAMESPACE}:{CALLER_KEYS}"))
     if plain := plain_caller_keys(_in_stack_file(), keys):
         raise SettingsError(pulumi.get_stack(), plain)
-    secrets = [key for key in values if is_secret_key(key)]
-    return parse(raw, pulumi.get_stack(), secrets, encrypted=encrypted, keys=keys)
+    secrets = {key: value for key, value in values.items() if is_secret_key(key)}
+    checked = parse(raw, pulumi.get_stack(), [*secrets], encrypted=encrypted, keys=keys)
+    for warning in checked.warnings:
+        pulumi.log.warn(describe(warning).strip())
+    outputs = {key: pulumi.Output.secret(value) for key, value in secrets.items()}
+    return checked.settings, StackSecrets(outputs, pulumi.Output.secret(checked.caller_keys))
 
 
 def _in_stack_file() -> object:
@@ -61,9 +76,9 @@ def _in_stack_file() -> object:
     return config.get(f"{NAMESPACE}:{CALLER_KEYS}")
 
 
-def _decoded(value: object) -> object:
+def _decoded(value: str | None) -> object:
     """The engine passes structured values as JSON text, and all other values as plain text."""
-    if isinstance(value, str) and value.startswith(_STRUCTURED):
+    if value is not None and value.startswith(_STRUCTURED):
         try:
             return cast("object", json.loads(value))
         except (json.JSONDecodeError, RecursionError):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 from pulumi_gcp import dns
 
+from components.network import Network
+from llmd_gke.settings import StackSettings
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class DnsRecordArgs:
     """``zone`` is the name of an existing Cloud DNS zone, ``domain`` a name in it, ``gateway_ip`` the gateway's
     reserved address.
@@ -18,6 +22,19 @@ class DnsRecordArgs:
     domain: str
     ttl_seconds: int
     gateway_ip: pulumi.Output[str]
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, network: Network) -> Self | None:
+        """Those of a stack with a domain and the zone that it is in."""
+        gateway = settings.gateway
+        if gateway.domain is None or gateway.dns_zone is None:
+            return None
+        return cls(
+            zone=gateway.dns_zone,
+            domain=gateway.domain,
+            ttl_seconds=gateway.dns_ttl_seconds,
+            gateway_ip=network.gateway_ip,
+        )
 
 
 class DnsRecord(pulumi.ComponentResource):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.batch import v1 as batch
 from pulumi_kubernetes.meta import v1 as meta
 
+from components.cluster import Cluster
 from components.custom_resources import after
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
-from llmd_gke.settings import AcceleratorPool, ModelSettings
+from llmd_gke.settings import AcceleratorPool, ModelSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EarlyHostsArgs:
     """``settings`` of the pool. ``model``: one that runs on it, whose namespace and image are used. ``platform``: once
     it is installed, the models' own pods follow.
@@ -26,6 +27,14 @@ class EarlyHostsArgs:
     model: ModelSettings
     platform: Platform
     provider: k8s.Provider
+
+    @classmethod
+    def of(cls, settings: StackSettings, pool: AcceleratorPool, *, cluster: Cluster, platform: Platform) -> Self | None:
+        """Those of a pool of a stack for whose early hosts pods ask."""
+        model = settings.asks_for_early_hosts(pool)
+        if model is None:
+            return None
+        return cls(settings=pool, model=model, platform=platform, provider=cluster.provider)
 
 
 class EarlyHosts(pulumi.ComponentResource):

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_gcp import compute
 from pulumi_kubernetes.core import v1 as core
 
+from components.cluster import Cluster
+from components.configuration import StackSecrets
 from components.custom_resources import NAMESPACE_TIMES, custom_resource
+from components.network import Network
 from llmd_gke.manifests import naming, pod_security, routing
-from llmd_gke.settings import GatewaySettings, TlsSettings
+from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EdgeArgs:
     """``namespaces`` may attach routes, ``address_name`` is the reserved regional address. The SSL policy's name starts
-    with ``prefix``. A certificate ``from_config`` is read from the program's ``tlsCertificate`` and ``tlsKey``.
+    with ``prefix``. ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
     """
 
     settings: GatewaySettings
@@ -28,6 +31,23 @@ class EdgeArgs:
     region: str
     prefix: str
     provider: k8s.Provider
+    certificate: pulumi.Input[str] | None = None
+    certificate_key: pulumi.Input[str] | None = None
+
+    @classmethod
+    def of(cls, settings: StackSettings, secrets: StackSecrets, *, network: Network, cluster: Cluster) -> Self:
+        """Those of a stack."""
+        tls = settings.gateway.tls
+        return cls(
+            settings=settings.gateway,
+            namespaces=settings.routed_namespaces,
+            address_name=network.address_name,
+            region=settings.cluster.region,
+            prefix=settings.cluster.name,
+            provider=cluster.provider,
+            certificate=secrets.named("tlsCertificate") if tls is not None and tls.from_config else None,
+            certificate_key=secrets.named("tlsKey") if tls is not None and tls.from_config else None,
+        )
 
 
 class Edge(pulumi.ComponentResource):
@@ -51,8 +71,19 @@ class Edge(pulumi.ComponentResource):
         ssl_policy = None
         if settings.tls is not None:
             ssl_policy = self._ssl_policy(name, args, settings.tls)
-            if settings.tls.from_config:
-                first.append(_certificate(f"{name}-certificate", inside))
+        if args.certificate is not None and args.certificate_key is not None:
+            first.append(
+                core.Secret(
+                    f"{name}-certificate",
+                    metadata={"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE},
+                    type="kubernetes.io/tls",
+                    string_data={
+                        "tls.crt": pulumi.Output.secret(args.certificate),
+                        "tls.key": pulumi.Output.secret(args.certificate_key),
+                    },
+                    opts=inside,
+                )
+            )
         gateway = custom_resource(
             f"{name}-gateway",
             # The SDK resolves an Output at any depth of a specification.
@@ -85,14 +116,3 @@ class Edge(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         return policy.name
-
-
-def _certificate(name: str, opts: pulumi.ResourceOptions) -> core.Secret:
-    config = pulumi.Config()
-    return core.Secret(
-        name,
-        metadata={"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE},
-        type="kubernetes.io/tls",
-        string_data={"tls.crt": config.require_secret("tlsCertificate"), "tls.key": config.require_secret("tlsKey")},
-        opts=opts,
-    )

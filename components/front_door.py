@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 from pulumi_gcp import compute
@@ -15,27 +14,38 @@ from pulumi_kubernetes.helm import v3 as helm
 from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
+from components.configuration import StackSecrets
 from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.edge import Edge
+from components.network import Network
+from components.optional import optional, present
+from components.platform import Platform
 from llmd_gke.catalog import front_door
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, pod_security
 from llmd_gke.manifests.front_door import armor as armoring
 from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases, stopped
 from llmd_gke.manifests.types import JsonObject
-from llmd_gke.settings import AccessSettings, FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
-from llmd_gke.settings.secret_keys import CALLER_KEYS, IAP_SECRET, caller_keys
+from llmd_gke.settings import (
+    AccessSettings,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    NetworkSettings,
+    StackSettings,
+)
+from llmd_gke.settings.secret_keys import IAP_SECRET
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FrontDoorArgs:
     """``gateway``, ``network`` and ``gateway_ip``: where requests come from. The controllers wait for ``cert_manager``,
     which signs for AI Gateway's webhook; only the route waits for ``edge``, the load balancer's Gateway. Charts are in
-    ``chart_folder`` or their registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``, the
-    secret of IAP's OAuth client from ``iapClientSecret``. Cloud Armor's policy is in ``region``; its name starts with
-    ``prefix``. ``scrape_seconds``: how often usage is collected (default: never). ``network_policies``: whether the
-    controllers' namespaces are closed (default: true); the proxies are, in any case.
+    ``chart_folder`` or their registries, replaced by ``mirrors``. Cloud Armor's policy is in ``region``; its name
+    starts with ``prefix``. ``network_policies``: whether the controllers' namespaces are closed; the proxies are, in
+    any case. ``scrape_seconds``: how often usage is collected (default: never). ``caller_keys``: each key's name and
+    value, of callers with keys; ``iap_secret``: the secret of IAP's OAuth client, for a door behind IAP.
     """
 
     settings: FrontDoorSettings
@@ -51,8 +61,45 @@ class FrontDoorArgs:
     edge: Edge
     prefix: str
     region: str
+    network_policies: bool
     scrape_seconds: int | None = None
-    network_policies: bool = True
+    caller_keys: pulumi.Input[Mapping[str, str]] | None = None
+    iap_secret: pulumi.Input[str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: StackSettings,
+        secrets: StackSecrets,
+        *,
+        network: Network,
+        cluster: Cluster,
+        platform: Platform,
+        edge: Edge,
+    ) -> Self | None:
+        """Those of a stack with ``frontDoor``."""
+        door, monitoring = settings.front_door, settings.monitoring
+        if door is None:
+            return None
+        return cls(
+            settings=door,
+            gateway=settings.gateway,
+            network=settings.network,
+            models=settings.models,
+            chart_folder=settings.platform.chart_folder,
+            mirrors=settings.mirrors,
+            private_nodes=settings.cluster.private_nodes,
+            gateway_ip=network.gateway_ip,
+            cluster=cluster,
+            cert_manager=platform.cert_manager,
+            edge=edge,
+            prefix=settings.cluster.name,
+            region=settings.cluster.region,
+            scrape_seconds=monitoring.interval_seconds if monitoring.scrape else None,
+            network_policies=settings.platform.network_policies,
+            caller_keys=secrets.caller_keys if door.uses_keys else None,
+            iap_secret=secrets.named(IAP_SECRET) if settings.access.iap is not None else None,
+        )
 
 
 class FrontDoor(pulumi.ComponentResource):
@@ -81,8 +128,8 @@ class FrontDoor(pulumi.ComponentResource):
             custom_resource(f"{name}-script", gateway.script(door, args.models), inside),
             custom_resource(f"{name}-limits", gateway.traffic(door, args.models), inside),
         ]
-        keys = [self._keys(inside)] if door.uses_keys else []
-        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), after(inside, *keys)))
+        keys = optional(args.caller_keys, lambda given: self._keys(given, inside))
+        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), after(inside, *present(keys))))
         namespaces = tuple(dict.fromkeys(model.namespace for model in args.models))
         listening = custom_resource(
             f"{name}-gateway",
@@ -126,8 +173,8 @@ class FrontDoor(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self),
             )
             armor = policy.name
-        if access.iap is not None:
-            entry = {front_door.IAP_SECRET_ENTRY: pulumi.Config().require_secret(IAP_SECRET)}
+        if self._args.iap_secret is not None:
+            entry = {front_door.IAP_SECRET_ENTRY: pulumi.Output.secret(self._args.iap_secret)}
             first.append(
                 core.Secret(
                     f"{name}-iap-client",
@@ -218,23 +265,16 @@ class FrontDoor(pulumi.ComponentResource):
             ),
         ]
 
-    def _keys(self, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+    def _keys(self, keys: pulumi.Input[Mapping[str, str]], opts: pulumi.ResourceOptions) -> pulumi.Resource:
         """The callers' keys. Envoy Gateway follows the Secret: a new key is valid at once, and nothing restarts.
 
         The cluster's provider updates it (``ClusterArgs.mutable_secrets``). Without the Secret, Envoy Gateway 1.8.3
         answers 500 on every route (``internal/gatewayapi/securitypolicy.go`` ``buildAPIKeyAuth``).
         """
-        callers = [caller.name for caller in self._args.settings.callers]
         return core.Secret(
             f"{self._name}-keys",
             metadata={"name": front_door.KEYS_SECRET, "namespace": front_door.NAMESPACE},
             type="Opaque",
-            string_data=pulumi.Config().require_secret(CALLER_KEYS).apply(lambda text: _read(text, callers)),
+            string_data=pulumi.Output.secret(keys),
             opts=opts,
         )
-
-
-def _read(text: str, callers: Sequence[str]) -> dict[str, str]:
-    """Keys by name from the engine's text, which is JSON except where it stands for secrets."""
-    value = cast("object", json.loads(text)) if text.startswith("{") else text
-    return {name: key or "" for name, key in (caller_keys(value, callers) or {}).items()}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 
+from components.cluster import Cluster
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
-from llmd_gke.settings import GatewaySettings
+from llmd_gke.settings import GatewaySettings, StackSettings
 
 PAUSES = (3, 6, 12)
 """Seconds before the first attempts after a failed one: the classes often appear shortly after the cluster's nodes."""
@@ -35,12 +37,17 @@ NOT_THERE_YET = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GatewayApiArgs:
     """``settings`` determine the class of the Gateway."""
 
     settings: GatewaySettings
     provider: k8s.Provider
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self:
+        """Those of a stack."""
+        return cls(settings=settings.gateway, provider=cluster.provider)
 
 
 class GatewayApi(pulumi.ComponentResource):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 from pulumi_gcp import artifactregistry
 
 from components.fresh_apis import patient
 from llmd_gke.catalog import registries
-from llmd_gke.settings import ImageCacheSettings
+from llmd_gke.settings import ImageCacheSettings, StackSettings
 
 KEPT_VERSIONS = 10
 """Newest versions of an image that are kept however old they are. An image for several processors counts as several."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImageCacheArgs:
     """``region``: that of the nodes, so that they can stream. The repositories' names begin with ``prefix``, the
     cluster's name.
@@ -25,6 +26,14 @@ class ImageCacheArgs:
     project: str
     region: str
     prefix: str
+
+    @classmethod
+    def of(cls, settings: StackSettings) -> Self | None:
+        """Those of a stack with ``imageCache``."""
+        if settings.image_cache is None:
+            return None
+        cluster = settings.cluster
+        return cls(settings=settings.image_cache, project=settings.project, region=cluster.region, prefix=cluster.name)
 
 
 class ImageCache(pulumi.ComponentResource):

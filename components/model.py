@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.core import v1 as core
 
+from components.cluster import Cluster
 from components.custom_resources import after, custom_resource, network_policy
+from components.network import Network
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, scaling, serving, tracing
 from llmd_gke.manifests.front_door import models as behind_door
@@ -19,6 +22,7 @@ from llmd_gke.settings import (
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    StackSettings,
     TracesSettings,
 )
 
@@ -26,7 +30,7 @@ NODE_MINUTES = 20
 """Minutes for creating a node, about ten; added to the model's own startup budget for image and weights."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where requests
     enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service account
@@ -42,13 +46,41 @@ class ModelArgs:
     network: NetworkSettings
     prefix: str
     gateway_ip: pulumi.Input[str]
+    project: str
+    source: Source
     provider: k8s.Provider
     traces: TracesSettings | None = None
     door: FrontDoorSettings | None = None
-    project: str = ""
-    source: Source = "keda"
     entrances: Sequence[pulumi.Resource] = ()
     autoscalers: Sequence[pulumi.Resource] = ()
+
+    @classmethod
+    def of(
+        cls,
+        settings: StackSettings,
+        model: ModelSettings,
+        *,
+        network: Network,
+        cluster: Cluster,
+        entrances: Sequence[pulumi.Resource],
+        autoscalers: Sequence[pulumi.Resource],
+    ) -> Self:
+        """Those of a model of a stack."""
+        return cls(
+            settings=model,
+            pool=settings.pool(model.pool),
+            gateway=settings.gateway,
+            network=settings.network,
+            project=settings.project,
+            prefix=settings.cluster.name,
+            gateway_ip=network.gateway_ip,
+            provider=cluster.provider,
+            source=settings.scaling_source(model),
+            traces=settings.monitoring.traces,
+            door=settings.front_door,
+            entrances=entrances,
+            autoscalers=autoscalers,
+        )
 
 
 class Model(pulumi.ComponentResource):

@@ -4,25 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.core import v1 as core
 
+from components.cluster import Cluster
+from components.configuration import StackSecrets
 from components.custom_resources import NAMESPACE_TIMES, network_policy
 from llmd_gke.manifests import firewall, naming, pod_security
-from llmd_gke.settings import ModelSettings
+from llmd_gke.settings import ModelSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelNamespaceArgs:
-    """``models`` are those of ``namespace``. If a model needs them, the secrets ``hfToken`` and ``pullSecret`` are
-    read from the program's configuration.
+    """``models`` are those of ``namespace``. ``token``: of Hugging Face, for weights that require an accepted licence;
+    ``pull_secret``: a ``.dockerconfigjson``, for private images.
     """
 
     namespace: str
     models: Sequence[ModelSettings]
     provider: k8s.Provider
+    token: pulumi.Input[str] | None = None
+    pull_secret: pulumi.Input[str] | None = None
+
+    @classmethod
+    def of(cls, settings: StackSettings, secrets: StackSecrets, namespace: str, *, cluster: Cluster) -> Self:
+        """Those of a namespace of a stack."""
+        models = settings.models_in(namespace)
+        return cls(
+            namespace=namespace,
+            models=models,
+            provider=cluster.provider,
+            token=secrets.named("hfToken") if any(model.needs_token for model in models) else None,
+            pull_secret=secrets.named("pullSecret") if any(model.private_image for model in models) else None,
+        )
 
 
 class ModelNamespace(pulumi.ComponentResource):
@@ -45,19 +62,19 @@ class ModelNamespace(pulumi.ComponentResource):
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
-        if any(model.needs_token for model in args.models):
+        if args.token is not None:
             core.Secret(
                 f"{name}-hugging-face-token",
                 metadata={"name": naming.TOKEN_SECRET, "namespace": args.namespace},
-                string_data={"HF_TOKEN": pulumi.Config().require_secret("hfToken")},
+                string_data={"HF_TOKEN": pulumi.Output.secret(args.token)},
                 opts=inside,
             )
-        if any(model.private_image for model in args.models):
+        if args.pull_secret is not None:
             core.Secret(
                 f"{name}-pull-secret",
                 metadata={"name": naming.PULL_SECRET, "namespace": args.namespace},
                 type="kubernetes.io/dockerconfigjson",
-                string_data={".dockerconfigjson": pulumi.Config().require_secret("pullSecret")},
+                string_data={".dockerconfigjson": pulumi.Output.secret(args.pull_secret)},
                 opts=inside,
             )
         self.register_outputs({})

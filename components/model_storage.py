@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import pulumi
 from pulumi_gcp import organizations, storage
 
 from components.cluster import Cluster
 from llmd_gke.manifests import identity
-from llmd_gke.settings import ModelSettings
+from llmd_gke.settings import ModelSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelStorageArgs:
     """``buckets`` to create in ``region``, and the models that may use buckets. ``protect`` protects those with
     weights against deletion. The project's identity pool exists once ``cluster`` does; the models' service accounts
@@ -28,6 +29,21 @@ class ModelStorageArgs:
     prefix: str
     protect: bool
     cluster: Cluster
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack that creates buckets, or whose models use some."""
+        if not settings.uses_storage:
+            return None
+        return cls(
+            models=settings.models,
+            buckets=settings.storage.buckets,
+            project=settings.project,
+            region=settings.cluster.region,
+            prefix=settings.cluster.name,
+            protect=settings.cluster.protect,
+            cluster=cluster,
+        )
 
 
 class ModelStorage(pulumi.ComponentResource):

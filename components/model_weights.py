@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -11,13 +11,14 @@ from pulumi_kubernetes.batch import v1 as batch
 from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta import v1 as meta
 
+from components.cluster import Cluster
 from components.custom_resources import custom_resource, network_policy
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import egress, identity, weights_copy
-from llmd_gke.settings import ModelSettings, NetworkSettings
+from llmd_gke.settings import ModelSettings, NetworkSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelWeightsArgs:
     """``settings`` of a model with ``weightsCache``. ``network``: the egress for downloads; ``mirrors`` replace the
     registries of images; ``prefix``: the cluster's name, part of the name of the Job's service account.
@@ -28,6 +29,19 @@ class ModelWeightsArgs:
     mirrors: Mirrors
     prefix: str
     provider: k8s.Provider
+
+    @classmethod
+    def of(cls, settings: StackSettings, model: ModelSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a model of a stack with ``weightsCache``."""
+        if model.weights_cache is None:
+            return None
+        return cls(
+            settings=model,
+            network=settings.network,
+            mirrors=settings.mirrors,
+            prefix=settings.cluster.name,
+            provider=cluster.provider,
+        )
 
 
 class ModelWeights(pulumi.ComponentResource):

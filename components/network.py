@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import pulumi
 from pulumi_gcp import compute
 
 from components.fresh_apis import patient
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
-from llmd_gke.settings import NetworkSettings
+from llmd_gke.settings import NetworkSettings, StackSettings
 
 PODS = "pods"
 SERVICES = "services"
@@ -24,7 +24,7 @@ SLOW_DELETE = pulumi.CustomTimeouts(delete="30m")
 rejects the deletion of the network immediately, and ``llmd-gke destroy`` waits and retries."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
     gateway's address is public. ``protect`` protects the VPC against deletion, ``audit`` logs its connections.
@@ -34,9 +34,23 @@ class NetworkArgs:
     project: str
     region: str
     prefix: str
-    exposure: Literal["external", "internal"] = "external"
-    protect: bool = False
-    audit: bool = False
+    exposure: Literal["external", "internal"]
+    protect: bool
+    audit: bool
+
+    @classmethod
+    def of(cls, settings: StackSettings) -> Self:
+        """Those of a stack."""
+        cluster = settings.cluster
+        return cls(
+            settings=settings.network,
+            project=settings.project,
+            region=cluster.region,
+            prefix=cluster.name,
+            exposure=settings.gateway.exposure,
+            protect=cluster.protect,
+            audit=cluster.audit,
+        )
 
 
 class Network(pulumi.ComponentResource):
@@ -99,7 +113,7 @@ class Network(pulumi.ComponentResource):
         )
         self.address_name = address.name
         self.gateway_ip = address.address
-        self.register_outputs({"network": self.network, "subnet": self.subnet, "gateway_ip": self.gateway_ip})
+        self.register_outputs({"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip})
 
     def _own(self, name: str, args: NetworkArgs) -> tuple[compute.Network, compute.Subnetwork]:
         prefix, ranges = args.prefix, args.settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 from pulumi_kubernetes.core import v1 as core
@@ -14,10 +15,10 @@ from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import charts, platform_firewall, pod_security
-from llmd_gke.settings import NetworkSettings, PlatformSettings
+from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlatformArgs:
     """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes`` determine the source
     addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start which CRDs exist, so
@@ -30,6 +31,18 @@ class PlatformArgs:
     private_nodes: bool
     cluster: Cluster
     gateway_api: GatewayApi
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster, gateway_api: GatewayApi) -> Self:
+        """Those of a stack."""
+        return cls(
+            settings=settings.platform,
+            network=settings.network,
+            mirrors=settings.mirrors,
+            private_nodes=settings.cluster.private_nodes,
+            cluster=cluster,
+            gateway_api=gateway_api,
+        )
 
 
 class Platform(pulumi.ComponentResource):

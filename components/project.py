@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 from pulumi_gcp import projects, serviceaccount
 
 from components.fresh_apis import patient
 from llmd_gke.catalog.deployer import NODE_ROLES
+from llmd_gke.settings import StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectArgs:
     """``project`` is the project ID, ``apis`` the Google APIs to enable (without ``.googleapis.com``), ``prefix`` the
     prefix of the node identity's name: the cluster's name.
@@ -21,6 +23,11 @@ class ProjectArgs:
     project: str
     apis: Sequence[str]
     prefix: str
+
+    @classmethod
+    def of(cls, settings: StackSettings) -> Self:
+        """Those of a stack."""
+        return cls(project=settings.project, apis=settings.apis, prefix=settings.cluster.name)
 
 
 class Project(pulumi.ComponentResource):
@@ -67,4 +74,4 @@ class Project(pulumi.ComponentResource):
         self.node_service_account = pulumi.Output.all(account.email, *[binding.urn for binding in bindings]).apply(
             lambda values: str(values[0])
         )
-        self.register_outputs({"node_service_account": self.node_service_account})
+        self.register_outputs({"nodeServiceAccount": self.node_service_account})

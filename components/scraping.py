@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -12,18 +12,26 @@ from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta import v1 as meta
 from pulumi_kubernetes.rbac import v1 as rbac
 
+from components.cluster import Cluster
 from components.custom_resources import custom_resource, network_policy
 from llmd_gke.manifests import scraping
-from llmd_gke.settings import MonitoringSettings
+from llmd_gke.settings import MonitoringSettings, StackSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScrapingArgs:
     """``namespaces`` of the models; ``settings`` contain the scrape interval."""
 
     settings: MonitoringSettings
     namespaces: Sequence[str]
     provider: k8s.Provider
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack whose models' metrics are collected."""
+        if not settings.monitoring.scrape:
+            return None
+        return cls(settings=settings.monitoring, namespaces=settings.namespaces, provider=cluster.provider)
 
 
 class Scraping(pulumi.ComponentResource):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_gcp import compute, container
 
-from components.cluster import SCOPES
+from components.cluster import SCOPES, Cluster
 from components.custom_resources import custom_resource
+from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.manifests.compute_class import compute_class
-from llmd_gke.settings import TpuPoolSettings
+from llmd_gke.settings import StackSettings, TpuPoolSettings
 
 SLICE_PODS = 15
 """Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
@@ -23,7 +25,7 @@ RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 LONGEST_RUN_HOURS = 168
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TpuPoolArgs:
     """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings specify another.
     Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
@@ -39,6 +41,20 @@ class TpuPoolArgs:
     node_service_account: pulumi.Input[str]
     disk_key: str | None = None
     provider: k8s.Provider | None = None
+
+    @classmethod
+    def of(cls, settings: StackSettings, pool: TpuPoolSettings, *, project: Project, cluster: Cluster) -> Self:
+        """Those of a pool of a stack."""
+        return cls(
+            settings=pool,
+            cluster=cluster.name,
+            location=cluster.location,
+            zone=settings.cluster.zone,
+            prefix=settings.cluster.name,
+            node_service_account=project.node_service_account,
+            disk_key=settings.cluster.encryption.disks,
+            provider=cluster.provider,
+        )
 
 
 class TpuPool(pulumi.ComponentResource):

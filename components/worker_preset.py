@@ -11,7 +11,7 @@ from components.custom_resources import custom_resource
 from llmd_gke.manifests import multi_host
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkerPresetArgs:
     """``namespace`` has models on multi-host slices."""
 

@@ -24,7 +24,7 @@ model_settings = ModelSettings(name="qwen", pool="v6e1", uri="hf://Qwen/Qwen2.5-
 pool = TpuPool(
     "v6e1",
     TpuPoolArgs(
-        pool_settings,
+        settings=pool_settings,
         cluster=cluster,
         location=config.require("location"),
         zone=config.require("zone"),
@@ -34,16 +34,18 @@ pool = TpuPool(
     pulumi.ResourceOptions(providers=[google]),
 )
 namespace = ModelNamespace(
-    "models", ModelNamespaceArgs(model_settings.namespace, [model_settings], provider=kubernetes)
+    "models", ModelNamespaceArgs(namespace=model_settings.namespace, models=[model_settings], provider=kubernetes)
 )
 model = Model(
     "qwen",
     ModelArgs(
-        model_settings,
+        settings=model_settings,
         pool=pool_settings,
         gateway=GatewaySettings(allow_plain_http=True),
         network=NetworkSettings(proxies=config.require("proxies")),
+        project=config.require("project"),
         prefix=cluster,
+        source="keda",
         gateway_ip=config.require("gatewayIp"),
         provider=kubernetes,
     ),

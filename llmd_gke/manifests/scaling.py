@@ -78,7 +78,7 @@ def behaviour(model: ModelSettings) -> JsonObject:
     count as 0 in the mean.
     """
     # The first servers of a day, or after an idle time, start together.
-    together = model.fewest_replicas if model.scales_to_zero else 1
+    together = model.serving_replicas if model.scales_to_zero else 1
     up: JsonObject = {"type": "Pods", "value": together, "periodSeconds": model.pace.scale_up_every_seconds}
     down: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": SCALE_DOWN_EVERY_SECONDS}
     return {
@@ -118,7 +118,7 @@ def _autoscaler(model: ModelSettings) -> JsonObject:
         "metadata": _metadata(model, naming.autoscaler(model.name), WAIT_FOR["gke"]),
         "spec": {
             "scaleTargetRef": _target(model),
-            "minReplicas": model.fewest_replicas,
+            "minReplicas": model.serving_replicas,
             "maxReplicas": model.most_replicas,
             "metrics": metrics,
             "behavior": behaviour(model),
@@ -136,7 +136,7 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
         _query(project, f"sum({metric}{{{selector}}})", limit, active) for metric, limit in thresholds(model).items()
     ]
     if (idle := model.idle_after_seconds) is not None:
-        triggers.append(_query(project, recent_requests(selector, idle, model.fewest_replicas), 1, active))
+        triggers.append(_query(project, recent_requests(selector, idle, model.serving_replicas), 1, active))
     triggers += _hours(model)
     pauses: JsonObject = {"cooldownPeriod": scaling.COOLDOWN_SECONDS} if model.scales_to_zero else {}
     if idle is not None:
@@ -149,7 +149,7 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
         "metadata": _metadata(model, naming.autoscaler(model.name), None if model.scales_to_zero else WAIT_FOR["keda"]),
         "spec": {
             "scaleTargetRef": _target(model),
-            "minReplicaCount": 0 if model.scales_to_zero else model.fewest_replicas,
+            "minReplicaCount": 0 if model.scales_to_zero else model.serving_replicas,
             "maxReplicaCount": model.most_replicas,
             "pollingInterval": scaling.POLLING_SECONDS,
             **pauses,
@@ -205,7 +205,7 @@ def _hours(model: ModelSettings) -> list[Json]:
             "timezone": model.schedule.time_zone,
             "start": start,
             "end": end,
-            "desiredReplicas": str(model.fewest_replicas),
+            "desiredReplicas": str(model.serving_replicas),
         }
         triggers.append({"type": scaling.CRON, "metadata": metadata})
     return triggers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,10 +32,11 @@ from llmd_gke.wording import nearest
 
 @dataclass(frozen=True)
 class Checked:
-    """Settings without errors, and the warnings that remain."""
+    """Settings without errors, the warnings that remain, and the keys of the front door's callers by name."""
 
     settings: StackSettings
     warnings: tuple[SettingFinding, ...]
+    caller_keys: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str], repr=False)
 
 
 def parse(
@@ -56,7 +58,8 @@ def parse(
         checked = _parse(raw, stack, secrets, keys)
     except SettingsError as error:
         raise SettingsError(stack, _without_secrets(error.findings, raw, encrypted)) from None
-    return Checked(mirrored(checked.settings), tuple(_without_secrets(checked.warnings, raw, encrypted)))
+    warnings = tuple(_without_secrets(checked.warnings, raw, encrypted))
+    return replace(checked, settings=mirrored(checked.settings), warnings=warnings)
 
 
 def _without_secrets(
@@ -85,6 +88,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
         raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
     findings.extend(validation.check(settings))
+    given: Mapping[str, str | None] | None = None
     if keys is not None:
         callers = () if settings.front_door is None else [caller.name for caller in settings.front_door.callers]
         if (given := caller_keys(keys, callers)) is not None:
@@ -95,7 +99,8 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
     errors = _once(one for one in findings if one.finding.severity == "error")
     if errors:
         raise SettingsError(stack, errors)
-    return Checked(settings, tuple(one for one in findings if one.finding.severity == "warning"))
+    warnings = tuple(one for one in findings if one.finding.severity == "warning")
+    return Checked(settings, warnings, {name: key or "" for name, key in (given or {}).items()})
 
 
 def _ours(raw: Mapping[str, object]) -> dict[str, object]:

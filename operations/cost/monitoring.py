@@ -86,7 +86,7 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
 def _samples(settings: StackSettings) -> int:
     scraped = states = 0
     for model in settings.models:
-        replicas = model.running_replicas
+        replicas = model.most_replicas
         if not replicas:
             continue
         scraped += replicas * catalogue.SERIES_OF_A_SERVER + catalogue.SERIES_OF_A_PICKER

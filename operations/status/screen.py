@@ -44,7 +44,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
             shown.append(ScreenSection(f"Model {model.name}", asleep))
             continue
         lines = services.lines(
-            snapshot, model.namespace, model.name, model.fewest_replicas, stopped=model.stopped, stack=stack
+            snapshot, model.namespace, model.name, model.serving_replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
             lines += gateway.model_lines(snapshot, model.namespace, model.name, stack, settings.front_door)

@@ -151,7 +151,7 @@ def _first_nodes(pool: AcceleratorPool) -> int:
 def _are_enough(nodes: int, model: ModelSettings, settings: StackSettings) -> bool:
     """Whether one replica of the model has its hosts among so many of its pool, even if all others on it come first."""
     others = [other for other in settings.models if other.pool == model.pool and other.name != model.name]
-    replicas = 1 + sum(other.running_replicas for other in others)
+    replicas = 1 + sum(other.most_replicas for other in others)
     return nodes >= replicas * settings.pool(model.pool).slice.hosts
 
 

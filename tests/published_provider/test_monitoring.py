@@ -13,15 +13,12 @@ import pulumi
 from components import configuration
 from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.google import google_provider
-from llmd_gke.manifests import monitoring
 
-settings = configuration.read()
+settings, secrets = configuration.read()
 google = google_provider(settings)
-CloudMonitoring(
-    "cloud-monitoring",
-    CloudMonitoringArgs(monitoring.plan(settings), pulumi.Output.from_input("203.0.113.7"), settings.project),
-    pulumi.ResourceOptions(providers=[google]),
-)
+args = CloudMonitoringArgs.of(settings, secrets, gateway_ip=pulumi.Output.from_input("203.0.113.7"))
+if args is not None:
+    CloudMonitoring("cloud-monitoring", args, pulumi.ResourceOptions(providers=[google]))
 """
 UP = ("up", "--yes", "--skip-preview")
 CHANNELS: list[dict[str, Any]] = [

@@ -197,25 +197,18 @@ class ModelSettings(Section):
 
     @property
     def most_replicas(self) -> int:
-        """Replicas of the model when it is not stopped: the fixed number, or the autoscaler's maximum."""
-        return self.replicas if self.max_replicas is None else self.max_replicas
+        """Maximum number of replicas; 0 for a stopped model."""
+        return 0 if self.stopped else self.max_replicas or self.replicas
 
     @property
-    def fewest_replicas(self) -> int:
-        """Replicas without load, when it is not stopped, idle or outside of its hours: the fixed number, or the
-        autoscaler's minimum.
-        """
-        return self.replicas if self.max_replicas is None else self.min_replicas or 1
-
-    @property
-    def running_replicas(self) -> int:
-        """Maximum number of replicas that occupy TPU nodes; 0 for a stopped model."""
-        return 0 if self.stopped else self.most_replicas
+    def serving_replicas(self) -> int:
+        """Replicas without load, when the model is not stopped, idle or outside of its hours."""
+        return self.min_replicas or self.replicas
 
     @property
     def least_replicas(self) -> int:
-        """Minimum number of replicas that occupy TPU nodes; 0 for a stopped model."""
-        return 0 if self.stopped or self.scales_to_zero else self.fewest_replicas
+        """Minimum number of replicas; 0 for a stopped model, and for one that may be idle or outside of its hours."""
+        return 0 if self.stopped or self.scales_to_zero else self.serving_replicas
 
     @property
     def pace(self) -> ScalingSettings:
@@ -225,10 +218,8 @@ class ModelSettings(Section):
     @property
     def replicas_text(self) -> str:
         """The number of replicas for people: ``3 replicas``, ``1 to 4 replicas``."""
-        fewest = 0 if self.scales_to_zero else self.fewest_replicas
-        if self.autoscaled and fewest != self.most_replicas:
-            return f"{fewest} to {self.most_replicas} replicas"
-        return counted(self.most_replicas, "replica")
+        least, most = (0 if self.scales_to_zero else self.serving_replicas), self.max_replicas or self.replicas
+        return counted(most, "replica") if least == most else f"{least} to {most} replicas"
 
     @property
     def served_name(self) -> str:

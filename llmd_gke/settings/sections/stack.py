@@ -135,7 +135,7 @@ class StackSettings(Section):
 
     def busy_nodes(self, pool: AcceleratorPool) -> int:
         """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""
-        hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
+        hosts = sum(model.most_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
     def least_nodes(self, pool: AcceleratorPool) -> int:

@@ -129,7 +129,7 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
         if shape is None:
             continue
         # A stopped model has no pods, but it needs hosts again when it starts.
-        replicas = [model.running_replicas for model in settings.models if model.pool == pool.name]
+        replicas = [model.most_replicas for model in settings.models if model.pool == pool.name]
         if shape.multi_host:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
         else:
@@ -147,8 +147,8 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
 def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:
     """Key and value of the largest ``maxReplicas`` on a pool; ``None`` if no model on it follows its load."""
     scaled = [
-        (f"llmd-gke:models[{index}].maxReplicas", model.running_replicas)
+        (f"llmd-gke:models[{index}].maxReplicas", model.most_replicas)
         for index, model in enumerate(settings.models)
-        if model.pool == pool and model.autoscaled and model.running_replicas
+        if model.pool == pool and model.autoscaled and model.most_replicas
     ]
     return max(scaled, key=lambda one: one[1], default=None)

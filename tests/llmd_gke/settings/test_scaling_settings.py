@@ -24,7 +24,7 @@ def scaled(config: Config, **changes: Any) -> Config:
 def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, accepted: Callable[..., Checked]) -> None:
     settings = accepted(scaled(config)).settings
     (model,) = settings.models
-    assert (model.autoscaled, model.fewest_replicas, model.most_replicas, model.running_replicas) == (True, 1, 3, 3)
+    assert (model.autoscaled, model.serving_replicas, model.most_replicas) == (True, 1, 3)
     assert model.replicas_text == "1 to 3 replicas"
     assert settings.busy_nodes(settings.pools[0]) == 3
     assert settings.least_nodes(settings.pools[0]) == 1
@@ -34,7 +34,7 @@ def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, acce
 def test_a_fixed_number_is_as_before(config: Config, accepted: Callable[..., Checked]) -> None:
     settings = accepted(config).settings
     (model,) = settings.models
-    assert (model.autoscaled, model.fewest_replicas, model.most_replicas) == (False, 3, 3)
+    assert (model.autoscaled, model.serving_replicas, model.most_replicas) == (False, 3, 3)
     assert model.replicas_text == "3 replicas"
     assert settings.totals == settings.least_totals
     assert settings.autoscaled == ()
@@ -42,7 +42,7 @@ def test_a_fixed_number_is_as_before(config: Config, accepted: Callable[..., Che
 
 def test_a_stopped_model_holds_no_host_and_has_no_autoscaler(config: Config, accepted: Callable[..., Checked]) -> None:
     settings = accepted(scaled(config, stopped=True)).settings
-    assert (settings.models[0].running_replicas, settings.models[0].least_replicas) == (0, 0)
+    assert (settings.models[0].most_replicas, settings.models[0].least_replicas) == (0, 0)
     assert settings.autoscaled == ()
     assert not settings.scales_by("keda")
 
@@ -65,7 +65,7 @@ HOURS = {"timeZone": "Europe/Amsterdam", "hours": ["Mon-Fri 08:00-18:00"]}
 def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted: Callable[..., Checked]) -> None:
     settings = accepted(scaled(config, schedule=HOURS)).settings
     (model,) = settings.models
-    assert (model.scheduled, model.fewest_replicas, model.least_replicas, model.running_replicas) == (True, 1, 0, 3)
+    assert (model.scheduled, model.serving_replicas, model.least_replicas, model.most_replicas) == (True, 1, 0, 3)
     assert model.replicas_text == "0 to 3 replicas"
     assert settings.least_totals.chips == 0
     assert model.serves_at(datetime(2026, 11, 23, 12, tzinfo=UTC))
@@ -77,7 +77,7 @@ def test_a_model_that_may_be_idle_holds_no_host_then_and_serves_at_all_times(
 ) -> None:
     settings = accepted(scaled(config, scaling={"idleAfterSeconds": 7200})).settings
     (model,) = settings.models
-    assert (model.scales_to_zero, model.fewest_replicas, model.least_replicas) == (True, 1, 0)
+    assert (model.scales_to_zero, model.serving_replicas, model.least_replicas) == (True, 1, 0)
     assert model.replicas_text == "0 to 3 replicas"
     assert settings.least_totals.chips == 0
     model = accepted(scaled(config, scaling={"idleAfterSeconds": 7200}, schedule=HOURS)).settings.models[0]

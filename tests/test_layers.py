@@ -75,7 +75,10 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     ("forbidden", "outside"),
     [
         (RESOURCES, MAKE_RESOURCES),
-        (("pulumi", "pulumi_policy"), (*MAKE_RESOURCES, "policies", "llmd_gke.graph", "localcloud", "operations")),
+        (
+            ("pulumi", "pulumi_policy"),
+            (*MAKE_RESOURCES, "quick_sdk", "policies", "llmd_gke.graph", "localcloud", "operations"),
+        ),
         (("components",), ("components", "__main__")),
         (("tests",), ()),
     ],

@@ -44,7 +44,8 @@ SIGN_IN = GoogleError(
 )
 CERTIFICATE = GoogleError(
     "certificate",
-    r"(?s)\A(?!.*(calling|conversion) webhook).*x509: ",
+    r"(?s)\A(?!.*(calling|conversion) webhook).*"
+    r"(cluster (is )?unreachable|unreachable cluster|https://[^\s\"/]+/(apis?|openapi|version)\b)[^\n]*x509: ",
     "this machine does not accept the certificate of the server that answered: a proxy inspects the connection, the "
     "clock is wrong, or the server is not the stack's cluster",
     "check proxy and clock; `gcloud container clusters list` shows the address of the cluster. If its authority was "
@@ -72,11 +73,22 @@ ERRORS: tuple[GoogleError, ...] = (
     GoogleError(
         "cluster-incomplete",
         r"creating urn:\S+container/cluster:Cluster::\S+ 1 error occurred:\s+\* "
-        r"(?!.*(googleapi: |Post \"https:|default node pool))",
+        r"(?!.*(googleapi: |(Post|Get) \"https:|oauth2: |timeout while waiting|default node pool))",
         "GKE began to create the cluster and failed, for the reason in the message; the cluster stays, incomplete and "
         "with its default node pool, and later updates count it as created",
         "fix the cause that the message names, delete the cluster (`pulumi destroy --stack {stack} "
         f"{CLUSTER_ALONE}`), then try again",
+    ),
+    GoogleError(
+        "cluster-not-followed",
+        r"creating urn:\S+container/cluster:Cluster::\S+ 1 error occurred:\s+\* "
+        r".*waiting for creating GKE cluster: .*(Get \"https:|oauth2: |timeout while waiting)",
+        "the creation of the cluster could not be followed to its end, for the reason in the message; GKE may still "
+        "finish it, and later updates count it as created",
+        "fix the cause that the message names, then look at it with `gcloud container clusters describe CLUSTER "
+        "--location LOCATION`. In state RUNNING delete its default node pool (`gcloud container node-pools delete "
+        "default-pool --cluster CLUSTER --location LOCATION`), only in state ERROR delete the cluster (`pulumi destroy "
+        f"--stack {{stack}} {CLUSTER_ALONE}`); then try again",
     ),
     GoogleError(
         "default-pool",
@@ -169,6 +181,13 @@ ERRORS: tuple[GoogleError, ...] = (
         "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
     ),
     CERTIFICATE,
+    GoogleError(
+        "certificate-elsewhere",
+        r"(?s)\A(?!.*(calling|conversion) webhook).*x509: ",
+        "this machine does not accept the certificate of the server in the message: a proxy inspects the connection, "
+        "its authority is not installed here, or the clock is wrong",
+        "install the authority of the proxy on this machine, or correct the clock, then try again",
+    ),
     # Addresses of a Kubernetes API server; those of its webhooks have other paths.
     GoogleError(
         "connection-to-cluster",

@@ -51,8 +51,10 @@ IAP_SECRET, IAP_SECRET_ENTRY = "iap-client", "key"
 DRAINING_SECONDS = 300
 """Time in which a proxy that terminates finishes its running requests: an answer may take minutes."""
 IDLE_SECONDS = 300
-"""Idle time after which the proxies close a connection to a server: less than the server's (:data:`KEEP_ALIVE_SECONDS`
-of :mod:`llmd_gke.rules.environment`), so that no request meets a server that is closing its connection."""
+"""Idle time after which the proxies close a connection to a server: less than the server's
+(:data:`llmd_gke.rules.environment.KEEP_ALIVE_SECONDS`), so that no request meets a server that is closing its
+connection.
+"""
 LISTENER_PORT = 80
 CONTAINER_PORT = 10080
 """Envoy Gateway adds 10000 to ports below 1024 (``wellKnownPortShift``)."""

@@ -106,6 +106,10 @@ RAY_HEAD = "--head"
 TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
 """An argument and its value in one entry of a list: no shell splits it."""
 OPTION = re.compile(r"--?[A-Za-z]")
+EXPANDED = re.compile(r"(-[^=]*)?\$\(")
+"""A variable of the pod where the name of an argument stands, or as an entry of its own."""
+STARTS_SERVER = re.compile(r"(^|/)vllm$|vllm\.entrypoints")
+"""The program of a command line that starts the server."""
 JOINED = re.compile(r"^-q(?=[a-z][a-z0-9_-]{2,}$)")
 """argparse takes the value of an option of one letter also without a space: ``-qawq``."""
 
@@ -224,11 +228,18 @@ def server_arguments(
                 allowed=f"{spaced[1]}=VALUE, or two entries",
                 fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
             )
+        elif owned and EXPANDED.match(word):
+            yield Finding(
+                rule,
+                f"{word}: Kubernetes replaces a variable before the server reads it, which may make it any argument",
+                allowed="--ARGUMENT=$(VARIABLE)",
+                fix=f"write the name of the argument before {word[word.index('$') :]}",
+            )
         else:
             single.append(word)
     arguments = read(single)
     in_full = [argument.name for argument in arguments if not argument.abbreviated]
-    completes = bool(owned) or not KNOWN_ARGUMENTS.isdisjoint(in_full)
+    completes = bool(owned) or not KNOWN_ARGUMENTS.isdisjoint(in_full) or any(map(STARTS_SERVER.search, single))
     for argument in arguments:
         written, name, value = argument.written, argument.name, argument.value
         if name in kind.refused_arguments:

@@ -66,7 +66,10 @@ def _destroy(cloud: Backend, workdir: Workdir, chosen: Sequence[str], console: C
     try:
         runner = set_up(workdir, console)
         for name in chosen:
-            if status := remove(runner, name, console):
+            status = remove(runner, name, console)
+            if status == STOPPED and name == chosen[-1] and name not in state.names(workdir):
+                return 0  # it was the last one, and everything was destroyed before the engine heard of the signal
+            if status:
                 return status
     except Busy:
         raise
@@ -90,8 +93,8 @@ def refuse_protected(workdir: Workdir, name: str) -> None:
 
 
 def remove(runner: Runner, name: str, console: Console) -> int:
-    """Destroys a stack and removes it."""
-    workdir = runner.workdir
+    """Destroys a stack and removes it. Returns 130 after a signal, also if nothing is left of the stack."""
+    workdir, stopped = runner.workdir, False
     recovery.clear_locks(runner, name, console)
     if not workdir.stack_copy(name).exists():
         config.sync(workdir, name)
@@ -107,9 +110,11 @@ def remove(runner: Runner, name: str, console: Console) -> int:
             command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
             status = runner.stream(*command, events=log)
             after = state.read(workdir, name)
-            if status in (0, STOPPED):  # an engine that is cancelled while it deletes ends with 0, and resources remain
-                status = STOPPED if after and after.urns else 0
-            if status:
+            remains = bool(after and after.urns)
+            if status == 0 and remains:  # an engine that is cancelled while it deletes ends with 0
+                status = STOPPED
+            stopped = status == STOPPED
+            if status and (remains or not stopped):
                 again = workdir.make("down", name)
                 if status < 0:
                     say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
@@ -123,4 +128,4 @@ def remove(runner: Runner, name: str, console: Console) -> int:
                         )
                 return status
     runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(workdir.config))
-    return 0
+    return STOPPED if stopped else 0

@@ -113,19 +113,20 @@ def supervise(
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
     stop at once; that choice stays with the user.
 
-    A command that got a signal counts as stopped also if it ends with 0: an engine that is cancelled while it deletes
-    does that, whatever remains (pulumi/pulumi v3.259.0, pkg/resource/deploy/deployment_executor.go).
+    A command that got a signal or was interrupted counts as stopped also if it ends with 0: an engine that is cancelled
+    while it deletes does that, whatever remains (pulumi/pulumi v3.259.0, pkg/resource/deploy/deployment_executor.go).
     """
     shares_group = sys.stdin.isatty()
     # Blocked, so that signals wait until they are fetched; the command starts with none blocked.
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
-    stopped, interruption = False, Interruption(watch)
+    stopped, interrupted, interruption = False, False, Interruption(watch)
     try:
         process = _spawn(command, environment, shares_group=shares_group, silent=silent)
         while (status := _status(process)) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
                 if not stopped and interruption.due():
+                    interrupted = True
                     os.kill(process, signal.SIGINT)
                 continue
             stopped = True
@@ -133,7 +134,7 @@ def supervise(
                 os.kill(process, signal.SIGINT)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
-    return STOPPED if stopped else status
+    return STOPPED if stopped or (interrupted and not status) else status
 
 
 def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool, silent: bool) -> int:

@@ -96,7 +96,7 @@ def _nothing_asked(target: Target) -> str:
         return f"Stack {target.stack} runs on this machine: there is nothing to ask Google about. make status shows it."
     return (
         f"CLOUD={target.cloud} is on this machine, so nothing was asked of Google.\n"
-        f"Fix: make doctor STACK={target.stack} CLOUD=google"
+        f"Fix: llmd-gke doctor --stack {target.stack} --cloud google"
     )
 
 

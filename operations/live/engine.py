@@ -20,6 +20,15 @@ STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
 """Signals that stop the engine, each with the seconds to wait after it: two minutes to stop cleanly."""
 
 
+OUT_OF_TIME = 124
+"""Status of an engine that was stopped after its time: it may have been killed, and then has left its lock."""
+
+
+def was_killed(status: int) -> bool:
+    """Whether an engine that ended with this status may have left its lock."""
+    return status < 0 or status == OUT_OF_TIME
+
+
 def up(target: Target, events: Path | None = None) -> list[str]:
     """The command that deploys the stack. ``events``: the file for the engine's events, on Google Cloud only."""
     if target.cloud is Cloud.GOOGLE:
@@ -72,8 +81,9 @@ def cancel(target: Target) -> list[str]:
 def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: Callable[[str], None]) -> int:
     """Runs a command of the engine; its output goes to ``log`` without secrets, its newest line to ``say``.
 
-    Returns its exit status, 124 if it was stopped after ``seconds``, below 0 if it was killed. On Ctrl-C the engine is
-    stopped cleanly, so that its state is correct for the next step, and then the interrupt is raised.
+    Returns its exit status, :data:`OUT_OF_TIME` if it was stopped after ``seconds``, below 0 if it was killed. On
+    Ctrl-C the engine is stopped cleanly, so that its state is correct for the next step, and then the interrupt is
+    raised.
     """
 
     def hear(line: str) -> None:
@@ -88,4 +98,4 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
     try:
         return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
     except subprocess.TimeoutExpired:
-        return 124
+        return OUT_OF_TIME

@@ -51,10 +51,12 @@ def _resources(target: Target) -> int:
 
 def check_destroyable(target: Target) -> None:
     """Raises ``Refused`` if the destroy at the end would not be possible."""
-    if target.cloud is Cloud.GOOGLE and target.settings.cluster.deletion_protection:
+    cluster = target.settings.cluster
+    if target.cloud is Cloud.GOOGLE and (cluster.protect or cluster.deletion_protection):
         raise Refused(
-            f"Pulumi.{target.stack}.yaml protects the cluster (cluster.deletionProtection), so it could not be "
-            "destroyed at the end.\nFix: use a stack with deletionProtection: false"
+            f"Pulumi.{target.stack}.yaml protects the cluster (cluster.protect: {str(cluster.protect).lower()}, "
+            f"cluster.deletionProtection: {str(cluster.deletion_protection).lower()}), so it could not be destroyed at "
+            "the end.\nFix: use a stack with protect: false and deletionProtection: false"
         )
 
 

@@ -90,7 +90,7 @@ class Run:
             events = Path(folder) / "events.jsonl"
             command = engine.up(self._target, events)
             status = engine.run(command, self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}"))
-            self._killed = status < 0
+            self._killed = engine.was_killed(status)
             self.seen.created = engine_events.created(events)
         return (
             ("passed", "every resource was created") if status == 0 else ("failed", f"status {status}, see {log.name}")
@@ -157,7 +157,7 @@ class Run:
         outcome = destroy(self._target, log, self._say)
         if not outcome.complete and not outcome.in_use:
             unlock = engine.cancel(self._target)
-            if unlock and (self._killed or outcome.status < 0):
+            if unlock and (self._killed or engine.was_killed(outcome.status)):
                 self._say("removing the lock of the engine that was killed")
                 engine.run(unlock, self._target, log, UNLOCK_SECONDS, lambda line: self._say(f"cancel: {line}"))
             self._say("destroy failed, trying once more")

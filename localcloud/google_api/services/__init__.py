@@ -1,8 +1,7 @@
 """The services, one module each; importing this package registers them all.
 
 Each module has the same four parts: how its names and bodies become those of the rules, what Google adds to a body, the
-methods, and its operations. A further service is a module more, and a line here
-(``tests/localcloud/google_api/test_further_service.py`` does it).
+methods, and its operations. A further service is a module more, and a line here.
 """
 
 from localcloud.google_api.services import (

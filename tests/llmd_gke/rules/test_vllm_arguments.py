@@ -70,6 +70,12 @@ def test_rules_about_single_arguments_see_short_ones() -> None:
     assert list(models.context(UNKNOWN, models.LONGEST_CONTEXT + 1, ["--hf-over.rope_scaling={}"])) == []
 
 
+def test_a_command_line_of_the_server_needs_no_argument_in_full_for_an_abbreviation_to_be_one() -> None:
+    (finding,) = vllm_arguments.server_arguments(["vllm", "serve", "m", "--por", "8001"], owned={})
+    assert "--port" in finding.problem
+    assert not list(vllm_arguments.server_arguments(["serve", "--por", "8001"], owned={})), "another program"
+
+
 @pytest.mark.parametrize(("tag", "refused"), [("v0.27.0", True), ("v0.17.0", False)])
 def test_the_drain_time_is_set_by_hand_only_where_the_program_does_not_set_it(tag: str, refused: bool) -> None:
     owned = vllm_arguments.owned_arguments(f"vllm/vllm-tpu:{tag}")

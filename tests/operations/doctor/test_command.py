@@ -62,7 +62,7 @@ def test_nothing_is_made_without_consent(google: Google, stack: Path) -> None:
 def test_a_stack_of_google_on_stand_ins_is_told_how_google_is_asked(google: Google, stack: Path) -> None:
     done = doctor(stack, "--stack", "eu4a", "--cloud", "rehearsal")
     assert "nothing was asked of Google" in done.stdout
-    assert "Fix: make doctor STACK=eu4a CLOUD=google" in done.stdout
+    assert "Fix: llmd-gke doctor --stack eu4a --cloud google" in done.stdout
     assert "lives in" not in done.stdout
     assert google.calls == []
 

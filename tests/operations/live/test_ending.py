@@ -156,6 +156,8 @@ def test_the_lock_of_a_killed_engine_is_removed_before_the_destroy_is_tried_agai
 def remaining(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], None]:
     """Sets what the state contains after a destroy."""
 
+    monkeypatch.setattr(outputs, "protected", lambda target: ())
+
     def set_names(names: list[str]) -> None:
         monkeypatch.setattr(outputs, "remaining", lambda target: names)
 

@@ -8,15 +8,12 @@ from typing import Self
 
 import pulumi
 from pulumi_gcp import organizations, projects
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.helm import v3 as helm
 
 from components.cluster import Cluster
-from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
+from components.kubernetes_objects import create
 from llmd_gke.catalog import scaling
 from llmd_gke.catalog.registries import Mirrors
-from llmd_gke.manifests import identity, keda, pod_security
-from llmd_gke.manifests import scaling as objects
+from llmd_gke.manifests import identity, keda
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 
 
@@ -62,41 +59,26 @@ class Autoscaler(pulumi.ComponentResource):
         super().__init__("llmd-gke:autoscaling:Autoscaler", name, None, opts)
         cluster = args.cluster
         inside = pulumi.ResourceOptions(parent=self, provider=cluster.provider, deleted_with=cluster.control_plane)
-        namespace = core.Namespace(
-            f"{name}-namespace",
-            metadata={"name": scaling.KEDA_NAMESPACE, "labels": pod_security.labels("baseline")},
-            opts=pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(custom_timeouts=NAMESPACE_TIMES)),
-        )
-        first: list[pulumi.Resource] = [namespace]
-        if args.settings.network_policies:
-            closed = keda.network_policies(args.network, private_nodes=args.private_nodes)
-            first += [
-                network_policy(f"{name}-{key}", policy, after(inside, namespace)) for key, policy in closed.items()
-            ]
         # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
         project = cluster.control_plane.id.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         member = number.apply(partial(_member, args.project, keda.account(args.prefix)))
-        first.append(
-            projects.IAMMember(
-                f"{name}-reads-metrics",
-                project=args.project,
-                role=scaling.READER_ROLE,
-                member=member,
-                opts=pulumi.ResourceOptions(parent=self),
-            )
+        reads_metrics = projects.IAMMember(
+            f"{name}-reads-metrics",
+            project=args.project,
+            role=scaling.READER_ROLE,
+            member=member,
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        spec = keda.release(args.prefix, args.settings.chart_folder, args.mirrors)
-        release = helm.Release(
-            f"{name}-{spec.name}",
-            name=spec.name,
-            chart=spec.chart,
-            namespace=spec.namespace,
-            values=spec.values,
-            timeout=900,
-            opts=after(inside, *first),
+        settings = args.settings
+        objects = keda.objects(
+            args.prefix,
+            network=args.network if settings.network_policies else None,
+            private_nodes=args.private_nodes,
+            chart_folder=settings.chart_folder,
+            mirrors=args.mirrors,
         )
-        custom_resource(f"{name}-authentication", objects.authentication(), after(inside, release))
+        create(name, objects, inside, earlier={keda.ACCESS: [reads_metrics]})
         self.register_outputs({})
 
 

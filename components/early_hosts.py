@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.batch import v1 as batch
-from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
-from components.custom_resources import after
+from components.kubernetes_objects import resource
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
+from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import AcceleratorPool, ModelSettings, StackSettings
 
 
@@ -48,21 +47,14 @@ class EarlyHosts(pulumi.ComponentResource):
     def __init__(self, name: str, args: EarlyHostsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:pools:EarlyHosts", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        manifest = early_hosts.job(args.settings, args.model)
-        job = batch.Job(
+        job = resource(
             f"{name}-job",
-            metadata=cast("meta.ObjectMetaArgsDict", manifest["metadata"]),
-            spec=cast("batch.JobSpecArgsDict", manifest["spec"]),
-            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["spec"])),
+            early_hosts.job(args.settings, args.model),
+            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["spec"])),
         )
         patch = early_hosts.suspended(args.settings, args.model.namespace)
-        batch.JobPatch(
-            f"{name}-suspended",
-            metadata=cast("meta.ObjectMetaPatchArgsDict", patch["metadata"]),
-            spec=cast("batch.JobSpecPatchArgsDict", patch["spec"]),
-            # Removing the patch from a Job that remains would let it ask again, for example while a stack is destroyed.
-            opts=pulumi.ResourceOptions.merge(
-                after(child, job, args.platform), pulumi.ResourceOptions(deleted_with=job)
-            ),
-        )
+        # Removing the patch from a Job that remains would let it ask again, for example while a stack is destroyed.
+        last = pulumi.ResourceOptions(depends_on=[job, args.platform], deleted_with=job)
+        patch_kind: JsonObject = {"apiVersion": "batch/v1", "kind": "JobPatch"}
+        resource(f"{name}-suspended", {**patch_kind, **patch}, pulumi.ResourceOptions.merge(child, last))
         self.register_outputs({})

@@ -9,13 +9,13 @@ from typing import Self, cast
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_gcp import compute
-from pulumi_kubernetes.core import v1 as core
 
 from components.cluster import Cluster
 from components.configuration import StackSecrets
-from components.custom_resources import NAMESPACE_TIMES, custom_resource
+from components.kubernetes_objects import create
 from components.network import Network
-from llmd_gke.manifests import naming, pod_security, routing
+from llmd_gke.manifests import routing
+from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 
 
@@ -60,48 +60,22 @@ class Edge(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: EdgeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:Edge", name, None, opts)
-        settings = args.settings
-        namespace = core.Namespace(
-            f"{name}-namespace",
-            metadata={"name": naming.GATEWAY_NAMESPACE, "labels": pod_security.labels("restricted")},
-            opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
-        )
-        inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
-        first: list[pulumi.Resource] = [namespace]
-        ssl_policy = None
-        if settings.tls is not None:
-            ssl_policy = self._ssl_policy(name, args, settings.tls)
+        certificate = None
         if args.certificate is not None and args.certificate_key is not None:
-            first.append(
-                core.Secret(
-                    f"{name}-certificate",
-                    metadata={"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE},
-                    type="kubernetes.io/tls",
-                    string_data={
-                        "tls.crt": pulumi.Output.secret(args.certificate),
-                        "tls.key": pulumi.Output.secret(args.certificate_key),
-                    },
-                    opts=inside,
-                )
-            )
-        gateway = custom_resource(
-            f"{name}-gateway",
-            # The SDK resolves an Output at any depth of a specification.
-            routing.gateway(settings, cast("str", args.address_name), args.namespaces),
-            pulumi.ResourceOptions(
-                parent=self,
-                provider=args.provider,
-                depends_on=first,
-                custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"),
-            ),
+            certificate = {"tls.crt": args.certificate, "tls.key": args.certificate_key}
+            certificate = {key: pulumi.Output.secret(value) for key, value in certificate.items()}
+        tls = args.settings.tls
+        # The SDK resolves an Output at any depth of a manifest.
+        objects = routing.objects(
+            args.settings,
+            args.namespaces,
+            address_name=cast("str", args.address_name),
+            ssl_policy=cast("str | None", None if tls is None else self._ssl_policy(name, args, tls)),
+            certificate=cast("JsonObject | None", certificate),
         )
-        policy = routing.gateway_policy(settings, cast("str | None", ssl_policy))
-        if policy is not None:
-            custom_resource(f"{name}-gateway-policy", policy, inside)
-        redirect = routing.redirect(settings)
-        if redirect is not None:
-            on_gateway = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[gateway])
-            custom_resource(f"{name}-redirect", redirect, on_gateway)
+        programmed = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"))
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        create(name, objects, child, special={routing.GATEWAY: programmed})
         self.register_outputs({})
 
     def _ssl_policy(self, name: str, args: EdgeArgs, tls: TlsSettings) -> pulumi.Output[str] | None:

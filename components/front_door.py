@@ -8,23 +8,18 @@ from typing import Self, cast
 
 import pulumi
 from pulumi_gcp import compute
-from pulumi_kubernetes.apps import v1 as apps
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.helm import v3 as helm
-from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
 from components.configuration import StackSecrets
-from components.custom_resources import NAMESPACE_TIMES, after, custom_resource, network_policy
 from components.edge import Edge
+from components.kubernetes_objects import create
 from components.network import Network
-from components.optional import optional, present
+from components.optional import optional
 from components.platform import Platform
-from llmd_gke.catalog import front_door
 from llmd_gke.catalog.registries import Mirrors
-from llmd_gke.manifests import charts, pod_security
-from llmd_gke.manifests.front_door import armor as armoring
-from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases, stopped
+from llmd_gke.manifests.front_door.armor import rules
+from llmd_gke.manifests.front_door.edge import PREFIX
+from llmd_gke.manifests.objects import front_door as objects
 from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import (
     AccessSettings,
@@ -35,7 +30,6 @@ from llmd_gke.settings import (
     StackSettings,
 )
 from llmd_gke.settings.secret_keys import IAP_SECRET
-from llmd_gke.settings.sections.front_door import IN_CLUSTER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,166 +109,48 @@ class FrontDoor(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: FrontDoorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:front-door:FrontDoor", name, None, opts)
-        self._name, self._args = name, args
-        door, cluster = args.settings, args.cluster
-        child = pulumi.ResourceOptions(parent=self, provider=cluster.provider)
-        spaces = self._namespaces(child)
-        controllers = self._controllers(child, spaces)
-        inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=controllers))
-        proxies = custom_resource(f"{name}-proxies", gateway.envoy_proxy(door, args.mirrors), inside)
-        class_ = custom_resource(f"{name}-class", gateway.gateway_class(), after(inside, proxies))
-        policies = [
-            custom_resource(f"{name}-clients", gateway.clients(door), inside),
-            custom_resource(f"{name}-script", gateway.script(door, args.models), inside),
-            custom_resource(f"{name}-limits", gateway.traffic(door, args.models), inside),
-        ]
-        keys = optional(args.caller_keys, lambda given: self._keys(given, inside))
-        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), after(inside, *present(keys))))
-        namespaces = tuple(dict.fromkeys(model.namespace for model in args.models))
-        listening = custom_resource(
-            f"{name}-gateway",
-            gateway.gateway(namespaces),
-            pulumi.ResourceOptions.merge(
-                after(inside, class_, *policies),
-                pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m")),
-            ),
-        )
-        refusal = custom_resource(f"{name}-models-refusal", listing.refusal(), inside)
-        answers, rules = [refusal], list[JsonObject]()
-        if stopped.everything(args.models):
-            answers.append(custom_resource(f"{name}-models-stopped", stopped.answer(), inside))
-            rules.append(stopped.rule(edge.PREFIX))
-        custom_resource(f"{name}-models", listing.route(*rules), after(inside, *answers, listening))
-        guards = self._access(inside)
-        custom_resource(f"{name}-route", edge.route(args.gateway), after(inside, args.edge, listening, *guards))
-        if args.scrape_seconds is not None:
-            network_policy(f"{name}-allow-collectors", metrics.network_policy(), inside)
-            custom_resource(f"{name}-usage", metrics.proxies(args.scrape_seconds), inside)
-        host = args.gateway_ip if args.gateway.domain is None else args.gateway.domain
-        self.base_url = pulumi.Output.concat(f"{args.gateway.scheme}://", host, edge.PREFIX)
-        self.register_outputs({"baseUrl": self.base_url})
-
-    def _access(self, inside: pulumi.ResourceOptions) -> list[pulumi.Resource]:
-        """The policies of the Service at the load balancer, with what they name: Cloud Armor's policy, IAP's secret.
-
-        Returns those that the route has to wait for: no request may come before them.
-        """
-        access, name = self._args.settings.access or AccessSettings(), self._name
-        armor: pulumi.Output[str] | None = None
-        first: list[pulumi.Resource] = []
+        access = args.settings.access or AccessSettings()
+        armor = None
         if access.uses_cloud_armor:
             policy = compute.RegionSecurityPolicy(
                 f"{name}-cloud-armor",
-                name=f"{self._args.prefix}-front-door",
-                region=self._args.region,
+                name=f"{args.prefix}-front-door",
+                region=args.region,
                 type="CLOUD_ARMOR",
                 description="Who may send requests to the front door",
-                rules=cast("Sequence[compute.RegionSecurityPolicyRuleArgsDict]", armoring.rules(access)),
+                rules=cast("Sequence[compute.RegionSecurityPolicyRuleArgsDict]", rules(access)),
                 opts=pulumi.ResourceOptions(parent=self),
             )
             armor = policy.name
-        if self._args.iap_secret is not None:
-            entry = {front_door.IAP_SECRET_ENTRY: pulumi.Output.secret(self._args.iap_secret)}
-            first.append(
-                core.Secret(
-                    f"{name}-iap-client",
-                    metadata={"name": front_door.IAP_SECRET, "namespace": front_door.PROXIES_NAMESPACE},
-                    type="Opaque",
-                    string_data=entry,
-                    opts=inside,
-                )
-            )
-        # The SDK resolves an Output wherever it stands in a specification.
-        made = {
-            key: custom_resource(f"{name}-{key}", spec, after(inside, *first) if first else inside)
-            for key, spec in edge.policies(self._args.models, access.iap, cast("str | None", armor)).items()
-        }
-        return [] if self._args.settings.access is None else [*made.values()]
-
-    def _namespaces(self, child: pulumi.ResourceOptions) -> list[pulumi.Resource]:
-        """The door's own, and those of both controllers, which are closed but for what they need."""
-        args = self._args
-        # The controllers' namespaces go with the cluster, after everything that the controllers have to finalise.
-        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane))
-        named: dict[str, tuple[str, pod_security.Level, pulumi.ResourceOptions]] = {
-            "namespace": (front_door.NAMESPACE, "restricted", child),
-            "proxies-namespace": (front_door.PROXIES_NAMESPACE, "baseline", kept),
-            "ai-namespace": (front_door.AI_NAMESPACE, "baseline", kept),
-        }
-        spaces: list[pulumi.Resource] = [
-            core.Namespace(
-                f"{self._name}-{key}",
-                metadata={"name": space, "labels": pod_security.labels(level)},
-                opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(custom_timeouts=NAMESPACE_TIMES)),
-            )
-            for key, (space, level, opts) in named.items()
-        ]
-        closed = {
-            key: policy
-            for key, policy in firewall.policies(
-                args.settings,
-                args.network,
-                [model.namespace for model in args.models],
-                private_nodes=args.private_nodes,
-            ).items()
-            if args.network_policies or key == firewall.PROXIES
-        }
-        inside = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=spaces))
-        guards = [network_policy(f"{self._name}-{key}", policy, inside) for key, policy in closed.items()]
-        return [*spaces, *guards]
-
-    def _controllers(self, child: pulumi.ResourceOptions, spaces: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Both controllers, after the CRDs that they look for when they start."""
-        args, door = self._args, self._args.settings
-        folder, mirrors = args.chart_folder, args.mirrors
-        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane))
-
-        def release(spec: charts.Release, *earlier: pulumi.Resource) -> pulumi.Resource:
-            return helm.Release(
-                f"{self._name}-{spec.name.removeprefix('front-door-')}",
-                name=spec.name,
-                chart=spec.chart,
-                version=spec.version,
-                namespace=spec.namespace,
-                values=spec.values,
-                timeout=900,
-                opts=after(kept, *spaces, *earlier),
-            )
-
-        first = [release(releases.crds()), release(releases.ai_crds(folder, mirrors)), args.cert_manager]
-        address = redis.ADDRESS if door.redis == IN_CLUSTER else door.redis
-        if door.has_limits and door.redis == IN_CLUSTER:
-            first += self._redis(after(kept, *spaces))
-        ai_gateway = release(releases.ai_gateway(folder, mirrors), *first)
-        return [ai_gateway, release(releases.gateway(door, folder, mirrors, redis=address), *first)]
-
-    def _redis(self, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
-        service, deployment = redis.service(), redis.deployment(self._args.mirrors)
-        return [
-            core.Service(
-                f"{self._name}-redis-service",
-                metadata=cast("meta.ObjectMetaArgsDict", service["metadata"]),
-                spec=cast("core.ServiceSpecArgsDict", service["spec"]),
-                opts=opts,
-            ),
-            apps.Deployment(
-                f"{self._name}-redis",
-                metadata=cast("meta.ObjectMetaArgsDict", deployment["metadata"]),
-                spec=cast("apps.DeploymentSpecArgsDict", deployment["spec"]),
-                opts=opts,
-            ),
-        ]
-
-    def _keys(self, keys: pulumi.Input[Mapping[str, str]], opts: pulumi.ResourceOptions) -> pulumi.Resource:
-        """The callers' keys. Envoy Gateway follows the Secret: a new key is valid at once, and nothing restarts.
-
-        The cluster's provider updates it (``ClusterArgs.mutable_secrets``). Without the Secret, Envoy Gateway 1.8.3
-        answers 500 on every route (``internal/gatewayapi/securitypolicy.go`` ``buildAPIKeyAuth``).
-        """
-        return core.Secret(
-            f"{self._name}-keys",
-            metadata={"name": front_door.KEYS_SECRET, "namespace": front_door.NAMESPACE},
-            type="Opaque",
-            string_data=pulumi.Output.secret(keys),
-            opts=opts,
+        kept = objects.kept(
+            args.settings,
+            network=args.network,
+            models=args.models,
+            private_nodes=args.private_nodes,
+            network_policies=args.network_policies,
+            chart_folder=args.chart_folder,
+            mirrors=args.mirrors,
         )
+        # The SDK resolves an Output wherever it stands in a manifest.
+        serving = objects.serving(
+            args.settings,
+            load_balancer=args.gateway,
+            models=args.models,
+            mirrors=args.mirrors,
+            scrape_seconds=args.scrape_seconds,
+            security_policy=cast("str | None", armor),
+            caller_keys=cast("JsonObject | None", optional(args.caller_keys, pulumi.Output.secret)),
+            iap_secret=cast("str | None", optional(args.iap_secret, pulumi.Output.secret)),
+        )
+        child = pulumi.ResourceOptions(parent=self, provider=args.cluster.provider)
+        with_cluster = pulumi.ResourceOptions.merge(
+            child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane)
+        )
+        programmed = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m"))
+        outside = {objects.CERT_MANAGER: [args.cert_manager], objects.EDGE: [args.edge]}
+        made = create(name, [objects.NAMESPACE], child, earlier=outside)
+        made = create(name, kept, with_cluster, earlier=made)
+        create(name, serving, child, earlier=made, special={objects.GATEWAY: programmed})
+        host = args.gateway_ip if args.gateway.domain is None else args.gateway.domain
+        self.base_url = pulumi.Output.concat(f"{args.gateway.scheme}://", host, PREFIX)
+        self.register_outputs({"baseUrl": self.base_url})

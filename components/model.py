@@ -8,14 +8,13 @@ from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.core import v1 as core
 
 from components.cluster import Cluster
-from components.custom_resources import after, custom_resource, network_policy
+from components.kubernetes_objects import create
 from components.network import Network
 from llmd_gke.catalog.scaling import Source
-from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, scaling, serving, tracing
-from llmd_gke.manifests.front_door import models as behind_door
+from llmd_gke.manifests import client_request, scaling
+from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
     AcceleratorPool,
     FrontDoorSettings,
@@ -103,65 +102,37 @@ class Model(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
-        model, pool, gateway, door = args.settings, args.pool, args.gateway, args.door
-        egress_settings = args.network.egress
-        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        account = core.ServiceAccount(
-            f"{name}-account",
-            metadata={"name": identity.account(model.name, args.prefix), "namespace": model.namespace},
-            automount_service_account_token=False,
-            # KServe gives the endpoint picker's pod the pull secrets of this account (kserve/kserve
-            # ``pkg/controller/v1alpha2/llmisvc/scheduler.go``).
-            image_pull_secrets=[{"name": naming.PULL_SECRET}] if model.private_image else None,
-            opts=child,
+        model, gateway, door = args.settings, args.gateway, args.door
+        objects = manifests.objects(
+            model,
+            args.pool,
+            gateway=gateway,
+            network=args.network,
+            cluster=args.prefix,
+            project=args.project,
+            source=args.source,
+            traces=args.traces,
+            door=door,
         )
-        config = serving.runtime_config(
-            model, pool, egress_settings, account=identity.account(model.name, args.prefix), door=door
-        )
-        runtime = custom_resource(f"{name}-{pool.accelerator.config_suffix}", config, child)
-        closed = firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host, door=door)
-        guards: list[pulumi.Resource] = [
-            network_policy(f"{name}-{key}", policy, child) for key, policy in closed.items()
-        ]
-        if (named := egress.fqdn_policy(model, egress_settings)) is not None:
-            guards.append(custom_resource(f"{name}-allow-names", named, child))
-        if args.traces is not None:
-            guards.append(network_policy(f"{name}-allow-traces", tracing.network_policy(model, args.traces), child))
-        if not model.stopped:
-            # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
-            # Gateway. When a model is stopped these are deleted last.
-            if door is None or door.keep_paths:
-                own = routing.route(model, gateway, kept=door is not None)
-                custom_resource(f"{name}-route", own, after(child, *args.entrances))
-                for key, policy in routing.model_policies(model).items():
-                    custom_resource(f"{name}-{key}", policy, child)
-            if door is not None:
-                _behind_door(name, model, door, after(child, *args.entrances))
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
-        service = custom_resource(
-            f"{name}-service",
-            serving.service(model, pool, egress_settings, args.traces, door, source=args.source),
-            pulumi.ResourceOptions(
-                parent=self,
-                provider=args.provider,
-                # Nothing works without the configuration. KServe creates the pods without the route, and pool and
-                # endpoint picker as soon as it sees one: ``reconcile`` and ``enqueueOnHttpRouteChange`` in
-                # ``pkg/controller/v1alpha2/llmisvc/controller.go``.
-                depends_on=[account, runtime, *guards],
-                custom_timeouts=times,
-                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
-                # KServe rejects a changed number of pods in a group, and puts labels into the selector of its
-                # Deployment, which is immutable (``workload_single_node.go``): a model that moves to another slice, or
-                # whose load GKE's adapter begins or ceases to read, is recreated.
-                replace_on_changes=["spec.parallelism.pipeline", "spec.labels"],
-                delete_before_replace=True,
-            ),
+        service = pulumi.ResourceOptions(
+            custom_timeouts=times,
+            hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
+            # KServe rejects a changed number of pods in a group, and puts labels into the selector of its Deployment,
+            # which is immutable (``workload_single_node.go``): a model that moves to another slice, or whose load GKE's
+            # adapter begins or ceases to read, is recreated.
+            replace_on_changes=["spec.parallelism.pipeline", "spec.labels"],
+            delete_before_replace=True,
         )
-        scaled: list[pulumi.Resource] = [service, *args.autoscalers]
-        for key, manifest in scaling.objects(model, args.source, args.prefix, args.project).items():
-            patient = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(custom_timeouts=times))
-            scaled.append(custom_resource(f"{name}-{key}", manifest, after(patient, *scaled)))
+        patient = pulumi.ResourceOptions(custom_timeouts=times)
+        create(
+            name,
+            objects,
+            pulumi.ResourceOptions(parent=self, provider=args.provider),
+            earlier={manifests.ENTRANCES: args.entrances, manifests.AUTOSCALERS: args.autoscalers},
+            special={manifests.SERVICE: service, **dict.fromkeys(scaling.KEYS, patient)},
+        )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")
         self.curl = (
@@ -183,23 +154,6 @@ class Model(pulumi.ComponentResource):
             **({"stopped": True} if model.stopped else {}),
         }
         self.register_outputs(self.endpoint)
-
-
-def _behind_door(name: str, model: ModelSettings, door: FrontDoorSettings, options: pulumi.ResourceOptions) -> None:
-    """Creates the model's route at the front door, the callers that may use it, and their priorities.
-
-    The limits on callers come first: the route must not be open for a moment to those who may not use it. In the
-    ``options`` of each is the front door itself: if the stack loses it, the component of the model no longer depends on
-    it, and these would be deleted after the controller that removes the route's finalizer.
-    """
-    first = [
-        custom_resource(f"{name}-priority-{caller}", objective, options)
-        for caller, objective in behind_door.objectives(model, door).items()
-    ]
-    first.append(custom_resource(f"{name}-callers", behind_door.access(model, door), options))
-    if (unknown := behind_door.unknown(model, door)) is not None:
-        first.append(custom_resource(f"{name}-callers-unknown", unknown, options))
-    custom_resource(f"{name}-door", behind_door.route(model), after(options, *first))
 
 
 def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:

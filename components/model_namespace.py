@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.core import v1 as core
 
 from components.cluster import Cluster
 from components.configuration import StackSecrets
-from components.custom_resources import NAMESPACE_TIMES, network_policy
+from components.kubernetes_objects import create
 from llmd_gke.manifests import firewall, naming, pod_security
+from llmd_gke.manifests.named import Named, named, secret
 from llmd_gke.settings import ModelSettings, StackSettings
 
 
@@ -51,30 +51,19 @@ class ModelNamespace(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:ModelNamespace", name, None, opts)
-        namespace = core.Namespace(
-            f"{name}-namespace",
-            metadata={
-                "name": args.namespace,
-                # The server's image runs as root, without privileges: a level stricter than `baseline` would reject it.
-                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels(pod_security.level(args.models))},
-            },
-            opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
+        space = args.namespace
+        # The server's image runs as root, without privileges: a level stricter than `baseline` would reject it.
+        namespace = pod_security.namespace(
+            space, pod_security.level(args.models), {naming.GATEWAY_ACCESS_LABEL: "true"}
         )
-        inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
-        network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
+        objects = {"default-deny": firewall.default_deny(space)}
+        # The SDK resolves an Output at any depth of a manifest.
         if args.token is not None:
-            core.Secret(
-                f"{name}-hugging-face-token",
-                metadata={"name": naming.TOKEN_SECRET, "namespace": args.namespace},
-                string_data={"HF_TOKEN": pulumi.Output.secret(args.token)},
-                opts=inside,
-            )
+            data = {"HF_TOKEN": cast("str", pulumi.Output.secret(args.token))}
+            objects["hugging-face-token"] = secret(naming.TOKEN_SECRET, space, {**data}, type_=None)
         if args.pull_secret is not None:
-            core.Secret(
-                f"{name}-pull-secret",
-                metadata={"name": naming.PULL_SECRET, "namespace": args.namespace},
-                type="kubernetes.io/dockerconfigjson",
-                string_data={".dockerconfigjson": pulumi.Output.secret(args.pull_secret)},
-                opts=inside,
-            )
+            data = {".dockerconfigjson": cast("str", pulumi.Output.secret(args.pull_secret))}
+            objects["pull-secret"] = secret(naming.PULL_SECRET, space, {**data}, type_="kubernetes.io/dockerconfigjson")
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        create(name, [Named("namespace", namespace), *named(objects, "namespace")], child)
         self.register_outputs({})

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.batch import v1 as batch
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.meta import v1 as meta
 
 from components.cluster import Cluster
-from components.custom_resources import custom_resource, network_policy
+from components.kubernetes_objects import create
 from llmd_gke.catalog.registries import Mirrors
-from llmd_gke.manifests import egress, identity, weights_copy
+from llmd_gke.manifests import weights_copy
 from llmd_gke.settings import ModelSettings, NetworkSettings, StackSettings
 
 
@@ -54,31 +51,15 @@ class ModelWeights(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelWeightsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:ModelWeights", name, None, opts)
-        model = args.settings
-        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        account = identity.copy_account(model, args.prefix)
-        needed: list[pulumi.Resource] = [
-            core.ServiceAccount(
-                f"{name}-account",
-                metadata={"name": account, "namespace": model.namespace},
-                automount_service_account_token=False,
-                opts=child,
-            ),
-            network_policy(f"{name}-allow", weights_copy.network_policy(model, args.network), child),
-        ]
-        if (named := egress.copy_policy(model, args.network.egress)) is not None:
-            needed.append(custom_resource(f"{name}-allow-names", named, child))
-        job = weights_copy.job(model, account=account, mirrors=args.mirrors)
-        wait = f"{model.startup_budget}m"
-        batch.Job(
-            f"{name}-job",
-            metadata=cast("meta.ObjectMetaArgsDict", job["metadata"]),
-            spec=cast("batch.JobSpecArgsDict", job["spec"]),
-            opts=pulumi.ResourceOptions.merge(
-                child,
-                pulumi.ResourceOptions(
-                    depends_on=needed, custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait)
-                ),
-            ),
+        wait = f"{args.settings.startup_budget}m"
+        create(
+            name,
+            weights_copy.objects(args.settings, network=args.network, mirrors=args.mirrors, cluster=args.prefix),
+            pulumi.ResourceOptions(parent=self, provider=args.provider),
+            special={
+                weights_copy.JOB: pulumi.ResourceOptions(
+                    custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait)
+                )
+            },
         )
         self.register_outputs({})

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import pulumi
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.helm import v3 as helm
 
 from components.cluster import Cluster
-from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
+from components.kubernetes_objects import create
 from llmd_gke.catalog.registries import Mirrors
-from llmd_gke.manifests import charts, platform_firewall, pod_security
+from llmd_gke.manifests.objects import platform as manifests
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 
 
@@ -54,59 +51,18 @@ class Platform(pulumi.ComponentResource):
     ``cert_manager``, the release that other controllers with webhooks wait for.
     """
 
-    cert_manager: helm.Release
+    cert_manager: pulumi.Resource
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
-        folder, mirrors = args.settings.chart_folder, args.mirrors
+        objects = manifests.objects(
+            args.settings, network=args.network, mirrors=args.mirrors, private_nodes=args.private_nodes
+        )
         # Controllers own nothing outside the cluster. They remain until the last LLMInferenceService is finalised, and
         # are deleted with the cluster.
         child = pulumi.ResourceOptions(
             parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
         )
-        prepared = {space: _namespace(f"{name}-{space}", space, args, child) for space in charts.WEBHOOK_PORTS}
-
-        def release(spec: charts.Release, after: Sequence[pulumi.Resource]) -> helm.Release:
-            return helm.Release(
-                f"{name}-{spec.name}",
-                name=spec.name,
-                chart=spec.chart,
-                version=spec.version,
-                namespace=spec.namespace,
-                create_namespace=True,
-                values=spec.values,
-                timeout=900,
-                opts=pulumi.ResourceOptions.merge(
-                    child, pulumi.ResourceOptions(depends_on=[*prepared[spec.namespace], *after])
-                ),
-            )
-
-        self.cert_manager = release(charts.cert_manager(folder, mirrors), [])
-        lws = release(charts.lws(folder, mirrors), [])
-        # The CRDs only carry an annotation for cert-manager, which it follows whenever it starts.
-        crds = release(charts.kserve_crds(folder, mirrors), [])
-        before = [self.cert_manager, lws, crds, args.gateway_api]
-        controller = release(charts.kserve_controller(folder, mirrors), before)
-        release(charts.kserve_presets(folder, mirrors), [controller])
+        made = create(name, objects, child, earlier={manifests.GATEWAY_API: [args.gateway_api]})
+        (self.cert_manager,) = made[manifests.CERT_MANAGER]
         self.register_outputs({})
-
-
-def _namespace(
-    name: str, namespace: str, args: PlatformArgs, opts: pulumi.ResourceOptions
-) -> Sequence[pulumi.Resource]:
-    """A namespace with labels, and its NetworkPolicies.
-
-    It is a patch, because a patch creates a missing namespace and labels an existing one: in older stacks Helm created
-    it (``createNamespace``). There a ``Namespace`` would fail because it already exists, and this program would delete
-    what it did not create.
-    """
-    patch = core.NamespacePatch(
-        f"{name}-namespace",
-        metadata={"name": namespace, "labels": pod_security.labels("baseline")},
-        opts=opts,
-    )
-    if not args.settings.network_policies:
-        return [patch]
-    inside = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[patch]))
-    policies = platform_firewall.policies(namespace, args.network, private_nodes=args.private_nodes)
-    return [patch, *(network_policy(f"{name}-{key}", policy, inside) for key, policy in policies.items())]

@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 from pulumi_gcp import compute, container
 
 from components.cluster import SCOPES, Cluster
-from components.custom_resources import custom_resource
+from components.kubernetes_objects import resource
 from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
@@ -74,7 +74,7 @@ class TpuPool(pulumi.ComponentResource):
         if args.settings.compute_class is not None:
             # GKE judges the class by its node pools, and pods that select it need one.
             after = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[*made])
-            custom_resource(f"{name}-class", compute_class(args.settings), after)
+            resource(f"{name}-class", compute_class(args.settings), after)
         self.pool = made[0].name
         self.register_outputs({"pool": self.pool})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.custom_resources import custom_resource
+from components.kubernetes_objects import resource
 from llmd_gke.manifests import multi_host
 
 
@@ -28,5 +28,5 @@ class WorkerPreset(pulumi.ComponentResource):
     def __init__(self, name: str, args: WorkerPresetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:WorkerPreset", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        custom_resource(f"{name}-config", multi_host.preset(args.namespace), child)
+        resource(f"{name}-config", multi_host.preset(args.namespace), child)
         self.register_outputs({})

@@ -16,13 +16,16 @@ from llmd_gke.manifests.types import JsonObject
 
 @dataclass(frozen=True)
 class Release:
-    """One Helm release. ``chart`` is an OCI address or a folder; ``version`` is ``None`` for a folder."""
+    """One Helm release. ``chart`` is an OCI address or a folder; ``version`` is ``None`` for a folder.
+    ``create_namespace``: Helm creates the namespace if it is missing.
+    """
 
     name: str
     namespace: str
     chart: str
     version: str | None
     values: JsonObject
+    create_namespace: bool = False
 
 
 def release(

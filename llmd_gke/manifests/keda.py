@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from llmd_gke.catalog import registries, scaling, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests import egress, firewall, identity, platform_firewall
+from llmd_gke.manifests import egress, firewall, identity, platform_firewall, pod_security
 from llmd_gke.manifests.charts import Release
+from llmd_gke.manifests.named import Named, named, names
+from llmd_gke.manifests.scaling import authentication
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import NetworkSettings
 
@@ -17,6 +19,26 @@ REGISTRY = "ghcr.io"
 """The registry of the chart's images."""
 
 _REQUESTS: JsonObject = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
+
+
+ACCESS = "access"
+"""What the component brings: the operator's permission to read metrics."""
+
+
+def objects(
+    cluster: str,
+    *,
+    network: NetworkSettings | None,
+    private_nodes: bool,
+    chart_folder: str | None,
+    mirrors: Mirrors,
+) -> list[Named]:
+    """The namespace, closed if ``network`` is given, the chart, and what ScaledObjects refer to."""
+    space = Named("namespace", pod_security.namespace(scaling.KEDA_NAMESPACE, "baseline"))
+    closed = {} if network is None else network_policies(network, private_nodes=private_nodes)
+    first = [space, *named(closed, space.name)]
+    chart = Named(scaling.KEDA_CHART, release(cluster, chart_folder, mirrors), (*names(first), ACCESS))
+    return [*first, chart, Named("authentication", authentication(), (chart.name,))]
 
 
 def account(cluster: str) -> str:

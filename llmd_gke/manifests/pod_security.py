@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import ModelSettings
 
 PREFIX = "pod-security.kubernetes.io"
@@ -35,6 +36,12 @@ BASELINE_CAPABILITIES = frozenset(
 def labels(enforce: Level) -> dict[str, str]:
     """Labels that reject pods below ``enforce``; warnings and the audit log report those below ``restricted``."""
     return {f"{PREFIX}/enforce": enforce, f"{PREFIX}/warn": "restricted", f"{PREFIX}/audit": "restricted"}
+
+
+def namespace(name: str, enforce: Level, more: JsonObject | None = None) -> JsonObject:
+    """A namespace with these labels, and ``more``."""
+    metadata: JsonObject = {"name": name, "labels": {**(more or {}), **labels(enforce)}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
 def level(models: Iterable[ModelSettings]) -> Level:

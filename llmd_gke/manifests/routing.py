@@ -10,11 +10,14 @@ from collections.abc import Sequence
 
 from llmd_gke import gateways
 from llmd_gke.catalog import endpoints, front_door, kserve
-from llmd_gke.manifests import naming
+from llmd_gke.manifests import naming, pod_security
+from llmd_gke.manifests.named import Named, names, secret
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
+GATEWAY = "gateway"
+"""The name of the Gateway among :func:`objects`."""
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 """Label that the API server, and nothing else, sets on every namespace
@@ -127,6 +130,27 @@ def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObj
     return gateways.DEFAULT.gateway_policy(
         naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access
     )
+
+
+def objects(
+    settings: GatewaySettings,
+    namespaces: Sequence[str],
+    *,
+    address_name: str,
+    ssl_policy: str | None,
+    certificate: JsonObject | None,
+) -> list[Named]:
+    """The Gateway in a namespace of its own, its policy, and the redirect. ``certificate``: entries of its Secret."""
+    first = [Named("namespace", pod_security.namespace(naming.GATEWAY_NAMESPACE, "restricted"))]
+    if certificate is not None:
+        made = secret(naming.TLS_SECRET, naming.GATEWAY_NAMESPACE, certificate, type_="kubernetes.io/tls")
+        first.append(Named("certificate", made, ("namespace",)))
+    result = [*first, Named(GATEWAY, gateway(settings, address_name, namespaces), names(first))]
+    if (policy := gateway_policy(settings, ssl_policy)) is not None:
+        result.append(Named("gateway-policy", policy, ("namespace",)))
+    if (to_https := redirect(settings)) is not None:
+        result.append(Named("redirect", to_https, (GATEWAY,)))
+    return result
 
 
 def _pool(model: ModelSettings) -> JsonObject:

@@ -30,6 +30,10 @@ ACTIVE_WITH_REQUESTS = "0"
 """Of a model that may have no server: only requests keep servers."""
 
 
+KEYS = ("load", "replicas")
+"""The keys of :func:`objects`."""
+
+
 def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
     """The objects of one model, by a key that is unique in it, in the order in which they are created.
 

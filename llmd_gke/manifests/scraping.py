@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import kserve, monitoring
 from llmd_gke.manifests import firewall
+from llmd_gke.manifests.named import Named, account, named
 from llmd_gke.manifests.types import Json, JsonObject
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -26,6 +27,35 @@ PICKERS = "endpoint-pickers"
 """Names of the PodMonitorings; Prometheus has them as the label ``job``."""
 
 _OF_MODELS: JsonObject = {kserve.PART_OF: kserve.PART}
+
+
+def objects(namespaces: Sequence[str], interval_seconds: int) -> list[Named]:
+    """The access of the readers' accounts, and the objects of each namespace."""
+    result = named({"reader": cluster_role(), "reader-binding": cluster_role_binding(namespaces)})
+    for space in namespaces:
+        made: dict[str, JsonObject] = {
+            "account": account(READER, space),
+            "token": _token(space),
+            "read-token": read_token(space),
+            "read-token-binding": read_token_binding(space),
+            "allow-collectors": network_policy(space),
+            "servers": servers(space, interval_seconds),
+            "pickers": pickers(space, interval_seconds),
+        }
+        # Kubernetes deletes a token Secret at once if its account does not exist.
+        waits = {"token": (f"{space}-account",), "pickers": (f"{space}-token",)}
+        result += [Named(f"{space}-{key}", manifest, waits.get(key, ())) for key, manifest in made.items()]
+    return result
+
+
+def _token(namespace: str) -> JsonObject:
+    annotations: JsonObject = {"kubernetes.io/service-account.name": READER}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": TOKEN, "namespace": namespace, "annotations": annotations},
+        "type": "kubernetes.io/service-account-token",
+    }
 
 
 def cluster_role() -> JsonObject:

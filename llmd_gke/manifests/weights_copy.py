@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from llmd_gke.catalog import registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests import egress, firewall, naming, weights
+from llmd_gke.manifests import egress, firewall, identity, naming, weights
+from llmd_gke.manifests.named import Named, account, named, names
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings, NetworkSettings
 
@@ -32,6 +33,19 @@ MOUNT_OPTIONS = (f"uid={USER}", f"gid={USER}", "write:enable-streaming-writes:tr
 
 ATTEMPTS = 6
 """Further pods after a failed one; each resumes."""
+
+
+JOB = "job"
+"""The name of the Job among :func:`objects`."""
+
+
+def objects(model: ModelSettings, *, network: NetworkSettings, mirrors: Mirrors, cluster: str) -> list[Named]:
+    """The Job, after its service account and its NetworkPolicies."""
+    name = identity.copy_account(model, cluster)
+    needed = named({"account": account(name, model.namespace), "allow": network_policy(model, network)})
+    if (allowed := egress.copy_policy(model, network.egress)) is not None:
+        needed.append(Named("allow-names", allowed))
+    return [*needed, Named(JOB, job(model, account=name, mirrors=mirrors), names(needed))]
 
 
 def network_policy(model: ModelSettings, network: NetworkSettings) -> JsonObject:

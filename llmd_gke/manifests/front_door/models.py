@@ -13,6 +13,7 @@ from llmd_gke.catalog import front_door, kserve
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.front_door.gateway import admitting
+from llmd_gke.manifests.named import Named, named, names
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import CallerSettings, FrontDoorSettings, ModelSettings
 
@@ -136,3 +137,17 @@ def objectives(model: ModelSettings, door: FrontDoorSettings) -> dict[str, JsonO
         for caller in door.callers_of(model.name)
         if caller.priority != 0
     }
+
+
+def objects(model: ModelSettings, door: FrontDoorSettings, entrances: str) -> list[Named]:
+    """The model's route at the front door, the callers that may use it, and their priorities.
+
+    The limits on callers come first: the route must not be open for a moment to those who may not use it. All wait for
+    the front door itself, among ``entrances``: if the stack loses it, the component of the model no longer depends on
+    it, and these would be deleted after the controller that removes the route's finalizer.
+    """
+    first = named({f"priority-{caller}": objective for caller, objective in objectives(model, door).items()}, entrances)
+    first.append(Named("callers", access(model, door), (entrances,)))
+    if (refused := unknown(model, door)) is not None:
+        first.append(Named("callers-unknown", refused, (entrances,)))
+    return [*first, Named("door", route(model), (entrances, *names(first)))]

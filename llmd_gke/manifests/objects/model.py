@@ -1,0 +1,72 @@
+"""All objects of a model, in the order that KServe and GKE require."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.scaling import Source
+from llmd_gke.manifests import egress, firewall, identity, naming, routing, scaling, serving, tracing
+from llmd_gke.manifests.front_door import models as behind_door
+from llmd_gke.manifests.named import Named, account, named, names
+from llmd_gke.settings import (
+    AcceleratorPool,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    NetworkSettings,
+    TracesSettings,
+)
+
+ENTRANCES, AUTOSCALERS = "entrances", "autoscalers"
+"""What a model's component brings: what routes wait for, and what the autoscaler's objects wait for."""
+SERVICE = "service"
+
+
+def objects(
+    model: ModelSettings,
+    pool: AcceleratorPool,
+    *,
+    gateway: GatewaySettings,
+    network: NetworkSettings,
+    cluster: str,
+    project: str,
+    source: Source,
+    traces: TracesSettings | None,
+    door: FrontDoorSettings | None,
+) -> list[Named]:
+    """The pods' account, the runtime, NetworkPolicies, routes and GKE's policies, the service, its autoscaler.
+
+    KServe creates the pods without the route, and pool and endpoint picker as soon as it sees one (``reconcile`` and
+    ``enqueueOnHttpRouteChange`` in ``pkg/controller/v1alpha2/llmisvc/controller.go``): so the service waits for neither
+    route nor policies, and becomes healthy only with them.
+    """
+    # KServe gives the endpoint picker's pod the pull secrets of this account (kserve/kserve
+    # ``pkg/controller/v1alpha2/llmisvc/scheduler.go``).
+    pull_secret = naming.PULL_SECRET if model.private_image else None
+    name, outside = identity.account(model.name, cluster), network.egress
+    closed = firewall.model_policies(model, network, spans_hosts=pool.slice.multi_host, door=door)
+    first = [
+        Named("account", account(name, model.namespace, pull_secret=pull_secret)),
+        Named(pool.accelerator.config_suffix, serving.runtime_config(model, pool, outside, account=name, door=door)),
+        *named(closed),
+    ]
+    if (allowed := egress.fqdn_policy(model, outside)) is not None:
+        first.append(Named("allow-names", allowed))
+    if traces is not None:
+        first.append(Named("allow-traces", tracing.network_policy(model, traces)))
+    service = serving.service(model, pool, outside, traces, door, source=source)
+    # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
+    # Gateway. When a model is stopped these are deleted last.
+    routes = [] if model.stopped else _routes(model, gateway, door)
+    result = [*first, *routes, Named(SERVICE, service, names(first))]
+    waits = (SERVICE, AUTOSCALERS)
+    for key, manifest in scaling.objects(model, source, cluster, project).items():
+        result.append(Named(key, manifest, waits))
+        waits = (*waits, key)
+    return result
+
+
+def _routes(model: ModelSettings, gateway: GatewaySettings, door: FrontDoorSettings | None) -> list[Named]:
+    result: list[Named] = []
+    if door is None or door.keep_paths:
+        result.append(Named("route", routing.route(model, gateway, kept=door is not None), (ENTRANCES,)))
+        result += named(routing.model_policies(model))
+    return result if door is None else [*result, *behind_door.objects(model, door, ENTRANCES)]

@@ -51,7 +51,7 @@ def record(
     monitor = RecordingMonitor(Invented(preview), graph.nodes)
     settings.set_root_resource(None)  # pyright: ignore[reportArgumentType] - a stack of an earlier run must not stay
     set_all_config(dict(config), list(secrets))
-    mocks.set_mocks(Invented(preview), project, stack, preview, _quiet(), monitor)
+    mocks.set_mocks(Invented(preview), project, stack, preview, logger=_quiet(), monitor=monitor)
 
     @awaited
     def run() -> None:

@@ -22,7 +22,7 @@ _RANGE = re.compile(r"\[(\d+)([smhd])\]")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Alert:
     """A condition in PromQL that must hold for some time.
 

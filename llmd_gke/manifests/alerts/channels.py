@@ -20,7 +20,7 @@ SENSITIVE = ("auth_token", "service_key", "password")
 """Labels that the API accepts but never returns."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Channel:
     """A notification channel.
 
@@ -58,12 +58,12 @@ def _channel(channel: ChannelSettings, cluster: str) -> Channel:
     given = channel.model_dump_json(by_alias=True, exclude_none=True, exclude={"minimum_severity"})
     digest = hashlib.sha256(given.encode()).hexdigest()[:8]
     return Channel(
-        f"{channel.kinds[0].lower()}-{digest}",
-        kind,
-        f"{cluster}: {address}",
-        labels,
-        channel.minimum_severity,
-        secrets,
+        key=f"{channel.kinds[0].lower()}-{digest}",
+        type=kind,
+        display_name=f"{cluster}: {address}",
+        labels=labels,
+        minimum_severity=channel.minimum_severity,
+        secrets=secrets,
     )
 
 

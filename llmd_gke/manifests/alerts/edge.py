@@ -78,58 +78,58 @@ def _errors(settings: StackSettings) -> Alert:
         for matcher in ('response_code_class="500"', 'response_code_class!="400"')
     )
     return Alert(
-        "GatewayServerErrors",
-        f"sum(rate({requests}{bad}[5m])) / sum(rate({requests}{counted}[5m])) > {SERVER_ERROR_RATIO:g} "
+        name="GatewayServerErrors",
+        expression=f"sum(rate({requests}{bad}[5m])) / sum(rate({requests}{counted}[5m])) > {SERVER_ERROR_RATIO:g} "
         f"and sum(increase({requests}{bad}[5m])) >= {FEWEST_ERRORS}",
-        5 * MINUTE,
-        "critical",
-        "google",
-        "More than 5 % of the gateway's answers have status 5xx, the load balancer's own among them: no healthy "
+        seconds=5 * MINUTE,
+        severity="critical",
+        origin="google",
+        means="More than 5 % of the gateway's answers have status 5xx, the load balancer's own among them: no healthy "
         "backend, a timeout, an endpoint picker that does not answer. Status 4xx does not count.",
-        (
+        do=(
             "`llmd-gke status --stack STACK`, then `llmd-gke smoke --stack STACK`.",
             "`statusDetails` in the load balancer's logs says why: docs/troubleshooting.md.",
             "If ModelErrorRatioFast also fires, servers fail. If it does not, the fault is between the gateway and "
             "the servers.",
         ),
-        LOAD_BALANCER,
+        source=LOAD_BALANCER,
     )
 
 
 def _unreachable(settings: StackSettings) -> Alert:
     passed = _uptime(settings, Google.UPTIME_PASSED)
     return Alert(
-        "EndpointUnreachable",
-        f"avg by (check_id) (avg_over_time({passed}[5m])) < {HALF:g}",
-        2 * MINUTE,
-        "critical",
-        "google",
-        "More than half of Google's checks from outside do not reach a model's health endpoint through the gateway: "
-        "DNS, certificate, firewall, load balancer, route, or all of the model's replicas."
+        name="EndpointUnreachable",
+        expression=f"avg by (check_id) (avg_over_time({passed}[5m])) < {HALF:g}",
+        seconds=2 * MINUTE,
+        severity="critical",
+        origin="google",
+        means="More than half of Google's checks from outside do not reach a model's health endpoint through the "
+        "gateway: DNS, certificate, firewall, load balancer, route, or all of the model's replicas."
         + (DOOR_CHECK if checks_front_door(settings) else ""),
-        (
+        do=(
             "`llmd-gke smoke --stack STACK` from outside the VPC says which step fails.",
             "If ModelHasNoReadyReplica also fires, begin there.",
         ),
-        UPTIME_CHECKS,
+        source=UPTIME_CHECKS,
     )
 
 
 def _certificate(settings: StackSettings) -> Alert:
     left = _uptime(settings, Google.UPTIME_CERTIFICATE_DAYS)
     return Alert(
-        "CertificateExpiring",
-        f"min by (check_id) ({left}) < {DAYS_LEFT}",
-        60 * MINUTE,
-        "warning",
-        "google",
-        "The certificate that clients see expires within three weeks. One that Google manages should have been renewed "
-        "by now.",
-        (
+        name="CertificateExpiring",
+        expression=f"min by (check_id) ({left}) < {DAYS_LEFT}",
+        seconds=60 * MINUTE,
+        severity="warning",
+        origin="google",
+        means="The certificate that clients see expires within three weeks. One that Google manages should have been "
+        "renewed by now.",
+        do=(
             "`fromConfig`: set the secrets `llmd-gke:tlsCertificate` and `llmd-gke:tlsKey`, then `pulumi up`.",
             "Certificate Manager: the DNS authorization of the domain must still be there (docs/edge.md).",
         ),
-        UPTIME_CHECKS,
+        source=UPTIME_CHECKS,
     )
 
 

@@ -34,7 +34,7 @@ FEWEST_ERRORS = 5
 PERCENTILE = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Burn:
     """A burn rate: the budget is consumed ``rate`` times as fast as allowed, in both windows."""
 
@@ -48,8 +48,24 @@ class Burn:
 
 
 BURNS = (
-    Burn("ModelErrorRatioFast", 14.4, "1h", "5m", 2, "critical", "2 % of a month's budget within one hour"),
-    Burn("ModelErrorRatioSlow", 6, "6h", "30m", 15, "warning", "5 % of a month's budget within six hours"),
+    Burn(
+        name="ModelErrorRatioFast",
+        rate=14.4,
+        long="1h",
+        short="5m",
+        minutes=2,
+        severity="critical",
+        budget="2 % of a month's budget within one hour",
+    ),
+    Burn(
+        name="ModelErrorRatioSlow",
+        rate=6,
+        long="6h",
+        short="30m",
+        minutes=15,
+        severity="warning",
+        budget="5 % of a month's budget within six hours",
+    ),
 )
 """The workbook's first two burn rates. The third, over three days, is for tickets and not for alerts."""
 
@@ -97,21 +113,22 @@ def _groups(running: Sequence[ModelSettings]) -> list[SameObjectives]:
 def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
     ours = SameObjectives([model], model.name).select(settings)
     return Alert(
-        "PickerMetricsAbsent",
-        f"absent({Picker.READY}{ours})",
-        5 * MINUTE,
-        "critical",
-        "scraped",
-        "There have been no metrics from the model's endpoint picker for ten minutes (this alert's five, after "
-        "PromQL's five). Either the picker is down and requests fail, or the collectors cannot reach it and other "
-        "alerts of the model cannot fire.",
-        (
+        name="PickerMetricsAbsent",
+        expression=f"absent({Picker.READY}{ours})",
+        seconds=5 * MINUTE,
+        severity="critical",
+        origin="scraped",
+        means="There have been no metrics from the model's endpoint picker for ten minutes (this alert's five, after "
+        "PromQL's "
+        "five). Either the picker is down and requests fail, or the collectors cannot reach it and other alerts of the "
+        "model cannot fire.",
+        do=(
             "Does the model answer? `llmd-gke smoke --stack STACK`.",
             "`kubectl get pods -l app.kubernetes.io/component=llminferenceservice-router-scheduler` in its namespace.",
             "If the picker runs: docs/monitoring.md shows how to find out why a scrape failed.",
         ),
-        "https://github.com/llm-d/llm-d/blob/098dea78/docs/operations/observability/alerting.md",
-        model.name,
+        source="https://github.com/llm-d/llm-d/blob/098dea78/docs/operations/observability/alerting.md",
+        model=model.name,
     )
 
 
@@ -147,22 +164,22 @@ def _burn(settings: StackSettings, group: SameObjectives, burn: Burn) -> Alert:
     enough = f"{_failed(settings, group, burn.long, 'increase')} >= {FEWEST_ERRORS}"
     asleep = promql.unless_asleep(settings) if any(model.scales_to_zero for model in group.models) else ""
     return Alert(
-        burn.name,
-        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + asleep,
-        burn.minutes * MINUTE,
-        burn.severity,
-        "scraped",
-        f"Servers or the endpoint picker fail requests of a model {burn.rate:g} times as fast as its objective "
+        name=burn.name,
+        expression=" and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]) + asleep,
+        seconds=burn.minutes * MINUTE,
+        severity=burn.severity,
+        origin="scraped",
+        means=f"Servers or the endpoint picker fail requests of a model {burn.rate:g} times as fast as its objective "
         f"`availability` allows: {burn.budget}. Status 4xx does not count. Errors after the first token of a stream "
         "do not count either, because their status is 200.",
-        (
+        do=(
             "What changed? `pulumi stack history`; undo it by `pulumi up` of the commit before.",
             "The dashboard shows errors by code: ServiceUnavailable means no ready replica; others are in the servers' "
             "logs.",
             "The objective is wrong: `objectives.availability` of the model.",
         ),
-        WORKBOOK,
-        group.name,
+        source=WORKBOOK,
+        model=group.name,
     )
 
 
@@ -174,35 +191,35 @@ def _latency(settings: StackSettings, group: SameObjectives) -> tuple[Alert, ...
 
     return (
         Alert(
-            "FirstTokenSlow",
-            f"{quantile(Server.FIRST_TOKEN_SECONDS)} > {objectives.first_token_seconds:g}",
-            10 * MINUTE,
-            "warning",
-            "scraped",
-            "One request in twenty waits longer for its first token than the objective `firstTokenSeconds` allows: "
-            "requests queue, or prompts are longer than usual.",
-            (
+            name="FirstTokenSlow",
+            expression=f"{quantile(Server.FIRST_TOKEN_SECONDS)} > {objectives.first_token_seconds:g}",
+            seconds=10 * MINUTE,
+            severity="warning",
+            origin="scraped",
+            means="One request in twenty waits longer for its first token than the objective `firstTokenSeconds` "
+            "allows: requests queue, or prompts are longer than usual.",
+            do=(
                 "If ModelQueueing also fires: raise `replicas`.",
                 "If it does not: prompts have grown. `maxNumBatchedTokens` sets how many tokens are prefilled at a "
                 "time.",
                 "The objective is wrong for this model: `objectives.firstTokenSeconds`.",
             ),
-            VLLM,
-            group.name,
+            source=VLLM,
+            model=group.name,
         ),
         Alert(
-            "TokensSlow",
-            f"{quantile(Server.INTER_TOKEN_SECONDS)} > {objectives.inter_token_milliseconds / 1000:g}",
-            10 * MINUTE,
-            "warning",
-            "scraped",
-            "For one token in twenty, the time since the previous token exceeds the objective "
+            name="TokensSlow",
+            expression=f"{quantile(Server.INTER_TOKEN_SECONDS)} > {objectives.inter_token_milliseconds / 1000:g}",
+            seconds=10 * MINUTE,
+            severity="warning",
+            origin="scraped",
+            means="For one token in twenty, the time since the previous token exceeds the objective "
             "`interTokenMilliseconds`: the server works on too many requests at a time, or prefills interrupt it.",
-            (
+            do=(
                 "Lower `maxNumSeqs` or `maxNumBatchedTokens`, or raise `replicas`.",
                 "The objective is wrong for this model: `objectives.interTokenMilliseconds`.",
             ),
-            VLLM,
-            group.name,
+            source=VLLM,
+            model=group.name,
         ),
     )

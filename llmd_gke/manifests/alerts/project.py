@@ -22,32 +22,32 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     return (
         *_idle(settings),
         Alert(
-            "QuotaAlmostUsed",
-            " or ".join(_quota_use(settings)),
-            15 * MINUTE,
-            "info",
-            "google",
-            "More than 90 % of a quota of chips in the region is used. The next replica, or the extra host of an "
+            name="QuotaAlmostUsed",
+            expression=" or ".join(_quota_use(settings)),
+            seconds=15 * MINUTE,
+            severity="info",
+            origin="google",
+            means="More than 90 % of a quota of chips in the region is used. The next replica, or the extra host of an "
             "update, may not get its chips.",
-            (
+            do=(
                 "`llmd-gke doctor --stack STACK` compares quotas with the maximum that the settings may need.",
                 "Request more in the console (IAM, Quotas); this can take days.",
             ),
-            QUOTA,
+            source=QUOTA,
         ),
         Alert(
-            "ConfigurationDrift",
-            f"max(last_over_time({drift}[26h])) > 0",
-            0,
-            "warning",
-            "google",
-            "The nightly comparison found resources that differ from the program: somebody changed or deleted "
+            name="ConfigurationDrift",
+            expression=f"max(last_over_time({drift}[26h])) > 0",
+            seconds=0,
+            severity="warning",
+            origin="google",
+            means="The nightly comparison found resources that differ from the program: somebody changed or deleted "
             "them by hand.",
-            (
+            do=(
                 "`pulumi refresh --preview-only --diff --stack STACK` lists them.",
                 "Wanted: put the change into the settings. Unwanted: `pulumi up --refresh` undoes it.",
             ),
-            "https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
+            source="https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
         ),
     )
 
@@ -57,17 +57,17 @@ def _idle(settings: StackSettings) -> Iterator[Alert]:
     for kind in {pool.accelerator.name: pool.accelerator for pool in settings.pools}.values():
         percent = f"{kind.utilization}{promql.resource(settings, NODE)}"
         yield Alert(
-            f"{kind.name.capitalize()}Idle",
-            f"avg by (node_name) (avg_over_time({percent}[1h])) < {IDLE_PERCENT}",
-            120 * MINUTE,
-            "info",
-            "google",
-            f"A {kind.name} host has computed almost nothing for three hours and is billed.",
-            (
+            name=f"{kind.name.capitalize()}Idle",
+            expression=f"avg by (node_name) (avg_over_time({percent}[1h])) < {IDLE_PERCENT}",
+            seconds=120 * MINUTE,
+            severity="info",
+            origin="google",
+            means=f"A {kind.name} host has computed almost nothing for three hours and is billed.",
+            do=(
                 "If nobody uses the model: set `stopped: true`, `scaling.idleAfterSeconds`, or fewer `replicas`.",
                 "If the host runs no server: lower `minNodes` of its pool.",
             ),
-            kind.utilization_source,
+            source=kind.utilization_source,
         )
 
 

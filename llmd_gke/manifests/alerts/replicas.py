@@ -33,49 +33,49 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
     was_ready = f"max {promql.BY_MODEL} (max_over_time({Picker.READY}{ours}[1d]))"
     return (
         Alert(
-            "ModelHasNoReadyReplica",
-            f"{ready} == 0 and {was_ready} > 0{promql.unless_asleep(settings)}",
-            2 * MINUTE,
-            "critical",
-            "scraped",
-            "The endpoint picker has no ready pod to send requests to: every request of the model fails with status "
-            "503. The model had ready pods within the last day, so this is not its first start.",
-            (
+            name="ModelHasNoReadyReplica",
+            expression=f"{ready} == 0 and {was_ready} > 0{promql.unless_asleep(settings)}",
+            seconds=2 * MINUTE,
+            severity="critical",
+            origin="scraped",
+            means="The endpoint picker has no ready pod to send requests to: every request of the model fails with "
+            "status 503. The model had ready pods within the last day, so this is not its first start.",
+            do=(
                 "`llmd-gke status --stack STACK` says which stage the pods are in.",
                 "All pods gone: look for a stock-out (ModelPodUnschedulable) or a node upgrade.",
                 "Pods restart: `kubectl logs --previous` of the container `main`; undo the last change by `pulumi up` "
                 "of the commit before it.",
             ),
-            LLM_D,
+            source=LLM_D,
         ),
         Alert(
-            "ModelLostReplicas",
-            " or ".join(_lost(settings, running)),
-            30 * MINUTE,
-            "warning",
-            "kube-state",
-            "Fewer replicas serve than the settings ask for, for longer than a new pod takes to start. Requests are "
-            "answered by the others, which have less room.",
-            (
+            name="ModelLostReplicas",
+            expression=" or ".join(_lost(settings, running)),
+            seconds=30 * MINUTE,
+            severity="warning",
+            origin="kube-state",
+            means="Fewer replicas serve than the settings ask for, for longer than a new pod takes to start. Requests "
+            "are answered by the others, which have less room.",
+            do=(
                 "`llmd-gke status --stack STACK`: which stage do the missing pods wait in?",
                 "No node: see ModelPodUnschedulable. A crash: see ServerRestarting.",
             ),
-            KUBE_STATE,
+            source=KUBE_STATE,
         ),
         Alert(
-            "ModelPodUnschedulable",
-            f"max by (namespace, pod) ({KubeState.UNSCHEDULABLE}{ours}) > 0",
-            20 * MINUTE,
-            "warning",
-            "kube-state",
-            "A pod has waited 20 minutes for a node. The zone has no TPU capacity, the quota is used up, or the pool "
-            "has reached `maxNodes`.",
-            (
+            name="ModelPodUnschedulable",
+            expression=f"max by (namespace, pod) ({KubeState.UNSCHEDULABLE}{ours}) > 0",
+            seconds=20 * MINUTE,
+            severity="warning",
+            origin="kube-state",
+            means="A pod has waited 20 minutes for a node. The zone has no TPU capacity, the quota is used up, or the "
+            "pool has reached `maxNodes`.",
+            do=(
                 "`kubectl describe pod` shows the autoscaler's reason, `llmd-gke doctor --stack STACK` the quotas.",
                 "Stock-out: another zone or capacity (docs/pools.md), or a reservation.",
                 "Pool at `maxNodes`: raise it, or lower `replicas`.",
             ),
-            KUBE_STATE,
+            source=KUBE_STATE,
         ),
     )
 
@@ -103,20 +103,21 @@ def _kept(settings: StackSettings) -> tuple[Alert, ...]:
     ours = promql.pods(settings)
     return (
         Alert(
-            "ServerRestarting",
-            f"(sum by (namespace_name, pod_name, container_name) (increase({Google.RESTARTS}{on_google}[1h])) or "
-            f"sum by (namespace, pod, container) (increase({KubeState.RESTARTS}{ours}[1h]))) >= {RESTARTS_IN_AN_HOUR}",
-            0,
-            "warning",
-            "google",
-            "A container of a model's namespace has restarted three times within an hour. Each restart of a server "
-            "costs its start-up time, and the requests it was handling fail.",
-            (
+            name="ServerRestarting",
+            expression=f"(sum by (namespace_name, pod_name, container_name) "
+            f"(increase({Google.RESTARTS}{on_google}[1h])) or sum by (namespace, pod, container) "
+            f"(increase({KubeState.RESTARTS}{ours}[1h]))) >= {RESTARTS_IN_AN_HOUR}",
+            seconds=0,
+            severity="warning",
+            origin="google",
+            means="A container of a model's namespace has restarted three times within an hour. Each restart of a "
+            "server costs its start-up time, and the requests it was handling fail.",
+            do=(
                 "`kubectl logs --previous` of that container, and `kubectl describe pod` for the exit reason.",
                 "`OOMKilled` or out of HBM: lower `maxModelLen`, `maxNumSeqs` or `maxNumBatchedTokens`.",
                 "The start-up probe: the model needs longer than `startupMinutes`.",
             ),
-            SYSTEM_METRICS,
+            source=SYSTEM_METRICS,
         ),
     )
 
@@ -125,43 +126,44 @@ def _full(settings: StackSettings) -> tuple[Alert, ...]:
     ours = promql.pods(settings)
     return (
         Alert(
-            "ModelQueueing",
-            f"avg {promql.BY_MODEL} ({Server.WAITING}{ours}) > {QUEUE_PER_REPLICA}",
-            10 * MINUTE,
-            "warning",
-            "scraped",
-            "More than ten requests wait in each replica. All replicas are full, and the time to the first token grows "
-            "with the queue.",
-            (
+            name="ModelQueueing",
+            expression=f"avg {promql.BY_MODEL} ({Server.WAITING}{ours}) > {QUEUE_PER_REPLICA}",
+            seconds=10 * MINUTE,
+            severity="warning",
+            origin="scraped",
+            means="More than ten requests wait in each replica. All replicas are full, and the time to the first token "
+            "grows with the queue.",
+            do=(
                 "Is the load expected? The dashboard shows requests by model.",
                 "Raise `replicas` (and the pool's `maxNodes`), or raise `maxNumSeqs` if KvCacheFull does not fire.",
                 "Thresholds of `scheduler.saturation` let the endpoint picker reject sheddable requests.",
             ),
-            LLM_D,
+            source=LLM_D,
         ),
         Alert(
-            "KvCacheFull",
-            f"max {promql.BY_MODEL} ({Server.KV_CACHE}{ours}) > {KV_CACHE_FULL}",
-            10 * MINUTE,
-            "warning",
-            "scraped",
-            "The KV cache of a replica is full. New requests wait, and running ones will be preempted and computed "
-            "again.",
-            (
+            name="KvCacheFull",
+            expression=f"max {promql.BY_MODEL} ({Server.KV_CACHE}{ours}) > {KV_CACHE_FULL}",
+            seconds=10 * MINUTE,
+            severity="warning",
+            origin="scraped",
+            means="The KV cache of a replica is full. New requests wait, and running ones will be preempted and "
+            "computed again.",
+            do=(
                 "One replica only: prefix routing sends it too much; lower the weight of the prefix scorer.",
                 "All replicas: raise `replicas`, or lower `maxModelLen` or `maxNumSeqs`.",
             ),
-            VLLM,
+            source=VLLM,
         ),
         Alert(
-            "ServerPreempts",
-            f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[10m])) > {PREEMPTIONS_PER_SECOND}",
-            10 * MINUTE,
-            "warning",
-            "scraped",
-            "A server takes the KV cache away from running requests and computes them again later: throughput falls "
-            "and answers stall.",
-            ("Lower `maxNumSeqs`, so that fewer requests share the cache, or raise `replicas`.",),
-            VLLM,
+            name="ServerPreempts",
+            expression=f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[10m])) > "
+            f"{PREEMPTIONS_PER_SECOND}",
+            seconds=10 * MINUTE,
+            severity="warning",
+            origin="scraped",
+            means="A server takes the KV cache away from running requests and computes them again later: throughput "
+            "falls and answers stall.",
+            do=("Lower `maxNumSeqs`, so that fewer requests share the cache, or raise `replicas`.",),
+            source=VLLM,
         ),
     )

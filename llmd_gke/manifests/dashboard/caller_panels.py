@@ -21,22 +21,26 @@ def callers(settings: StackSettings, window: str) -> list[Panel]:
         return []
     return [
         Panel(
-            "caller-requests",
-            "Requests by caller",
-            "per second",
-            (Query(_sum(requests(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),),
-            "Answered requests that reported tokens. A caller's second key has a line of its own.",
-            METRICS,
-            "stacked",
+            key="caller-requests",
+            title="Requests by caller",
+            unit="per second",
+            queries=(
+                Query(_sum(requests(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),
+            ),
+            reading="Answered requests that reported tokens. A caller's second key has a line of its own.",
+            source=METRICS,
+            kind="stacked",
         ),
         Panel(
-            "caller-tokens",
-            "Tokens by caller",
-            "per second",
-            (Query(_sum(tokens(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),),
-            "Tokens of prompts and answers together, as the callers' budgets count them.",
-            METRICS,
-            "stacked",
+            key="caller-tokens",
+            title="Tokens by caller",
+            unit="per second",
+            queries=(
+                Query(_sum(tokens(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),
+            ),
+            reading="Tokens of prompts and answers together, as the callers' budgets count them.",
+            source=METRICS,
+            kind="stacked",
         ),
     ]
 

@@ -51,29 +51,29 @@ def starts(settings: StackSettings) -> list[Panel]:
     )
     return [
         Panel(
-            "start-stages",
-            "New pods by what they wait for",
-            "count",
-            stages,
-            "A new pod waits for a node, image and weights, and then loads and compiles. The panel is empty while all "
-            "are ready. If a stage does not end, see `llmd-gke status`.",
-            KUBE_STATE,
-            "stacked",
+            key="start-stages",
+            title="New pods by what they wait for",
+            unit="count",
+            queries=stages,
+            reading="A new pod waits for a node, image and weights, and then loads and compiles. The panel is empty "
+            "while all are ready. If a stage does not end, see `llmd-gke status`.",
+            source=KUBE_STATE,
+            kind="stacked",
         ),
         Panel(
-            "nodes",
-            "Nodes",
-            "count",
-            tuple(
+            key="nodes",
+            title="Nodes",
+            unit="count",
+            queries=tuple(
                 Query(f"count({Google.NODE_CORES}{promql.resource(settings, NODE, names)})", label)
                 for names, label in (
                     (f'node_name=~"{_hosts(settings)}"', "TPU hosts"),
                     (f'node_name!~"{_hosts(settings)}"', "other nodes"),
                 )
             ),
-            "TPU hosts come and go with replicas and are billed while they exist. Fewer hosts than replicas mean no "
-            "capacity or no quota.",
-            GKE,
+            reading="TPU hosts come and go with replicas and are billed while they exist. Fewer hosts than replicas "
+            "mean no capacity or no quota.",
+            source=GKE,
         ),
         *_pool_status(settings),
     ]
@@ -91,17 +91,17 @@ def _pool_status(settings: StackSettings) -> list[Panel]:
     selector = promql.resource(settings, NODE_POOL, promql.one_of("node_pool_name", spanning))
     return [
         Panel(
-            "pool-status",
-            "State of TPU slices with several hosts",
-            "count",
-            (
+            key="pool-status",
+            title="State of TPU slices with several hosts",
+            unit="count",
+            queries=(
                 Query(
                     f"sum by (node_pool_name, status) ({Google.POOL_STATUS}{selector})", "{{node_pool_name}} {{status}}"
                 ),
             ),
-            "A slice serves only while all its hosts are there: anything but RUNNING stops its replica.",
-            GKE,
-            "stacked",
+            reading="A slice serves only while all its hosts are there: anything but RUNNING stops its replica.",
+            source=GKE,
+            kind="stacked",
         )
     ]
 
@@ -113,28 +113,28 @@ def chips(settings: StackSettings, window: str) -> list[Panel]:
     used, total = (f"sum {by_node} ({name}{hosts})" for name in (Google.HBM_USED_BYTES, Google.HBM_TOTAL_BYTES))
     return [
         Panel(
-            "tensorcore",
-            "TensorCore utilization",
-            "percent",
-            (Query(f"avg {by_node} ({Google.TENSORCORE_PERCENT}{hosts})", "{{node_name}}"),),
-            "Share of the matrix units in use. Near 0 for hours, a host is idle but billed.",
-            GKE,
+            key="tensorcore",
+            title="TensorCore utilization",
+            unit="percent",
+            queries=(Query(f"avg {by_node} ({Google.TENSORCORE_PERCENT}{hosts})", "{{node_name}}"),),
+            reading="Share of the matrix units in use. Near 0 for hours, a host is idle but billed.",
+            source=GKE,
         ),
         Panel(
-            "hbm-bandwidth",
-            "HBM bandwidth",
-            "percent",
-            (Query(f"avg {by_node} ({Google.HBM_BANDWIDTH_PERCENT}{hosts})", "{{node_name}}"),),
-            "Usually the limit of decoding. Not every TPU type reports it, so an empty panel means nothing.",
-            GKE,
+            key="hbm-bandwidth",
+            title="HBM bandwidth",
+            unit="percent",
+            queries=(Query(f"avg {by_node} ({Google.HBM_BANDWIDTH_PERCENT}{hosts})", "{{node_name}}"),),
+            reading="Usually the limit of decoding. Not every TPU type reports it, so an empty panel means nothing.",
+            source=GKE,
         ),
         Panel(
-            "hbm-used",
-            "HBM in use",
-            "ratio",
-            (Query(f"{used} / {total}", "{{node_name}}"),),
-            "Weights and KV cache. The server allocates both at its start, so a flat line is normal.",
-            GKE,
+            key="hbm-used",
+            title="HBM in use",
+            unit="ratio",
+            queries=(Query(f"{used} / {total}", "{{node_name}}"),),
+            reading="Weights and KV cache. The server allocates both at its start, so a flat line is normal.",
+            source=GKE,
         ),
         *_price(settings, window),
     ]
@@ -157,13 +157,13 @@ def _price(settings: StackSettings, window: str) -> list[Panel]:
         return []
     return [
         Panel(
-            "price",
-            "Price of a million output tokens",
-            "USD",
-            tuple(queries),
-            "List price of the chips of ready replicas, divided by their current throughput. It falls with load; "
-            "without requests there is no line. It excludes cluster, system nodes, traffic, and hosts that are still "
-            "starting.",
-            "llmd_gke/catalog/zones.py",
+            key="price",
+            title="Price of a million output tokens",
+            unit="USD",
+            queries=tuple(queries),
+            reading="List price of the chips of ready replicas, divided by their current throughput. It falls with "
+            "load; without requests there is no line. It excludes cluster, system nodes, traffic, and hosts that are "
+            "still starting.",
+            source="llmd_gke/catalog/zones.py",
         )
     ]

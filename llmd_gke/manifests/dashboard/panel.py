@@ -31,7 +31,7 @@ class Query:
         return tuple(LABEL.findall(self.legend))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """One chart. ``reading``: how to interpret it. ``source``: the page that describes the panel or its metrics."""
 

@@ -39,66 +39,68 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
     edge = promql.load_balancer(settings, EXTERNAL_LB if external else INTERNAL_LB)
     return [
         Panel(
-            "ready-replicas",
-            "Ready replicas",
-            "count",
-            (
+            key="ready-replicas",
+            title="Ready replicas",
+            unit="count",
+            queries=(
                 Query(f"max {promql.BY_MODEL} ({Picker.READY}{ours})", "{{model}} ready"),
                 Query(
                     f"max by (namespace, deployment) ({KubeState.DEPLOYMENT_WANTED}{wanted})", "{{deployment}} wanted"
                 ),
             ),
-            "Replicas that the endpoint picker sends requests to, and the number that should be ready. At 0 the model "
-            "is not served. Models that span hosts have no second line.",
-            PICKER,
+            reading="Replicas that the endpoint picker sends requests to, and the number that should be ready. At 0 "
+            "the model is not served. Models that span hosts have no second line.",
+            source=PICKER,
         ),
         Panel(
-            "requests",
-            "Requests",
-            "per second",
-            (Query(f"sum {promql.BY_MODEL} (rate({Picker.REQUESTS}{ours}[{window}]))", "{{model}}"),),
-            "Requests that reached an endpoint picker.",
-            PICKER,
+            key="requests",
+            title="Requests",
+            unit="per second",
+            queries=(Query(f"sum {promql.BY_MODEL} (rate({Picker.REQUESTS}{ours}[{window}]))", "{{model}}"),),
+            reading="Requests that reached an endpoint picker.",
+            source=PICKER,
         ),
         Panel(
-            "errors",
-            "Errors by code",
-            "per second",
-            (
+            key="errors",
+            title="Errors by code",
+            unit="per second",
+            queries=(
                 Query(
                     f"sum by (namespace, model, error_code) (rate({Picker.ERRORS}{ours}[{window}]))",
                     "{{model}} {{error_code}}",
                 ),
             ),
-            "Requests that failed behind the gateway. An empty panel is good: a code has no line before its first "
-            "error.",
-            PICKER,
-            "stacked",
+            reading="Requests that failed behind the gateway. An empty panel is good: a code has no line before its "
+            "first error.",
+            source=PICKER,
+            kind="stacked",
         ),
         Panel(
-            "gateway-answers",
-            "Answers of the gateway",
-            "per second",
-            (Query(f"sum by (response_code_class) (rate({requests}{edge}[{window}]))", "{{response_code_class}}"),),
-            "Answers by class: 500 are server errors, 400 client errors. Only this panel includes the load balancer's "
-            "own answers.",
-            LOAD_BALANCER,
-            "stacked",
+            key="gateway-answers",
+            title="Answers of the gateway",
+            unit="per second",
+            queries=(
+                Query(f"sum by (response_code_class) (rate({requests}{edge}[{window}]))", "{{response_code_class}}"),
+            ),
+            reading="Answers by class: 500 are server errors, 400 client errors. Only this panel includes the load "
+            "balancer's own answers.",
+            source=LOAD_BALANCER,
+            kind="stacked",
         ),
         Panel(
-            "gateway-latency",
-            "Duration at the gateway",
-            "milliseconds",
-            tuple(
+            key="gateway-latency",
+            title="Duration at the gateway",
+            unit="milliseconds",
+            queries=tuple(
                 Query(
                     f"histogram_quantile({share:g}, sum by (le) (rate({duration}_bucket{edge}[{window}])))",
                     f"p{share * 100:g}",
                 )
                 for share in QUANTILES[:2]
             ),
-            "From the request's first byte to the answer's last. If it is much longer than the servers' own duration, "
-            "requests queue or clients are slow.",
-            LOAD_BALANCER,
+            reading="From the request's first byte to the answer's last. If it is much longer than the servers' own "
+            "duration, requests queue or clients are slow.",
+            source=LOAD_BALANCER,
         ),
     ]
 
@@ -117,36 +119,36 @@ def latency(settings: StackSettings, window: str) -> list[Panel]:
     ours = promql.pods(settings)
     return [
         Panel(
-            "first-token",
-            "Time to first token",
-            "seconds",
-            _quantiles(Server.FIRST_TOKEN_SECONDS, ours, window),
-            "Queue and prefill. It grows with the length of prompts, and suddenly once requests wait.",
-            VLLM,
+            key="first-token",
+            title="Time to first token",
+            unit="seconds",
+            queries=_quantiles(Server.FIRST_TOKEN_SECONDS, ours, window),
+            reading="Queue and prefill. It grows with the length of prompts, and suddenly once requests wait.",
+            source=VLLM,
         ),
         Panel(
-            "inter-token",
-            "Time between tokens",
-            "seconds",
-            _quantiles(Server.INTER_TOKEN_SECONDS, ours, window),
-            "The speed at which an answer appears. It grows with the number of requests a replica works on.",
-            VLLM,
+            key="inter-token",
+            title="Time between tokens",
+            unit="seconds",
+            queries=_quantiles(Server.INTER_TOKEN_SECONDS, ours, window),
+            reading="The speed at which an answer appears. It grows with the number of requests a replica works on.",
+            source=VLLM,
         ),
         Panel(
-            "request-duration",
-            "Duration of a request in the server",
-            "seconds",
-            _quantiles(Server.REQUEST_SECONDS, ours, window),
-            "From arrival at the server to the last token: first token, and the others.",
-            VLLM,
+            key="request-duration",
+            title="Duration of a request in the server",
+            unit="seconds",
+            queries=_quantiles(Server.REQUEST_SECONDS, ours, window),
+            reading="From arrival at the server to the last token: first token, and the others.",
+            source=VLLM,
         ),
         Panel(
-            "picker-decision",
-            "Decision of the endpoint picker",
-            "seconds",
-            _quantiles(Picker.DECISION_SECONDS, ours, window)[1:],
-            "The time that choosing a replica adds to each request: milliseconds, unless the picker lacks CPU.",
-            PICKER,
+            key="picker-decision",
+            title="Decision of the endpoint picker",
+            unit="seconds",
+            queries=_quantiles(Picker.DECISION_SECONDS, ours, window)[1:],
+            reading="The time that choosing a replica adds to each request: milliseconds, unless the picker lacks CPU.",
+            source=PICKER,
         ),
     ]
 
@@ -163,51 +165,52 @@ def load(settings: StackSettings, window: str) -> list[Panel]:
     hits, asked = (_either(name, ours, window) for name in (Server.PREFIX_HITS, Server.PREFIX_QUERIES))
     return [
         Panel(
-            "requests-in-servers",
-            "Requests in each replica",
-            "count",
-            tuple(
+            key="requests-in-servers",
+            title="Requests in each replica",
+            unit="count",
+            queries=tuple(
                 Query(f"sum by (namespace, model, pod) ({name}{ours})", f"{{{{pod}}}} {label}")
                 for name, label in ((Server.RUNNING, "running"), (Server.WAITING, "waiting"))
             ),
-            "Waiting above 0 for minutes: every replica is full, and more load only lengthens the queue.",
-            VLLM,
+            reading="Waiting above 0 for minutes: every replica is full, and more load only lengthens the queue.",
+            source=VLLM,
         ),
         Panel(
-            "kv-cache",
-            "KV cache in use",
-            "ratio",
-            (Query(f"max by (namespace, model, pod) ({Server.KV_CACHE}{ours})", "{{pod}}"),),
-            "At 1 the server puts requests back and computes them again. One replica far above the others: prefix "
-            "routing sends it too much.",
-            VLLM,
+            key="kv-cache",
+            title="KV cache in use",
+            unit="ratio",
+            queries=(Query(f"max by (namespace, model, pod) ({Server.KV_CACHE}{ours})", "{{pod}}"),),
+            reading="At 1 the server puts requests back and computes them again. One replica far above the others: "
+            "prefix routing sends it too much.",
+            source=VLLM,
         ),
         Panel(
-            "prefix-hits",
-            "Prefix cache hits",
-            "ratio",
-            (Query(f"{hits} / ({asked} > 0)", "{{model}}"),),
-            "Share of prompt tokens that were in the cache. Near 0 with prefix caching on: prompts share no prefix, "
-            "or requests of one conversation go to different replicas.",
-            VLLM,
+            key="prefix-hits",
+            title="Prefix cache hits",
+            unit="ratio",
+            queries=(Query(f"{hits} / ({asked} > 0)", "{{model}}"),),
+            reading="Share of prompt tokens that were in the cache. Near 0 with prefix caching on: prompts share no "
+            "prefix, or requests of one conversation go to different replicas.",
+            source=VLLM,
         ),
         Panel(
-            "tokens",
-            "Tokens",
-            "per second",
-            tuple(
+            key="tokens",
+            title="Tokens",
+            unit="per second",
+            queries=tuple(
                 Query(f"sum {promql.BY_MODEL} (rate({name}{ours}[{window}]))", f"{{{{model}}}} {label}")
                 for name, label in ((Server.PROMPT_TOKENS, "in"), (Server.GENERATED_TOKENS, "out"))
             ),
-            "The throughput. If it is flat while requests wait, the replicas are at their limit.",
-            VLLM,
+            reading="The throughput. If it is flat while requests wait, the replicas are at their limit.",
+            source=VLLM,
         ),
         Panel(
-            "preemptions",
-            "Preempted requests",
-            "per second",
-            (Query(f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[{window}]))", "{{pod}}"),),
-            "Requests that lost their KV cache to others. If it stays above 0, lower maxNumSeqs or maxModelLen.",
-            VLLM,
+            key="preemptions",
+            title="Preempted requests",
+            unit="per second",
+            queries=(Query(f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[{window}]))", "{{pod}}"),),
+            reading="Requests that lost their KV cache to others. If it stays above 0, lower maxNumSeqs or "
+            "maxModelLen.",
+            source=VLLM,
         ),
     ]

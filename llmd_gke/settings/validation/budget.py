@@ -51,7 +51,12 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
         zone = pool.zone_in(settings.cluster.zone)
         made = [
             PricedPool(
-                one.name, pool.machine_type, shape.machine.chips, one.zone_in(zone), one.provisioning, one.max_nodes
+                name=one.name,
+                machine_type=pool.machine_type,
+                chips=shape.machine.chips,
+                zone=one.zone_in(zone),
+                capacity=one.provisioning,
+                nodes=one.max_nodes,
             )
             for one in pool.node_pools
         ]

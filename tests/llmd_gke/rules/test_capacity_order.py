@@ -76,12 +76,19 @@ def test_the_dearest_nodes_count_first_and_those_without_price_last(
 
 def test_node_pools_that_share_their_hosts_are_counted_once_and_unpriced_ones_stay_named() -> None:
     def pool(capacity: Capacity, nodes: int) -> PricedPool:
-        return PricedPool(capacity, "ct6e-standard-4t", 4, "us-east5-a", capacity, nodes)
+        return PricedPool(
+            name=capacity, machine_type="ct6e-standard-4t", chips=4, zone="us-east5-a", capacity=capacity, nodes=nodes
+        )
 
     counted = together([pool("spot", 4), pool("on-demand", 3), pool("flex-start", 4)], 4)
     assert [(one.name, one.nodes) for one in counted] == [("spot", 1), ("on-demand", 3), ("flex-start", 4)]
 
 
 def test_node_pools_that_always_run_more_hosts_than_they_share_are_counted_with_all_of_these() -> None:
-    pools = [PricedPool(kind, "ct6e-standard-4t", 4, "us-east5-a", kind, nodes=4, kept=4) for kind in KINDS]
+    pools = [
+        PricedPool(
+            name=kind, machine_type="ct6e-standard-4t", chips=4, zone="us-east5-a", capacity=kind, nodes=4, kept=4
+        )
+        for kind in KINDS
+    ]
     assert [one.nodes for one in together(pools, 4)] == [4, 4]

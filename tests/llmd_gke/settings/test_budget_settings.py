@@ -97,6 +97,8 @@ def test_a_machine_without_a_price_has_none() -> None:
 
 
 def test_a_pool_without_a_public_price_is_a_warning() -> None:
-    pool = rules.PricedPool("flex", "ct6e-standard-4t", 4, "us-east5-a", "flex-start", 4)
+    pool = rules.PricedPool(
+        name="flex", machine_type="ct6e-standard-4t", chips=4, zone="us-east5-a", capacity="flex-start", nodes=4
+    )
     (finding,) = rules.fits(1000, [pool], 0.5, None)
     assert (finding.severity, "flex has no public price" in finding.problem) == ("warning", True)

@@ -15,7 +15,14 @@ from operations.prometheus.client import Series
 
 ROOT = Path(__file__).parents[3]
 SPAN = Span(0, 100)
-PANEL = Panel("k", "A title & more", "ratio", (Query("up", "{{pod}} up"),), "Reading.", "https://example.com")
+PANEL = Panel(
+    key="k",
+    title="A title & more",
+    unit="ratio",
+    queries=(Query("up", "{{pod}} up"),),
+    reading="Reading.",
+    source="https://example.com",
+)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 import pulumi
+import pulumi_kubernetes as k8s
 from pulumi_gcp import compute
 
 from components.cluster import Cluster
@@ -14,7 +15,7 @@ from components.configuration import StackSecrets
 from components.edge import Edge
 from components.kubernetes_objects import create
 from components.network import Network
-from components.optional import optional
+from components.optional import optional, present
 from components.platform import Platform
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests.front_door.armor import rules
@@ -35,7 +36,8 @@ from llmd_gke.settings.secret_keys import IAP_SECRET
 @dataclass(frozen=True, kw_only=True)
 class FrontDoorArgs:
     """``gateway``, ``network`` and ``gateway_ip``: where requests come from. The controllers wait for ``cert_manager``,
-    which signs for AI Gateway's webhook; only the route waits for ``edge``, the load balancer's Gateway. Charts are in
+    which signs for AI Gateway's webhook, and only the route for ``edge``, the load balancer's Gateway, where the same
+    program makes them; they are deleted with ``cluster``. Charts are in
     ``chart_folder`` or their registries, replaced by ``mirrors``. Cloud Armor's policy is in ``region``; its name
     starts with ``prefix``. ``network_policies``: whether the controllers' namespaces are closed; the proxies are, in
     any case. ``scrape_seconds``: how often usage is collected (default: never). ``caller_keys``: each key's name and
@@ -50,14 +52,15 @@ class FrontDoorArgs:
     mirrors: Mirrors
     private_nodes: bool
     gateway_ip: pulumi.Input[str]
-    cluster: Cluster
-    cert_manager: pulumi.Resource
-    edge: Edge
+    provider: k8s.Provider
     prefix: str
     region: str
     network_policies: bool
+    cluster: pulumi.Resource | None = None
+    cert_manager: pulumi.Resource | None = None
+    edge: pulumi.Resource | None = None
     scrape_seconds: int | None = None
-    caller_keys: pulumi.Input[Mapping[str, str]] | None = None
+    caller_keys: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     iap_secret: pulumi.Input[str] | None = None
 
     @classmethod
@@ -84,7 +87,8 @@ class FrontDoorArgs:
             mirrors=settings.mirrors,
             private_nodes=settings.cluster.private_nodes,
             gateway_ip=network.gateway_ip,
-            cluster=cluster,
+            provider=cluster.provider,
+            cluster=cluster.control_plane,
             cert_manager=platform.cert_manager,
             edge=edge,
             prefix=settings.cluster.name,
@@ -142,12 +146,10 @@ class FrontDoor(pulumi.ComponentResource):
             caller_keys=cast("JsonObject | None", optional(args.caller_keys, pulumi.Output.secret)),
             iap_secret=cast("str | None", optional(args.iap_secret, pulumi.Output.secret)),
         )
-        child = pulumi.ResourceOptions(parent=self, provider=args.cluster.provider)
-        with_cluster = pulumi.ResourceOptions.merge(
-            child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane)
-        )
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        with_cluster = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster))
         programmed = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m"))
-        outside = {objects.CERT_MANAGER: [args.cert_manager], objects.EDGE: [args.edge]}
+        outside = {objects.CERT_MANAGER: present(args.cert_manager), objects.EDGE: present(args.edge)}
         made = create(name, [objects.NAMESPACE], child, earlier=outside)
         made = create(name, kept, with_cluster, earlier=made)
         create(name, serving, child, earlier=made, special={objects.GATEWAY: programmed})

@@ -1,4 +1,4 @@
-"""`TpuPool` and `Model` in somebody else's program: installed, on a cluster that was made elsewhere."""
+"""Components in somebody else's program: installed, on a cluster that was made elsewhere."""
 
 from __future__ import annotations
 
@@ -12,30 +12,29 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
 from llmd_gke.graph.recording import Graph, record
+from llmd_gke.pulumi_signatures import is_secret
 from llmd_gke.repository import CLONE
 from tests.components import kinds
+from tests.components.front_door.support import ROUTE
 from tests.components.kinds import metadata
 
-EXAMPLE = CLONE / "examples" / "tpu-pool-and-model"
-PROJECT = "tpu-pool-and-model"
-CONFIG = {
-    f"{PROJECT}:{key}": value
-    for key, value in {
-        "project": "my-project",
-        "cluster": "theirs",
-        "location": "europe-west4",
-        "zone": "europe-west4-a",
-        "nodeServiceAccount": "nodes@my-project.iam.gserviceaccount.com",
-        "proxies": "10.9.0.0/23",
-        "gatewayIp": "203.0.113.7",
-    }.items()
+EXAMPLES = CLONE / "examples"
+THERE = {"cluster": "theirs", "project": "my-project", "proxies": "10.9.0.0/23", "gatewayIp": "203.0.113.7"}
+POOL = {"location": "europe-west4", "zone": "europe-west4-a", "nodeServiceAccount": "nodes@my-project.example"}
+SECRET = "a-secret-of-somebody-elses-program"
+PROGRAMS: dict[str, dict[str, str]] = {
+    "tpu-pool-and-model": {**THERE, **POOL},
+    "model": {**THERE, "huggingFaceToken": SECRET},
+    "front-door": {**THERE, "region": "europe-west4", "teamAKey": SECRET},
 }
+"""The programs in somebody else's project, and their configuration."""
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 RECORD = """
 import json, sys
@@ -47,19 +46,26 @@ print(json.dumps([components.__file__, sorted(node.type for node in graph.nodes.
 """
 
 
-@pytest.fixture(scope="module")
-def graph() -> Graph:
-    return record(EXAMPLE, "dev", CONFIG, preview=False, project=PROJECT)
+def config(name: str) -> dict[str, str]:
+    return {f"{name}:{key}": value for key, value in PROGRAMS[name].items()}
 
 
-def test_the_pool_goes_into_the_cluster_that_is_there(graph: Graph) -> None:
+@cache
+def recorded(name: str) -> Graph:
+    secrets = tuple(key for key, value in config(name).items() if value == SECRET)
+    return record(EXAMPLES / name, "dev", config(name), secrets, preview=False, project=name)
+
+
+def test_the_pool_goes_into_the_cluster_that_is_there() -> None:
+    graph = recorded("tpu-pool-and-model")
     pool = graph.find(kinds.NODE_POOL)
     assert (pool.inputs["cluster"], pool.inputs["location"]) == ("theirs", "europe-west4")
     assert pool.inputs["nodeLocations"] == ["europe-west4-a"]
     assert not [node for node in graph.nodes.values() if node.type.startswith(("gcp:container/cluster", "gcp:compute"))]
 
 
-def test_the_model_comes_after_pool_and_namespace(graph: Graph) -> None:
+def test_the_model_comes_after_pool_and_namespace() -> None:
+    graph = recorded("tpu-pool-and-model")
     service = graph.find(kinds.SERVICE)
     assert graph.comes_before(graph.find(kinds.NODE_POOL), service)
     assert graph.comes_before(graph.find(kinds.NAMESPACE), service)
@@ -70,13 +76,32 @@ def test_the_model_comes_after_pool_and_namespace(graph: Graph) -> None:
     }
 
 
-def test_the_readme_sets_every_key_that_the_program_requires() -> None:
-    program = (EXAMPLE / "__main__.py").read_text(encoding="utf-8")
-    readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
-    required = set(re.findall(r'config\.require\("(\w+)"\)', program))
-    assert required == {key.partition(":")[2] for key in CONFIG}
-    assert set(re.findall(r"pulumi config set (\w+) ", readme)) == required
-    assert yaml.safe_load((EXAMPLE / "Pulumi.yaml").read_text(encoding="utf-8"))["name"] == PROJECT
+@pytest.mark.parametrize(
+    ("name", "secret", "entry"),
+    [("model", "models-hugging-face-token", "HF_TOKEN"), ("front-door", "front-door-keys", "team-a")],
+)
+def test_a_secret_of_the_program_goes_into_the_cluster_and_nowhere_else(name: str, secret: str, entry: str) -> None:
+    graph = recorded(name)
+    data = graph.find(kinds.SECRET, secret).inputs["stringData"]
+    assert is_secret(data) or (isinstance(data, dict) and is_secret(data[entry]))
+    holding = [node.name for node in graph.nodes.values() if SECRET in str(node.inputs)]
+    assert holding == [secret]
+
+
+def test_the_route_of_a_model_comes_after_the_front_door() -> None:
+    graph = recorded("front-door")
+    assert graph.comes_before(graph.find("llmd-gke:front-door:FrontDoor"), graph.find(ROUTE))
+    assert graph.outputs["baseUrl"] == "http://203.0.113.7/v1"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_readme_sets_every_key_that_the_program_requires(name: str) -> None:
+    program = (EXAMPLES / name / "__main__.py").read_text(encoding="utf-8")
+    readme = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
+    required = set(re.findall(r'config\.require(?:_secret)?\("(\w+)"\)', program))
+    assert required == PROGRAMS[name].keys()
+    assert set(re.findall(r"pulumi config set (?:--secret )?(\w+)", readme)) == required
+    assert yaml.safe_load((EXAMPLES / name / "Pulumi.yaml").read_text(encoding="utf-8"))["name"] == name
 
 
 def test_every_package_that_components_import_is_installed_with_them() -> None:
@@ -85,26 +110,27 @@ def test_every_package_that_components_import_is_installed_with_them() -> None:
     assert set(listed["tool"]["setuptools"]["packages"]) == {"components", *(f.replace("/", ".") for f in folders)}
 
 
-def test_the_example_runs_with_the_installed_components_and_nothing_of_the_clone(tmp_path: Path) -> None:
-    source, wheels, project = tmp_path / "source", tmp_path / "wheels", tmp_path / "project"
+def test_the_examples_run_with_the_installed_components_and_nothing_of_the_clone(tmp_path: Path) -> None:
+    source, wheels = tmp_path / "source", tmp_path / "wheels"
     for name in ("components", "llmd_gke"):
         shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
     wheels.mkdir()
     command = [sys.executable, "-P", "-c", BUILD, str(wheels)]  # -P: `platform.py` is not the one of Python
     done = subprocess.run(command, cwd=source / "components", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    shutil.copytree(EXAMPLE, project)
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(project / ".venv")
-    packages = next((project / ".venv").glob("lib/python3.*/site-packages"))
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(tmp_path / ".venv")
+    packages = next((tmp_path / ".venv").glob("lib/python3.*/site-packages"))
     (wheel,) = wheels.glob("*.whl")
     with zipfile.ZipFile(wheel) as file:
         file.extractall(packages)
     # Folders named in a .pth file are searched, their own .pth files are not read: the clone stays out.
     (packages / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    run = [str(project / ".venv" / "bin" / "python"), "-c", RECORD, json.dumps(CONFIG), PROJECT]
-    output = subprocess.run(run, cwd=project, env=alone, capture_output=True, text=True, check=False)
-    assert output.returncode == 0, output.stderr
-    where, types = json.loads(output.stdout)
-    assert Path(where).is_relative_to(packages)
-    assert {"llmd-gke:pools:TpuPool", "llmd-gke:models:Model", kinds.SERVICE} <= set(types)
+    for name in PROGRAMS:
+        project = shutil.copytree(EXAMPLES / name, tmp_path / name)
+        run = [str(tmp_path / ".venv" / "bin" / "python"), "-c", RECORD, json.dumps(config(name)), name]
+        output = subprocess.run(run, cwd=project, env=alone, capture_output=True, text=True, check=False)
+        assert output.returncode == 0, output.stderr
+        where, types = json.loads(output.stdout)
+        assert Path(where).is_relative_to(packages)
+        assert {"llmd-gke:models:Model", kinds.SERVICE} <= set(types)

@@ -119,9 +119,8 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
         severity="critical",
         origin="scraped",
         means="There have been no metrics from the model's endpoint picker for ten minutes (this alert's five, after "
-        "PromQL's "
-        "five). Either the picker is down and requests fail, or the collectors cannot reach it and other alerts of the "
-        "model cannot fire.",
+        "PromQL's five). Either the picker is down and requests fail, or the collectors cannot reach it and other "
+        "alerts of the model cannot fire.",
         do=(
             "Does the model answer? `llmd-gke smoke --stack STACK`.",
             "`kubectl get pods -l app.kubernetes.io/component=llminferenceservice-router-scheduler` in its namespace.",

@@ -8,8 +8,14 @@ from components.front_door import FrontDoor, FrontDoorArgs
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
 from llmd_gke.catalog import registries
-from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
-from llmd_gke.settings.sections import CallerSettings
+from llmd_gke.settings import (
+    CallerSettings,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    NetworkSettings,
+    TpuPoolSettings,
+)
 
 config = pulumi.Config()
 cluster, project, gateway_ip = config.require("cluster"), config.require("project"), config.require("gatewayIp")

@@ -82,7 +82,7 @@ def read(target: Target) -> Outputs:
     models = cast("Mapping[str, Mapping[str, str]]", values["models"])
     return Outputs(
         gateway_ip=str(values["gatewayIp"]),
-        models=tuple(_endpoint(target, name, one, values) for name, one in models.items()),
+        models=tuple(_endpoint(target, name, one, values=values) for name, one in models.items()),
         cluster=cast("Mapping[str, str]", values["cluster"]),
         values=values,
     )

@@ -103,12 +103,12 @@ def _certificates(layout: Layout) -> None:
     ):
         own = ec.generate_private_key(ec.SECP256R1())
         names = server_names if name == "apiserver" else []
-        _store(layout.pki / name, own, _signed(own, subject, key, authority, names, groups))
+        _store(layout.pki / name, own, _signed(own, subject, key, issuer=authority, names=names, groups=groups))
     # The API server's certificate for proxying users to other API servers; components read its CA at their start
     # (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/).
     key, authority = _authority(layout, "front-proxy-ca", "laptop-front-proxy-ca")
     own = ec.generate_private_key(ec.SECP256R1())
-    _store(layout.pki / FRONT_PROXY, own, _signed(own, FRONT_PROXY, key, authority))
+    _store(layout.pki / FRONT_PROXY, own, _signed(own, FRONT_PROXY, key, issuer=authority))
 
 
 def _server(layout: Layout, target: Path, subject: str, names: Sequence[str]) -> None:
@@ -121,12 +121,12 @@ def _server(layout: Layout, target: Path, subject: str, names: Sequence[str]) ->
         raise TypeError("the authority's key is not one of elliptic curves")
     own = ec.generate_private_key(ec.SECP256R1())
     listed = [x509.DNSName(name) for name in names]
-    _store(target, own, _signed(own, subject, signer, authority, listed))
+    _store(target, own, _signed(own, subject, signer, issuer=authority, names=listed))
 
 
 def _authority(layout: Layout, name: str, subject: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _signed(key, subject, key, None)
+    certificate = _signed(key, subject, key, issuer=None)
     _store(layout.pki / name, key, certificate)
     return key, certificate
 
@@ -135,6 +135,7 @@ def _signed(
     key: ec.EllipticCurvePrivateKey,
     subject: str,
     signer: ec.EllipticCurvePrivateKey,
+    *,
     issuer: x509.Certificate | None,
     names: Sequence[x509.GeneralName] = (),
     groups: Sequence[str] = (),

@@ -60,13 +60,13 @@ def _key(file: Path) -> Key:
 def _read(file: Path) -> GatewayProgram:
     content = json.loads(file.read_text(encoding="utf-8"))
     return GatewayProgram(
-        content["uid"],
-        content["listeners"],
-        content["routes"],
-        content["clusters"],
+        uid=content["uid"],
+        listeners=content["listeners"],
+        routes=content["routes"],
+        clusters=content["clusters"],
         # The secrets themselves are still where Envoy reads them.
-        {name: {} for name in content["secrets"]},
-        {name: EndpointSource.from_json(source) for name, source in content["sources"].items()},
+        secrets={name: {} for name in content["secrets"]},
+        sources={name: EndpointSource.from_json(source) for name, source in content["sources"].items()},
     )
 
 

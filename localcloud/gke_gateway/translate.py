@@ -71,7 +71,15 @@ def translate(
     own = gateway_refusal(gateway, snapshot) or _unusable_secret(gateway, snapshot)
     refusal = own or next((one.refusal for one in bindings if one.refusal), None)
     program = None if refusal else _program(gateway, address, bindings, snapshot, files)
-    return Translation(gateway, gateway_class, address, bindings, refusal, own is not None, program)
+    return Translation(
+        gateway=gateway,
+        gateway_class=gateway_class,
+        address=address,
+        bindings=bindings,
+        refusal=refusal,
+        own_refusal=own is not None,
+        program=program,
+    )
 
 
 def _bind(
@@ -122,7 +130,7 @@ def _program(
         program.secrets.update(secrets)
         secret_files = [files.certificates / f"{secret}.json" for secret in secrets]
         program.listeners[called] = listener(
-            called, address, port, files.routes(called), files.access_log, secret_files
+            called, address, port, routes=files.routes(called), access_log=files.access_log, certificates=secret_files
         )
     for one in bindings:
         for rule in one.rules:

@@ -184,7 +184,9 @@ class Builder:
             else go_toolchain.offline(environment)
         )
         source = job.wrapper.source
-        work = ModuleBuild(self.go, environment, source, source, job.purpose, self.lock)
+        work = ModuleBuild(
+            go=self.go, environment=environment, module=source, source=source, purpose=job.purpose, lock=self.lock
+        )
         changed = job.wrapper.files or job.wrapper.without or job.wrapper.changes
         return work.at(self._changed(work, job.wrapper)) if changed else work
 

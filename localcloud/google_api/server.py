@@ -69,7 +69,7 @@ class Emulator:
                 self.cloud.advance()
                 for work in BACKGROUND:
                     work(self.cloud)
-                request = self._judged(host, http, rest, query, body, token)
+                request = self._judged(host, http, rest, query=query, body=body, token=token)
                 name = request.method.id
                 answer = self._answered(request)
                 # Cloud Storage sends an empty body if there is no content.
@@ -98,7 +98,9 @@ class Emulator:
             return 400, {"error_description": "Invalid Value"}
         return 200, {"email": email, "email_verified": "true"}
 
-    def _judged(self, host: str, http: str, path: str, query: dict[str, str], body: JsonObject, token: str) -> Request:
+    def _judged(
+        self, host: str, http: str, path: str, *, query: dict[str, str], body: JsonObject, token: str
+    ) -> Request:
         match = discovery.find(host, http, path)
         if match is None:
             raise ApiError(404, f"{http} https://{host}/{path}: no such method in Google's discovery documents")
@@ -121,7 +123,7 @@ class Emulator:
         wrong = list(discovery.problems(method.document, method.request, body)) if method.request else []
         if wrong:
             raise ApiError(400, "\n".join(wrong))
-        return Request(self.cloud, method, path, host, at, query, body)
+        return Request(cloud=self.cloud, method=method, path=path, host=host, at=at, query=query, body=body)
 
     @staticmethod
     def _answered(request: Request) -> JsonObject:

@@ -68,7 +68,7 @@ async def watch(
                 continue
             pause = RELIST_PAUSE_SECONDS
             while True:
-                changes = _changes(kube, resource, namespace, labels, fields, version)
+                changes = _changes(kube, resource, namespace, labels=labels, fields=fields, version=version)
                 async with contextlib.aclosing(changes):
                     async for event, reached in changes:
                         version = reached
@@ -89,7 +89,7 @@ async def watch(
 
 
 async def _changes(
-    kube: Kube, resource: Resource, namespace: str | None, labels: str | None, fields: str | None, version: str
+    kube: Kube, resource: Resource, namespace: str | None, *, labels: str | None, fields: str | None, version: str
 ) -> AsyncGenerator[tuple[Event | None, str], None]:
     """One watch request: changes with the resource version to continue from; it ends when the server closes the
     connection.

@@ -31,7 +31,9 @@ def definition() -> JsonObject:
     spec = _object({"metrics": _list(_object({"pod": pod}, "pod"))}, "metrics")
     schema = frame.object_schema(spec)
     version = scaling.METRIC_VERSION.partition("/")[2]
-    return frame.definition(scaling.METRIC_GROUP, scaling.METRIC, scaling.METRIC_PLURAL, schema, {}, version)
+    return frame.definition(
+        scaling.METRIC_GROUP, scaling.METRIC, scaling.METRIC_PLURAL, schema=schema, labels={}, version=version
+    )
 
 
 def _object(properties: JsonObject, *required: str) -> JsonObject:

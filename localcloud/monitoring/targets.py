@@ -71,14 +71,14 @@ def endpoints(
     """Every endpoint of every PodMonitoring, in the order of their names."""
     all_pods, all_policies = sorted(pods, key=key), list(policies)
     return [
-        _endpoint(monitoring, endpoint, all_pods, all_policies, caller, where)
+        _endpoint(monitoring, endpoint, all_pods, policies=all_policies, caller=caller, where=where)
         for monitoring in sorted(monitorings, key=key)
         for endpoint in each(monitoring, "spec", "endpoints")
     ]
 
 
 def _endpoint(
-    monitoring: Object, endpoint: Object, pods: list[Object], policies: list[Object], caller: Caller, where: Where
+    monitoring: Object, endpoint: Object, pods: list[Object], *, policies: list[Object], caller: Caller, where: Where
 ) -> ScrapeEndpoint:
     wanted = [pod for pod in pods if _is_selected(monitoring, pod)]
     port, interval = text(endpoint, "port"), text(endpoint, "interval")

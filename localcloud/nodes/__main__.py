@@ -54,18 +54,26 @@ async def main(layout: Layout) -> None:
         os.environ.get("LLMD_GKE_SIMULATOR_ARGS", ""),
     )
     host = Host(
-        client,
-        Recorder(client, "kubelet"),
-        launch_builder,
-        home / "cluster" / "pods",
-        memory,
-        home / "cluster" / "volumes",
-        root,
+        kube=client,
+        recorder=Recorder(client, "kubelet"),
+        launch_builder=launch_builder,
+        folder=home / "cluster" / "pods",
+        memory=memory,
+        shared=home / "cluster" / "volumes",
+        root=root,
     )
     manager = PodManager(host, nodes, pods)
     heartbeats = Heartbeats(client)
     autoscaler = Recorder(client, "cluster-autoscaler")
-    pools = NodePools(client, home / "cloud" / "google.json", nodes, pods, autoscaler, timings, heartbeats)
+    pools = NodePools(
+        client,
+        home / "cloud" / "google.json",
+        nodes,
+        pods=pods,
+        recorder=autoscaler,
+        timings=timings,
+        heartbeats=heartbeats,
+    )
     async with asyncio.TaskGroup() as group:
         for mirror in (nodes, secrets, config_maps, services):
             group.create_task(_follow(client, mirror, manager))

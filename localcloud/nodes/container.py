@@ -144,7 +144,16 @@ class Container:
 
     def _ended(self, code: int, began: str, reason: str, message: str) -> None:
         self.record.ready = self.record.started = False
-        self.set(Terminated(code, began, now(), self.record.container_id, reason, message))
+        self.set(
+            Terminated(
+                exit_code=code,
+                started_at=began,
+                finished_at=now(),
+                container_id=self.record.container_id,
+                reason=reason,
+                message=message,
+            )
+        )
 
     async def _back_off(self, failures: int) -> None:
         """Waits, and counts the restart."""

@@ -148,7 +148,7 @@ def environment(
                 prefix = text(entry, "prefix")
                 result |= {prefix + name: value.decode() for name, value in data.items() if _NAME.match(prefix + name)}
     for entry in each(container, "env"):
-        value = _value(pod, container, entry, sources, result, allocatable)
+        value = _value(pod, container, entry, sources=sources, variables=result, allocatable=allocatable)
         if value is not None:
             result[entry["name"]] = value
     return result
@@ -158,6 +158,7 @@ def _value(
     pod: Object,
     container: Object,
     entry: Mapping[str, Any],
+    *,
     sources: Sources,
     variables: Mapping[str, str],
     allocatable: Mapping[str, str],

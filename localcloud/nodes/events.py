@@ -36,11 +36,11 @@ class Recorder:
         where = f"{obj.get('kind')} {meta.get('namespace') or ''}/{meta['name']}"
         log.info("%s: %s: %s", where, reason, message)
         self._seen[digest] = (time.monotonic(), count + 1)
-        task = asyncio.create_task(self._write(obj, reason, message, warning, digest, count + 1))
+        task = asyncio.create_task(self._write(obj, reason, message, warning=warning, digest=digest, count=count + 1))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _write(self, obj: Object, reason: str, message: str, warning: bool, digest: str, count: int) -> None:
+    async def _write(self, obj: Object, reason: str, message: str, *, warning: bool, digest: str, count: int) -> None:
         meta = obj["metadata"]
         namespace = str(meta.get("namespace") or "default")
         name = f"{meta['name']}.{digest}"

@@ -34,6 +34,7 @@ class LaunchBuilder:
         pod: Object,
         container: Object,
         volumes: Volumes,
+        *,
         address: str,
         message_file: Path,
         allocatable: Mapping[str, str],

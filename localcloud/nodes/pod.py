@@ -78,13 +78,13 @@ class PodWorker:
         meta = obj["metadata"]
         self._folder = host.folder / f"{meta['namespace']}_{meta['name']}"
         self._volumes = Volumes(
-            obj,
-            self._folder,
-            host.memory / str(meta["uid"]),
-            host.shared,
-            host.launch_builder.sources,
-            host.kube,
-            node.allocatable,
+            pod=obj,
+            folder=self._folder,
+            memory=host.memory / str(meta["uid"]),
+            shared=host.shared,
+            sources=host.launch_builder.sources,
+            kube=host.kube,
+            allocatable=node.allocatable,
         )
         self._records = status.known_containers(obj)
         self._records.node_address = node.address
@@ -169,9 +169,13 @@ class PodWorker:
                 ran = True
                 record.restarts += 1
                 record.last = Terminated(
-                    137, str(running["startedAt"]), now(), str(old.get("containerID") or ""), "ContainerStatusUnknown",
-                    "The kubelet was restarted, and its pods with it",
-                )  # fmt: skip
+                    exit_code=137,
+                    started_at=str(running["startedAt"]),
+                    finished_at=now(),
+                    container_id=str(old.get("containerID") or ""),
+                    reason="ContainerStatusUnknown",
+                    message="The kubelet was restarted, and its pods with it",
+                )
         if ran and self._records.restart_policy == "Never":
             self._records.failed = ("ContainerStatusUnknown", "The kubelet was restarted while the pod ran")
             self._changed.set()
@@ -218,15 +222,15 @@ class PodWorker:
 
     async def _containers_in_turn(self, sandbox: Sandbox) -> None:
         context = PodContext(
-            self.obj,
-            sandbox.pid,
-            self._address,
-            self._host.root,
-            self._folder,
-            self._launch,
-            self._record_event,
-            self._changed.set,
-            self._host.launch_builder.timings,
+            pod=self.obj,
+            sandbox=sandbox.pid,
+            address=self._address,
+            root=self._host.root,
+            logs=self._folder,
+            launch=self._launch,
+            record_event=self._record_event,
+            changed=self._changed.set,
+            timings=self._host.launch_builder.timings,
         )
         policy = self._records.restart_policy
         async with asyncio.TaskGroup() as group:
@@ -277,7 +281,12 @@ class PodWorker:
 
     async def _launch(self, spec: Object, message_file: Path) -> Launch:
         return self._host.launch_builder.launch(
-            self.obj, spec, self._volumes, self._address, message_file, self._node.allocatable
+            self.obj,
+            spec,
+            self._volumes,
+            address=self._address,
+            message_file=message_file,
+            allocatable=self._node.allocatable,
         )
 
     async def _update_volumes(self) -> None:

@@ -47,6 +47,7 @@ class NodePools:
         kube: Kube,
         file: Path,
         mirror: Mirror,
+        *,
         pods: Mirror,
         recorder: Recorder,
         timings: Timings,
@@ -202,14 +203,14 @@ class NodePools:
         listed = await self._preferences(scaled)
         groups = [
             NodeGroup(
-                pool.id,
-                pool.name,
-                sizes[pool.id],
-                pool.maximum * len(pool.zones),
-                max(pool.hosts, 1),
-                nodes.template(pool, pool.zones[0]),
-                self._backoff_until.get(pool.id, 0) > time.monotonic(),
-                listed[pool.name].priority if pool.name in listed else 0,
+                pool=pool.id,
+                name=pool.name,
+                size=sizes[pool.id],
+                maximum=pool.maximum * len(pool.zones),
+                step=max(pool.hosts, 1),
+                template=nodes.template(pool, pool.zones[0]),
+                in_backoff=self._backoff_until.get(pool.id, 0) > time.monotonic(),
+                priority=listed[pool.name].priority if pool.name in listed else 0,
             )
             for pool in scaled
         ]

@@ -120,11 +120,11 @@ def parse(arguments: Sequence[str]) -> Call:
         elif not word.startswith("-") or word == "-":
             positional.append(word)
     return Call(
-        tuple(arguments),
-        values.get("folder"),
-        values.get("stack"),
-        values.get("config_file"),
-        tuple(positional),
-        tuple(packs),
-        tuple(pack_configs),
+        arguments=tuple(arguments),
+        folder=values.get("folder"),
+        stack=values.get("stack"),
+        config_file=values.get("config_file"),
+        positional=tuple(positional),
+        packs=tuple(packs),
+        pack_configs=tuple(pack_configs),
     )

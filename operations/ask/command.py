@@ -25,6 +25,7 @@ def command(
     prompt: Annotated[str, typer.Argument(help="What to ask.")] = "Say in one sentence what you are.",
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
+    *,
     cloud: CloudOption = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="A model of the stack. Default: its only one.")
@@ -83,7 +84,7 @@ def command(
         f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.summary()}"
         for server, answer in answers
     ]
-    _finish(target, chosen, question, rows, lines, fixes, output)
+    _finish(target, chosen, question, rows=rows, lines=lines, fixes=fixes, output=output)
 
 
 def _model(target: Target, wanted: str | None) -> ModelSettings:
@@ -152,6 +153,7 @@ def _finish(
     target: Target,
     model: ModelSettings,
     question: Question,
+    *,
     rows: list[dict[str, object]],
     lines: list[str],
     fixes: Mapping[str, str],

@@ -32,6 +32,7 @@ def command(
     ] = None,
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
+    *,
     cloud: CloudOption = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="The model; required if the stack has several.")
@@ -140,13 +141,13 @@ def take(
         levels, stopped = load.run(
             python,
             load.Load(
-                endpoint.url,
-                endpoint.served_model_name,
-                loads,
-                seconds,
-                warmup,
-                first,
-                most,
+                url=endpoint.url,
+                model=endpoint.served_model_name,
+                workloads=loads,
+                seconds=seconds,
+                warmup=warmup,
+                first=first,
+                most=most,
                 key=endpoint.key,
                 identity=endpoint.identity,
             ),

@@ -31,16 +31,22 @@ def draw(result: dict[str, Any], folder: Path) -> list[Path]:
     kinds = list(dict.fromkeys(level["workload"] for level in result["levels"]))
     made = [
         *_lines(
-            result, kinds, folder, "throughput", "output tokens per second", [("output_tokens_per_second", "-")], 1
+            result,
+            kinds,
+            folder,
+            name="throughput",
+            label="output tokens per second",
+            values=[("output_tokens_per_second", "-")],
+            scale=1,
         ),
         *_lines(
             result,
             kinds,
             folder,
-            "first-token",
-            "time to first token, ms",
-            [("ttft_p50", "-"), ("ttft_p95", ":")],
-            1000,
+            name="first-token",
+            label="time to first token, ms",
+            values=[("ttft_p50", "-"), ("ttft_p95", ":")],
+            scale=1000,
         ),
     ]
     return [*made, *_bars(result, folder)] if len(kinds) > 1 else made
@@ -50,6 +56,7 @@ def _lines(
     result: dict[str, Any],
     kinds: list[str],
     folder: Path,
+    *,
     name: str,
     label: str,
     values: list[tuple[str, str]],

@@ -16,6 +16,7 @@ def command(
         list[str] | None, typer.Option("--stack", "-s", help="Only this stack; may be repeated. Default: all.")
     ] = None,
     output: OutputOption = Output.TABLE,
+    *,
     cloud: CloudOption = None,
     preview: Annotated[
         list[str] | None,

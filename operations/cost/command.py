@@ -15,6 +15,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     against: Annotated[
         str | None, typer.Option(metavar="REV", help="Compare with the stack file at this git revision.")
     ] = None,

@@ -163,7 +163,16 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
     fits = tuple(_fit(settings, model) for model in settings.models)
     monitored = monitoring.estimate(settings)
-    return StackPrice(stack, pools, ordinary, totals, monitored, _besides(settings), _armor(settings), fits)
+    return StackPrice(
+        stack=stack,
+        pools=pools,
+        system_pool=ordinary,
+        totals=totals,
+        monitoring=monitored,
+        besides=_besides(settings),
+        armor=_armor(settings),
+        models=fits,
+    )
 
 
 def _armor(settings: StackSettings) -> CloudArmorPrice | None:
@@ -190,7 +199,15 @@ def _pool(settings: StackSettings, pool: AcceleratorPool, one: AcceleratorPool) 
     running = min(settings.busy_nodes(pool), one.max_nodes)
     nodes: dict[State, int] = {"idle": one.min_nodes, "running": running, "full": one.max_nodes}
     amounts: dict[State, Amount] = {state: _amount(one, count, price) for state, count in nodes.items()}
-    return PoolPrice(one.name, one.machine_type, one.topology, one.provisioning, zone, price, amounts)
+    return PoolPrice(
+        name=one.name,
+        machine_type=one.machine_type,
+        topology=one.topology,
+        capacity=one.provisioning,
+        zone=zone,
+        usd_per_chip_hour=price,
+        amounts=amounts,
+    )
 
 
 def _counted(settings: StackSettings, pool: AcceleratorPool, prices: Iterable[PoolPrice], state: State) -> Amount:

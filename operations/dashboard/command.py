@@ -21,6 +21,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     open_: Annotated[bool, typer.Option("--open", help="Open the link in the browser as well.")] = False,
     grafana: Annotated[
         Path | None,
@@ -45,7 +46,7 @@ def command(
     if grafana is not None:
         with working(f"reading the settings of stack {stack}", quiet_seconds=0):
             text, name = _grafana(stack, cloud)
-        _write("--grafana", grafana, text, stack, name, output)
+        _write("--grafana", grafana, text, stack=stack, title=name, output=output)
         return
     with working(f"reading the outputs of stack {stack}", quiet_seconds=0):
         from operations.target import Target
@@ -83,7 +84,7 @@ def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output
         series, span = queries.of(target, minutes)
         title = google.name(target.settings)
         text = drawing.picture(sections(target.settings), series, span, title)
-    _write("--picture", picture, text, stack, title, output)
+    _write("--picture", picture, text, stack=stack, title=title, output=output)
 
 
 def _grafana(stack: str, cloud: Cloud | None) -> tuple[str, str]:
@@ -94,7 +95,7 @@ def _grafana(stack: str, cloud: Cloud | None) -> tuple[str, str]:
     return json.dumps(made, indent=2) + "\n", str(made["title"])
 
 
-def _write(option: str, file: Path, text: str, stack: str, title: str, output: Output) -> None:
+def _write(option: str, file: Path, text: str, *, stack: str, title: str, output: Output) -> None:
     from operations.exits import BadInput
     from operations.printing import show
 

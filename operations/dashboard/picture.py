@@ -83,7 +83,9 @@ def _chart(panel: Panel, answers: Answers, span: Span, left: float, top: float) 
     highest = nice(max(value for _, points in drawn for _, value in points))
     lines += _axes(panel.unit, highest, span, left, top)
     for index, (_, points) in reversed(list(enumerate(drawn))):
-        lines.append(_path(points, highest, span, left, top, COLOURS[index % len(COLOURS)], filled=stacked))
+        lines.append(
+            _path(points, highest, span, left=left, top=top, colour=COLOURS[index % len(COLOURS)], filled=stacked)
+        )
     return [*lines, *_legend([name for name, _ in drawn], left, top)]
 
 
@@ -135,10 +137,10 @@ def _path(
     points: Sequence[tuple[float, float]],
     highest: float,
     span: Span,
+    *,
     left: float,
     top: float,
     colour: str,
-    *,
     filled: bool,
 ) -> str:
     bottom = top + TOP + PLOT_HEIGHT

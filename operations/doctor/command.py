@@ -25,6 +25,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     probe: Annotated[
         bool, typer.Option("--probe", help="Create one TPU host of each pool for a moment, to detect a stock-out.")
     ] = False,

@@ -26,6 +26,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Spend the amount shown, without asking for confirmation.")
     ] = False,

@@ -25,6 +25,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Check only this model of the stack.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the result to this file, as JUnit XML.")] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for all checks together, in seconds.")] = 120,

@@ -17,6 +17,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Repeat until Ctrl-C.")] = False,
     every: Annotated[float, typer.Option(min=1, help="Interval of --watch, in seconds.")] = 5,
     ask: Annotated[bool, typer.Option(help="Request a token from each model through the gateway.")] = True,

@@ -39,7 +39,7 @@ def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str) -> list[Line]
             parts.append(_ready(snapshot, "Redis", {"app.kubernetes.io/name": front_door.REDIS}, 1))
     return [
         *parts,
-        *gateway.route_lines(snapshot, f"{NAME}: route", where, service, stack, missing),
+        *gateway.route_lines(snapshot, f"{NAME}: route", where, called=service, stack=stack, absent=missing),
         *gateway.policy_lines(snapshot, NAME, where, (service,), stack),
     ]
 

@@ -61,7 +61,12 @@ def model_lines(
         fix = f"kubectl -n {where} describe aigatewayroute {naming.door_route(model)}"
         called = f"{model}: route of the front door"
         lines += route_lines(
-            snapshot, called, where, naming.door_route(model), stack, Line("", State.BAD, missing, fix)
+            snapshot,
+            called,
+            where,
+            called=naming.door_route(model),
+            stack=stack,
+            absent=Line("", State.BAD, missing, fix),
         )
     if door is None or door.keep_paths:
         missing = (
@@ -69,13 +74,13 @@ def model_lines(
             "nor endpoint picker"
         )
         absent = Line("", State.BAD, missing, f"pulumi up --stack {stack} --policy-pack policies")
-        lines += route_lines(snapshot, f"{model}: route", where, naming.route(model), stack, absent)
+        lines += route_lines(snapshot, f"{model}: route", where, called=naming.route(model), stack=stack, absent=absent)
         targets = (kserve.inference_pool(model), kserve.workload_service(model))
         lines += policy_lines(snapshot, model, where, targets, stack)
-    return [*lines, *_pool(snapshot, where, model, stack)]
+    return [*lines, *_pool(snapshot, where, model, stack=stack)]
 
 
-def route_lines(snapshot: Snapshot, subject: str, where: str, called: str, stack: str, absent: Line) -> list[Line]:
+def route_lines(snapshot: Snapshot, subject: str, where: str, *, called: str, stack: str, absent: Line) -> list[Line]:
     """A route's conditions; text and fix of ``absent`` if it does not exist."""
     route = of(snapshot.routes, where, called)
     if route is None:

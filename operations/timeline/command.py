@@ -32,6 +32,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
+    *,
     format_: Annotated[
         TimelineFormat, typer.Option("--format", help="The longest chain with sources, or a Mermaid Gantt chart.")
     ] = TimelineFormat.CHAIN,

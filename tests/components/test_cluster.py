@@ -175,7 +175,7 @@ SUBNET_LOGS = {"aggregationInterval": "INTERVAL_10_MIN", "flowSampling": 0.5, "m
     ],
 )
 def test_what_happens_is_recorded_where_settings_ask(
-    record: Record, audit: bool, components: list[str], subnet: object, nat: str, intranode: bool | None
+    record: Record, audit: bool, components: list[str], subnet: object, nat: str, *, intranode: bool | None
 ) -> None:
     graph = cluster(record, audit=audit)
     result: Any = graph.find(kinds.CLUSTER).inputs

@@ -72,9 +72,14 @@ def of_seed(number: int, plan: list[Step]) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
     print("  " + "; ".join(outcome.log))
     return Result(
-        number, as_text(plan), outcome.steps, round(time.monotonic() - started, 1), outcome.wrong, outcome.by_hand,
-        dict(outcome.met),
-    )  # fmt: skip
+        seed=number,
+        plan=as_text(plan),
+        steps=outcome.steps,
+        seconds=round(time.monotonic() - started, 1),
+        wrong=outcome.wrong,
+        by_hand=outcome.by_hand,
+        met=dict(outcome.met),
+    )
 
 
 def shrunk(plan: list[Step]) -> list[Step]:

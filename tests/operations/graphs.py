@@ -40,6 +40,16 @@ def node(
 
 def graph(*nodes: ResourceNode) -> Graph:
     stack = ResourceNode(
-        ROOT_URN, "pulumi:pulumi:Stack", "llmd-gke-one", False, "", "", frozenset(), {}, False, "", {}
-    )  # fmt: skip
+        urn=ROOT_URN,
+        type="pulumi:pulumi:Stack",
+        name="llmd-gke-one",
+        custom=False,
+        parent="",
+        provider="",
+        depends_on=frozenset(),
+        inputs={},
+        protect=False,
+        deleted_with="",
+        timeouts={},
+    )
     return Graph({one.urn: one for one in (stack, *nodes)})

@@ -69,7 +69,14 @@ def test_a_model_behind_the_front_door_is_asked_with_the_key_of_the_environment(
     behind_a_door(pulumi)
     monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")
     (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
-    assert model == outputs.Endpoint("qwen", "http://203.0.113.7", "qwen", True, "models", "key-of-somebody")
+    assert model == outputs.Endpoint(
+        name="qwen",
+        url="http://203.0.113.7",
+        served_model_name="qwen",
+        behind_door=True,
+        namespace="models",
+        key="key-of-somebody",
+    )
     assert "key-of-somebody" not in repr(model)
 
 
@@ -95,7 +102,7 @@ CURL = {
     ],
 )
 def test_googles_token_is_for_gateways_with_iap_only(
-    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, curl: str, token: str, behind_iap: bool
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, curl: str, token: str, *, behind_iap: bool
 ) -> None:
     behind_a_door(pulumi, curl={"qwen": CURL[curl]})
     monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")

@@ -89,12 +89,12 @@ def read(file: Path) -> Iterator[Exchange]:
             continue
         url = urlsplit(f"https://{filled(match[2])}")
         yield Exchange(
-            match[1],
-            _regional(unquote(f"{url.netloc}{url.path}")),
-            dict(parse_qsl(url.query)),
-            _object("\n\n".join(blocks[1:at])),
-            int(blocks[at][:3]),
-            _object("\n\n".join(blocks[at + 1 :])),
+            http=match[1],
+            path=_regional(unquote(f"{url.netloc}{url.path}")),
+            query=dict(parse_qsl(url.query)),
+            body=_object("\n\n".join(blocks[1:at])),
+            status=int(blocks[at][:3]),
+            answer=_object("\n\n".join(blocks[at + 1 :])),
         )
 
 

@@ -202,7 +202,7 @@ pulumi.log.warn("a warning")
 
 @pytest.mark.parametrize(("asked_for", "expected"), [("", []), ("1", ["a detail"])])
 def test_debug_messages_are_sent_only_where_they_are_asked_for_and_all_others_always(
-    folder: Path, request_for: Ask, messages: Engine, engine_address: str, asked_for: str, expected: list[str]
+    folder: Path, request_for: Ask, messages: Engine, engine_address: str, asked_for: str, *, expected: list[str]
 ) -> None:
     messages.logged.clear()
     with serving(folder, engine_address, LLMD_GKE_SDK_DEBUG=asked_for) as (_, stub):

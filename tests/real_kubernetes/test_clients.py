@@ -155,7 +155,7 @@ def test_a_request_for_structured_output_passes(suite: Suite, client: str, gatew
     ],
 )
 def test_an_error_of_the_server_is_read_by_the_client(
-    suite: Suite, client: str, gateway: str, case: str, error: str, status: int, message: str
+    suite: Suite, client: str, gateway: str, case: str, error: str, *, status: int, message: str
 ) -> None:
     seen = suite.case(client, gateway, case)
     assert (seen["error"], seen["status"]) == (error, status), seen

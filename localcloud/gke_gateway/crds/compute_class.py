@@ -34,4 +34,4 @@ def definition() -> JsonObject:
     }
     schema = frame.object_schema(spec)
     group, kind, plural = compute_class.GROUP, compute_class.KIND, compute_class.PLURAL
-    return frame.definition(group, kind, plural, schema, {}, namespaced=False)
+    return frame.definition(group, kind, plural, schema=schema, labels={}, namespaced=False)

@@ -25,10 +25,10 @@ def definition(
     group: str,
     kind: str,
     plural: str,
+    *,
     schema: JsonObject,
     labels: Mapping[str, str],
     version: str = "v1",
-    *,
     namespaced: bool = True,
 ) -> JsonObject:
     """A kind with one ``version``, and a status of its own; not ``namespaced``: of the whole cluster."""

@@ -46,7 +46,9 @@ def _definition(kind: str, plural: str, default: JsonObject) -> JsonObject:
     }
     spec = _object({"targetRef": _target(), "default": default}, required=("targetRef",))
     schema = frame.object_schema(spec, status=_object({"conditions": conditions}))
-    return frame.definition(GKE_GROUP, kind, plural, schema, {"gateway.networking.k8s.io/policy": "Direct"})
+    return frame.definition(
+        GKE_GROUP, kind, plural, schema=schema, labels={"gateway.networking.k8s.io/policy": "Direct"}
+    )
 
 
 def _object(

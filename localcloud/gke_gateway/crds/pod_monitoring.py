@@ -41,7 +41,7 @@ def definition() -> JsonObject:
         },
     }
     schema = frame.object_schema(spec)
-    return frame.definition(monitoring.GROUP, monitoring.POD_MONITORING, "podmonitorings", schema, {})
+    return frame.definition(monitoring.GROUP, monitoring.POD_MONITORING, "podmonitorings", schema=schema, labels={})
 
 
 def _endpoint() -> JsonObject:

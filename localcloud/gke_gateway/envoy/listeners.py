@@ -59,7 +59,7 @@ def route_configuration(name: str, hosts: Sequence[JsonObject]) -> JsonObject:
 
 
 def listener(
-    name: str, address: str, port: int, routes: Path, access_log: Path, certificates: Sequence[Path] = ()
+    name: str, address: str, port: int, *, routes: Path, access_log: Path, certificates: Sequence[Path] = ()
 ) -> JsonObject:
     """A port at the Gateway's address. Routes come from a file, as do certificates: with any, it speaks TLS."""
     chain: JsonObject = {

@@ -92,8 +92,8 @@ def resolve(
         return _broken(weight, route, "BackendNotFound", f"Error GWCER102: {plural} {where}/{called} not found")
     prefix = f"{namespace(gateway)}_{name(gateway)}"
     if kind == POOL:
-        return _pool(weight, obj, prefix, route, gateway_class, snapshot)
-    return _service(weight, obj, number(ref, "port") or 0, prefix, route, snapshot)
+        return _pool(weight, obj, prefix, route=route, gateway_class=gateway_class, snapshot=snapshot)
+    return _service(weight, obj, number(ref, "port") or 0, prefix=prefix, route=route, snapshot=snapshot)
 
 
 def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Reference:
@@ -103,7 +103,7 @@ def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Referenc
 
 
 def _service(
-    weight: int, service: JsonObject, port: int, prefix: str, route: JsonObject, snapshot: ClusterSnapshot
+    weight: int, service: JsonObject, port: int, *, prefix: str, route: JsonObject, snapshot: ClusterSnapshot
 ) -> Reference:
     entry = service_port(service, port)
     if entry is None:
@@ -145,6 +145,7 @@ def _pool(
     weight: int,
     pool: JsonObject,
     prefix: str,
+    *,
     route: JsonObject,
     gateway_class: GatewayClass,
     snapshot: ClusterSnapshot,

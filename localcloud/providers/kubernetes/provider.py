@@ -153,7 +153,9 @@ class Kubernetes(Rules):
                 made: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ident}}
                 cluster.put("v1/Namespace", ident, {"inputs": made, "server": {}, "madeBy": f"patch {subject.name}"})
         self._faults.delay(subject.type)
-        return ident, self._settle(subject, inputs, where, google, wanted, timeout, "created")
+        return ident, self._settle(
+            subject, inputs, where, google=google, wanted=wanted, timeout=timeout, done="created"
+        )
 
     def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
         where, google = reach.cluster_in(self._google.read(), self._config)
@@ -170,7 +172,7 @@ class Kubernetes(Rules):
                 return release.outputs(inputs.values, revision)
             server: JsonObject = {"metadata": live.next_metadata(record, inputs.values)}
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
-        return self._settle(subject, inputs, where, google, wanted, timeout, "updated")
+        return self._settle(subject, inputs, where, google=google, wanted=wanted, timeout=timeout, done="updated")
 
     def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
@@ -238,6 +240,7 @@ class Kubernetes(Rules):
         subject: ResourceSubject,
         inputs: Bag,
         where: str,
+        *,
         google: JsonObject,
         wanted: list[str],
         timeout: float,

@@ -59,7 +59,15 @@ def _priced(pool: Input, name: str) -> PricedPool | None:
     kept = scaled.get("totalMinNodeCount").integer() or (kept_per_zone or 0) * max(1, len(zones))
     family = accelerators.family_of(machine)
     shape = None if family is None else next((one for one in family.machines if one.name == machine), None)
-    return PricedPool(name, machine, 0 if shape is None else shape.chips, zone, _capacity(config), nodes, kept)
+    return PricedPool(
+        name=name,
+        machine_type=machine,
+        chips=0 if shape is None else shape.chips,
+        zone=zone,
+        capacity=_capacity(config),
+        nodes=nodes,
+        kept=kept,
+    )
 
 
 def _capacity(config: Input) -> Capacity:

@@ -44,7 +44,7 @@ from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
     ],
 )
 def test_a_wrong_type_is_named_with_the_way_to_write_it(
-    config: Config, refused: Refuse, section: str, key: str, value: object, message: str
+    config: Config, refused: Refuse, *, section: str, key: str, value: object, message: str
 ) -> None:
     config[f"llmd-gke:{section}"][0][key] = value
     assert refused(config) == f"{HEAD}  llmd-gke:{section}[0].{message}"

@@ -56,7 +56,7 @@ def test_a_limit_that_is_no_finite_number_is_shown(config: Config, refused: Refu
     ],
 )
 def test_a_limit_that_is_too_low_names_the_least_amount_of_its_own_key_that_is_accepted(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked], key: str, other: str, value: int, step: float
+    config: Config, refused: Refuse, accepted: Callable[..., Checked], key: str, other: str, *, value: int, step: float
 ) -> None:
     message = refused(limited(config, **{key: value}))
     assert f"budget.{key} = {value}" in message

@@ -47,7 +47,9 @@ def test_a_service_holds_the_ready_endpoints_of_its_slices_at_the_target_port() 
 
 def test_defaults_without_policies_are_those_of_gke() -> None:
     target = ("InferencePool", "llm", "qwen")
-    assert health_check(snapshot_of(), target) == HealthCheck("HTTP", "/", "", None, 5, 5, 2, 2)
+    assert health_check(snapshot_of(), target) == HealthCheck(
+        type="HTTP", path="/", host="", port=None, interval_seconds=5, timeout_seconds=5, healthy=2, unhealthy=2
+    )
     assert backend_settings(snapshot_of(), target).timeout_seconds == 30
 
 

@@ -27,7 +27,9 @@ def test_ctrl_c_while_go_is_being_started_leaves_no_go(tmp_path: Path, monkeypat
     monkeypatch.setattr(go_process.subprocess, "Popen", Interrupted)
     sleep = Go(str(shutil.which("sleep")), (1, 26), tmp_path)  # it goes on until it is ended, as a long build does
     with (tmp_path / "lock").open("w") as lock:
-        working = ModuleBuild(sleep, dict(os.environ), tmp_path, tmp_path, Purpose(), lock)
+        working = ModuleBuild(
+            go=sleep, environment=dict(os.environ), module=tmp_path, source=tmp_path, purpose=Purpose(), lock=lock
+        )
         try:
             with pytest.raises(KeyboardInterrupt):
                 working.run(["600"], lambda line: None)
@@ -42,5 +44,10 @@ def test_who_handled_ctrl_c_before_does_so_again(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
     true = Go(str(shutil.which("true")), (1, 26), tmp_path)
     with (tmp_path / "lock").open("w") as lock:
-        assert ModuleBuild(true, dict(os.environ), tmp_path, tmp_path, Purpose(), lock).run([], lambda line: None) == ""
+        assert (
+            ModuleBuild(
+                go=true, environment=dict(os.environ), module=tmp_path, source=tmp_path, purpose=Purpose(), lock=lock
+            ).run([], lambda line: None)
+            == ""
+        )
     assert signal.getsignal(signal.SIGINT) is before

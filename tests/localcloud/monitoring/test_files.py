@@ -16,8 +16,23 @@ from tests.localcloud.monitoring.cluster import WHERE
 TOKEN = SecretKey("models", "reader", "token")
 OPEN = ScrapeTarget("10.0.0.1:8000", {"pod": "a", "job": "servers"})
 SHUT = ScrapeTarget("10.0.0.2:8000", {"pod": "b"}, "no NetworkPolicy admits gmp-system")
-SERVERS = ScrapeEndpoint("PodMonitoring/models/servers/8000", "/metrics", "http", "30s", "30s", (OPEN, SHUT))
-PICKERS = ScrapeEndpoint("PodMonitoring/models/pickers/9090", "/metrics", "http", "1m", "10s", (OPEN,), TOKEN)
+SERVERS = ScrapeEndpoint(
+    job="PodMonitoring/models/servers/8000",
+    path="/metrics",
+    scheme="http",
+    interval="30s",
+    timeout="30s",
+    targets=(OPEN, SHUT),
+)
+PICKERS = ScrapeEndpoint(
+    job="PodMonitoring/models/pickers/9090",
+    path="/metrics",
+    scheme="http",
+    interval="1m",
+    timeout="10s",
+    targets=(OPEN,),
+    token=TOKEN,
+)
 
 
 @pytest.fixture

@@ -12,7 +12,15 @@ from tests.localcloud.nodes.objects import TAINT, pod, system_pool, tpu_pool
 
 def group(pool: Any, size: int = 0, *, in_backoff: bool = False) -> NodeGroup:
     template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template, in_backoff)
+    return NodeGroup(
+        pool=pool.id,
+        name=pool.name,
+        size=size,
+        maximum=pool.maximum,
+        step=pool.hosts,
+        template=template,
+        in_backoff=in_backoff,
+    )
 
 
 def test_a_pod_that_fits_nowhere_gets_a_node() -> None:

@@ -24,7 +24,12 @@ def compute_class(*pools: list[str], **spec: Any) -> dict[str, Any]:
 
 def group(pool: Any, size: int, priority: int = 0, **changed: Any) -> NodeGroup:
     template = nodes.template(pool, pool.zones[0])
-    return replace(NodeGroup(pool.id, pool.name, size, pool.maximum, 1, template, priority=priority), **changed)
+    return replace(
+        NodeGroup(
+            pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=1, template=template, priority=priority
+        ),
+        **changed,
+    )
 
 
 @pytest.mark.parametrize("spec", [{}, {"activeMigration": {}}, {"activeMigration": {"optimizeRulePriority": False}}])

@@ -27,7 +27,14 @@ def volumes(tmp_path: Path, volume: dict[str, Any]) -> Volumes:
     for folder in ("pod", "memory", "shared"):
         (tmp_path / folder).mkdir(exist_ok=True)
     sources = cast("Any", Sources())
-    return Volumes(pod, tmp_path / "pod", tmp_path / "memory", tmp_path / "shared", sources, cast("Any", None))
+    return Volumes(
+        pod=pod,
+        folder=tmp_path / "pod",
+        memory=tmp_path / "memory",
+        shared=tmp_path / "shared",
+        sources=sources,
+        kube=cast("Any", None),
+    )
 
 
 def container(**mount: Any) -> dict[str, Any]:

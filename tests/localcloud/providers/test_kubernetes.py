@@ -96,7 +96,7 @@ def test_an_object_without_a_name_gets_one_and_says_so(kubernetes: Standin):
     ],
 )
 def test_what_replaces_an_object_and_in_which_order(
-    kubernetes: Standin, namespace: Result, token: str, old: Props, new: Props, replaces: bool, delete_first: bool
+    kubernetes: Standin, namespace: Result, token: str, old: Props, new: Props, *, replaces: bool, delete_first: bool
 ):
     made = kubernetes.create(token, manifest(token, **old))
     answer = kubernetes.diff(token, made, manifest(token, **new))
@@ -107,7 +107,7 @@ def test_what_replaces_an_object_and_in_which_order(
     ("token", "immutable", "replaces"), [(SECRET, False, False), (SECRET, True, True), (CONFIG_MAP, False, True)]
 )
 def test_a_provider_may_be_told_to_update_secrets_that_are_not_immutable(
-    kubernetes: Standin, cluster: Result, namespace: Result, token: str, immutable: bool, replaces: bool
+    kubernetes: Standin, cluster: Result, namespace: Result, token: str, immutable: bool, *, replaces: bool
 ):
     kubernetes.configure(kubeconfig=kubeconfig_of(cluster), enableSecretMutable="true")
     made = kubernetes.create(token, manifest(token, data={"a": "Yg=="}, immutable=immutable))

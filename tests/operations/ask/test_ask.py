@@ -222,6 +222,7 @@ def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
     part: str,
     ask: Callable[..., int],
     machine: Machine,
+    *,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     machine.pods(qwen_kserve_abc_1=direct())

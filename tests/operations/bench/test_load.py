@@ -52,14 +52,25 @@ def test_a_level_measures_what_the_simulator_was_set_to(
 
 def test_a_server_that_answers_at_once_has_not_answered_everything_when_the_warm_up_ends(python: Path) -> None:
     with simulating("--max-model-len", "4096") as url:
-        quick = load.Load(url, "qwen", [Workload("random", 200, 100, 16)], 2, 3, 1, 1)
+        quick = load.Load(
+            url=url, model="qwen", workloads=[Workload("random", 200, 100, 16)], seconds=2, warmup=3, first=1, most=1
+        )
         ([level], _) = load.run(python, quick, quiet)
     assert level.requests > 20
     assert 1.5 < level.seconds < 3
 
 
 def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
-    nothing = load.Load("http://127.0.0.1:1/models/qwen", "qwen", [Workload("random")], 2, 0, 1, 1, timeout=5)
+    nothing = load.Load(
+        url="http://127.0.0.1:1/models/qwen",
+        model="qwen",
+        workloads=[Workload("random")],
+        seconds=2,
+        warmup=0,
+        first=1,
+        most=1,
+        timeout=5,
+    )
     with pytest.raises(Failed, match=r"The load generator exited with status 1: .*[Cc]onnect"):
         load.run(python, nothing, quiet)
 
@@ -70,7 +81,16 @@ def test_the_pins_name_the_generator() -> None:
 
 def test_behind_a_front_door_every_request_has_the_callers_key_and_none_asks_for_health(python: Path) -> None:
     with behind_key("key-of-team-a") as (url, asked):
-        given = load.Load(url, "qwen", [Workload("random", 200, 100, 16)], 2, 1, 1, 1, key="key-of-team-a")
+        given = load.Load(
+            url=url,
+            model="qwen",
+            workloads=[Workload("random", 200, 100, 16)],
+            seconds=2,
+            warmup=1,
+            first=1,
+            most=1,
+            key="key-of-team-a",
+        )
         ([level], _) = load.run(python, given, quiet)
     assert (level.errors, level.requests > 0) == (0, True)
     assert {path for path, _ in asked} == {"/v1/models", "/v1/completions"}
@@ -81,13 +101,13 @@ def test_behind_a_front_door_every_request_has_the_callers_key_and_none_asks_for
 def test_behind_iap_every_request_also_has_googles_token(python: Path) -> None:
     with behind_key("key-of-team-a", "token-of-google") as (url, asked):
         given = load.Load(
-            url,
-            "qwen",
-            [Workload("random", 200, 100, 16)],
-            2,
-            1,
-            1,
-            1,
+            url=url,
+            model="qwen",
+            workloads=[Workload("random", 200, 100, 16)],
+            seconds=2,
+            warmup=1,
+            first=1,
+            most=1,
             key="key-of-team-a",
             identity="token-of-google",
         )

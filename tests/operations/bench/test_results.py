@@ -66,7 +66,22 @@ def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail(
 
 
 def level(kind: str, concurrency: int, tokens: float, ttft: float, cached: float | None = None) -> Level:
-    return Level(kind, concurrency, 30.0, 100, 0, tokens / 128, tokens, ttft, ttft * 2, 0.01, 1.5, 2.0, 1150, cached)
+    return Level(
+        workload=kind,
+        concurrency=concurrency,
+        seconds=30.0,
+        requests=100,
+        errors=0,
+        requests_per_second=tokens / 128,
+        output_tokens_per_second=tokens,
+        ttft_p50=ttft,
+        ttft_p95=ttft * 2,
+        itl_p50=0.01,
+        latency_p50=1.5,
+        latency_p95=2.0,
+        prompt_tokens=1150,
+        cached_share=cached,
+    )
 
 
 RESULT = BenchResult(

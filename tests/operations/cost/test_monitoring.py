@@ -17,7 +17,9 @@ from operations.target import Target
 from tests.operations.conftest import Clone
 from tests.operations.support import run
 
-NOTHING = MonitoringPrice(0, 0, 0, 0, 0, None)
+NOTHING = MonitoringPrice(
+    samples=0, conditions=0, metric_references=0, returned_points=0, uptime_executions=0, usd_per_million_spans=None
+)
 
 
 def settings(clone: Clone, **keys: Any) -> StackSettings:

@@ -89,7 +89,14 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
     ],
 )
 def test_an_error_of_googles_names_its_cause_and_a_fix(
-    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, code: int, message: str, problem: str, fix: str
+    google: Google,
+    context: Context,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    message: str,
+    *,
+    problem: str,
+    fix: str,
 ) -> None:
     # The client library waits longer and longer between its attempts.
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)

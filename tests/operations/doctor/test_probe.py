@@ -142,7 +142,7 @@ def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
     ],
 )
 def test_a_reservation_is_read_instead_of_probed(
-    google: Google, context: Context, used: str, machine: str, verdict: CheckStatus, text: str
+    google: Google, context: Context, used: str, machine: str, verdict: CheckStatus, *, text: str
 ) -> None:
     hosts = {"count": "4", "inUseCount": used, "instanceProperties": {"machineType": machine}}
     google.make(f"zones/{ZONE}/reservations", {"name": "mine", "specificReservation": hosts})

@@ -34,7 +34,22 @@ UNCHANGED = {"same": 33}
 
 
 def level(kind: str, concurrency: int) -> bench_result.Level:
-    return bench_result.Level(kind, concurrency, 2.0, 40, 0, 20.0, 2560.0, 0.012, 0.02, 0.001, 0.1, 0.2, 1150, 0.5)
+    return bench_result.Level(
+        workload=kind,
+        concurrency=concurrency,
+        seconds=2.0,
+        requests=40,
+        errors=0,
+        requests_per_second=20.0,
+        output_tokens_per_second=2560.0,
+        ttft_p50=0.012,
+        ttft_p95=0.02,
+        itl_p50=0.001,
+        latency_p50=0.1,
+        latency_p95=0.2,
+        prompt_tokens=1150,
+        cached_share=0.5,
+    )
 
 
 MEASURED = bench_result.BenchResult(

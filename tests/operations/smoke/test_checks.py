@@ -138,7 +138,9 @@ def test_the_time_for_all_checks_is_kept() -> None:
 def test_behind_the_front_door_the_key_is_sent_and_health_is_not_asked_for() -> None:
     behaviour = replace(SLOW, seen=[], key="key-of-somebody")
     with serving(behaviour) as url:
-        endpoint = Endpoint("qwen", url, "qwen", True, "models", "key-of-somebody")
+        endpoint = Endpoint(
+            name="qwen", url=url, served_model_name="qwen", behind_door=True, namespace="models", key="key-of-somebody"
+        )
         result = asyncio.run(smoke([endpoint], "eu4a", Options(), seconds=20))
         without = asyncio.run(smoke([replace(endpoint, key="")], "eu4a", Options(), seconds=20))
     assert {outcome.name for outcome in result if outcome.verdict != "passed"} == {"health"}

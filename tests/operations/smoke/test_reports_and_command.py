@@ -17,9 +17,25 @@ from tests.fakes.vllm import Behaviour, serving
 
 OUTCOMES = [
     Outcome("health", "qwen", "passed", "200", 0.04),
-    Outcome("longer than 30 s", "qwen", "failed", "cut after 30.0 s <504>", 30.1, "the backend timeout", "kubectl x"),
+    Outcome(
+        name="longer than 30 s",
+        model="qwen",
+        verdict="failed",
+        detail="cut after 30.0 s <504>",
+        seconds=30.1,
+        cause="the backend timeout",
+        fix="kubectl x",
+    ),
     Outcome("both names", "qwen", "skipped", "no namespace in the URL"),
-    Outcome("health", "llama", "failed", "bad \x00\x1b[31m byte", 0.5, "", "llmd-gke status --stack eu4a"),
+    Outcome(
+        name="health",
+        model="llama",
+        verdict="failed",
+        detail="bad \x00\x1b[31m byte",
+        seconds=0.5,
+        cause="",
+        fix="llmd-gke status --stack eu4a",
+    ),
 ]
 
 TABLE = """\

@@ -80,7 +80,7 @@ def test_what_is_no_hanging_update_is_not_called_one(pods: list[dict[str, Any]])
     ],
 )
 def test_kserves_reasons_are_told_in_words(
-    kind: str, status: str, reason: str, message: str, text: str, state: State
+    kind: str, status: str, reason: str, message: str, text: str, *, state: State
 ) -> None:
     conditions = [condition(kind, status, reason, message), condition("Ready", "False", reason)]
     lines = services.service_lines(service(*conditions), "eu4a")

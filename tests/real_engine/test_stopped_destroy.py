@@ -20,7 +20,7 @@ for number in range(40):
 
 MAKEFILE = """\
 down:
-\t@{python} -m localcloud --cloud $(CLOUD) down --stack $(STACK)
+\t@"{python}" -m localcloud --cloud $(CLOUD) down --stack $(STACK)
 """
 
 

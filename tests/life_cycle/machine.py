@@ -28,8 +28,9 @@ from tests.published_provider.conftest import Published
 
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
-GONE = f"{DELETE_UNREACHABLE}=true pulumi refresh"
-"""What the fix says where a cluster was replaced, whose objects the engine deletes last: docs/stacks.md."""
+GONE = f"{DELETE_UNREACHABLE}=true pulumi refresh", "if not, see docs/stacks.md"
+"""What the fix says where a cluster was replaced, whose objects the engine deletes last: the way out, or its page where
+the message could also be that of a failed connection."""
 LOOK = "container.projects.locations.clusters.nodePools.get"
 """The provider looks whether a pool exists before it makes it. After an error other than 404 it makes the pool without
 an id, and the state lacks it (``resourceContainerNodePoolCreate`` of terraform-provider-google)."""
@@ -193,7 +194,8 @@ class Machine:
             self.outcome.met["release gone"] += 1
             self._once("refresh", None)
             ended = self._once(command, None)
-        if ended.status and not ended.killed and GONE in ended.output:
+        told = " ".join(ended.output.split())
+        if ended.status and not ended.killed and any(way in told for way in GONE):
             self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
             self.outcome.met["cluster gone"] += 1
             self.rehearsal.environ[DELETE_UNREACHABLE] = "true"

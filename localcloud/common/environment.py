@@ -106,7 +106,7 @@ def script(workdir: Workdir) -> str:
         f"# Source this file: plain `pulumi` commands in this shell then use the {workdir.label},",
         "# never Google Cloud.",
         f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
-        '  unset "$llmd_gke_name"',
+        f'  case "$llmd_gke_name" in {"|".join(sorted(KEPT))}) ;; *) unset "$llmd_gke_name" ;; esac',
         "done",
         "unset llmd_gke_name",
     ]

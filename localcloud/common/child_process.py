@@ -5,11 +5,12 @@ ruff (TID251) refuses other modules that start processes; ``pyproject.toml`` lis
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -68,32 +69,59 @@ def follow(
     what ``hear`` has raised, once the command has ended; it is not called again then.
     """
     failures = list[Exception]()
-    process = subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if output is None else output,
-        stderr=subprocess.STDOUT if output is None else subprocess.PIPE,
-        text=True,
-        errors="replace",
-        # Ctrl-C of the terminal reaches us alone; we pass it on, once.
-        start_new_session=True,
-    )
-    lines = cast("IO[str]", process.stdout or process.stderr)
-    reader = threading.Thread(target=_read, args=(lines, hear, failures), daemon=True)
+    process: subprocess.Popen[str] | None = None
+    reader: threading.Thread | None = None
     try:
-        reader.start()
+        with interrupts_wait():
+            process = subprocess.Popen(
+                arguments,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if output is None else output,
+                stderr=subprocess.STDOUT if output is None else subprocess.PIPE,
+                text=True,
+                errors="replace",
+                # Ctrl-C of the terminal reaches us alone; we pass it on, once.
+                start_new_session=True,
+            )
+            lines = cast("IO[str]", process.stdout or process.stderr)
+            reader = threading.Thread(target=_read, args=(lines, hear, failures), daemon=True)
+            reader.start()
         status = process.wait(seconds)
     except BaseException:
-        end(process, stop, group=group)
+        if process is not None:
+            end(process, stop, group=group)
         raise
     finally:
-        if reader.ident:
+        if reader is not None:
             reader.join(REST_SECONDS)
     if failures:
         raise failures[0]
     return status
+
+
+@contextlib.contextmanager
+def interrupts_wait() -> Generator[None]:
+    """Defers Ctrl-C, SIGTERM and SIGHUP to the end of the block, so that no process that is being started is lost.
+
+    Does nothing outside the main thread, which alone gets signals. Ignored signals stay ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    for number in heard:
+        signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+        for number in arrived:
+            signal.raise_signal(number)
 
 
 def _read(lines: IO[str], hear: Callable[[str], None], failures: list[Exception]) -> None:

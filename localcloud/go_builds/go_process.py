@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from localcloud.common.child_process import end
+from localcloud.common.child_process import end, interrupts_wait
 from localcloud.go_builds import go_toolchain
 
 STOP = ((signal.SIGINT, 10), (signal.SIGKILL, 10))
@@ -53,7 +52,7 @@ class ModuleBuild:
         output: list[str] = []
         process: subprocess.Popen[str] | None = None
         try:
-            with _interrupts_wait():  # otherwise Go could already run without this process knowing it
+            with interrupts_wait():
                 process = self._start(arguments)
             messages_of, output_of = cast("IO[str]", process.stderr), cast("IO[str]", process.stdout)
             reader = threading.Thread(target=lambda: output.append(output_of.read()), daemon=True)
@@ -87,22 +86,6 @@ class ModuleBuild:
             start_new_session=True,
             pass_fds=(self.lock.fileno(),),
         )
-
-
-@contextlib.contextmanager
-def _interrupts_wait() -> Generator[None]:
-    """Defers Ctrl-C to the end of the block. Does nothing outside the main thread, which alone gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if came:
-        signal.raise_signal(signal.SIGINT)
 
 
 def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -161,6 +162,19 @@ def test_another_ctrl_c_sends_the_next_signal_and_the_process_does_not_outlive_i
     before = psutil.Process().children()
     with pytest.raises(KeyboardInterrupt):
         follow(script, tmp_path, hear, stop=((signal.SIGINT, 60), (signal.SIGTERM, 60)))
+    assert [one for one in psutil.Process().children() if one not in before] == []
+
+
+def test_ctrl_c_while_a_process_is_being_started_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupting(subprocess.Popen[str]):
+        def __init__(self, command: Sequence[str], **options: Any) -> None:
+            super().__init__(command, **options)
+            signal.raise_signal(signal.SIGINT)
+
+    before = psutil.Process().children()
+    monkeypatch.setattr(subprocess, "Popen", Interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        follow("sleep 60", tmp_path, quiet)
     assert [one for one in psutil.Process().children() if one not in before] == []
 
 

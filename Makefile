@@ -14,7 +14,7 @@ override CLOUD := $(value CLOUD)
 export MAKE_STACK := $(value STACK)
 export MAKE_CLOUD := $(value CLOUD)
 
-SET_UP  = python3 localcloud/python_first.py
+SET_UP  = python3 llmd_common/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
 # Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those
 # with the real engine come first and take longest: a worker without tests takes over half of another's queue. They wait

@@ -81,7 +81,7 @@ def project(crds: list[dict[str, object]] | None) -> Generator[Runner]:
     with tempfile.TemporaryDirectory() as folder:
         workdir = Workdir(Path(folder) / "project", Path(folder) / "home")
         workdir.root.mkdir()
-        for name in ("components", "llmd_gke", "policies", "quick_sdk", ".venv"):
+        for name in ("components", "llmd_common", "llmd_gke", "policies", "quick_sdk", ".venv"):
             (workdir.root / name).symlink_to(ROOT / name)
         for file in ROOT.glob("Pulumi*.yaml"):
             shutil.copy(file, workdir.root)

@@ -42,7 +42,7 @@ def project(folder: Path, empty: bool) -> Runner:
     root.mkdir()
     for file in ROOT.glob("Pulumi*.yaml"):
         shutil.copy(file, root)
-    for name in (".venv", "llmd_gke", "components", "quick_sdk"):
+    for name in (".venv", "llmd_common", "llmd_gke", "components", "quick_sdk"):
         (root / name).symlink_to(ROOT / name)
     if empty:
         (root / "__main__.py").write_text(EMPTY)

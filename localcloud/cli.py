@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from llmd_gke.problems import BadInput, Problem, SetUpFailed
+from llmd_common.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli

@@ -2,7 +2,7 @@
 
 import sys
 
-from localcloud.common.early_interrupt import ends_at_once
+from llmd_common.early_interrupt import ends_at_once
 
 with ends_at_once():
     from operations.cli import main

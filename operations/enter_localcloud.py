@@ -33,7 +33,7 @@ def enter(target: Target, *, required: bool = True) -> None:
     """
     if target.cloud is not Cloud.LAPTOP:
         return
-    from llmd_gke.problems import Stale
+    from llmd_common.problems import Stale
     from localcloud.common.environment import clean
     from localcloud.linux_namespaces import discover, inside
 

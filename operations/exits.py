@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from llmd_gke.problems import BadInput, Busy, Problem, Refused, SetUpFailed, Stale
+from llmd_common.problems import BadInput, Busy, Problem, Refused, SetUpFailed, Stale
 
 __all__ = ["BadInput", "Busy", "Exit", "Failed", "NotUp", "Problem", "Refused", "SetUpFailed", "Stale", "Unreachable"]
 

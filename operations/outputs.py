@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
+from llmd_common import child_process
 from llmd_gke import protection
 from llmd_gke.manifests.client_request import IDENTITY_VARIABLE, KEY_VARIABLE
-from localcloud.common import child_process
 from localcloud.common.workdir import Workdir
 from operations.exits import BadInput, NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud

@@ -14,7 +14,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from localcloud.common import child_process
+from llmd_common import child_process
 from operations import cli
 
 ROOT = Path(__file__).parents[1]

@@ -1,7 +1,7 @@
 """The progress of a command: after two seconds, one line on standard error with what the command waits for.
 
 Work that is known to be slow shows its line at once, as plain text, before large imports. On a terminal
-:mod:`localcloud.common.progress_line` then takes over.
+:mod:`llmd_common.progress_line` then takes over.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from localcloud.common.progress_line import ProgressLine
+    from llmd_common.progress_line import ProgressLine
 
 QUIET_SECONDS = 2.0
 ERASE = "\r\x1b[K"
@@ -72,7 +72,7 @@ class Work:
             return
         from rich.console import Console  # only work that takes long pays for the import
 
-        from localcloud.common.progress_line import ProgressLine
+        from llmd_common.progress_line import ProgressLine
 
         with self._lock:
             if Work._outermost is not self:  # the work has ended in the meantime

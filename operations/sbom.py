@@ -1,8 +1,8 @@
 """Bills of materials of the Python sets: ``make sbom``, or ``python3 operations/sbom.py FOLDER``.
 
-One CycloneDX 1.6 document (https://cyclonedx.org/docs/1.6/json/) for each ``requirements/SET.txt``: every package with
-its version, the SHA-256 of each archive that may be installed, and the packages that require it. It uses only the
-standard library, and the same pins give the same bytes.
+One CycloneDX 1.6 document (https://cyclonedx.org/docs/1.6/json/) for each set of pins: every package with its version,
+the SHA-256 of each archive that may be installed, and the packages that require it. It uses only the standard library,
+and the same pins give the same bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("requirements", "localcloud/requirements", "llmd_common/requirements")
 NAMES = uuid.uuid5(uuid.NAMESPACE_URL, "https://cyclonedx.org/llmd-gke")
 
 _PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)\s*(?P<marker>;[^\\]*)?\\?$")
@@ -46,7 +47,7 @@ def normal(name: str) -> str:
 def complete(file: Path) -> str:
     """The pins of a set with those of the files that it includes."""
     included = re.compile(r"^-r (\S+)\n", re.MULTILINE)
-    return included.sub(lambda found: complete(file.with_name(found[1])), file.read_text(encoding="utf-8"))
+    return included.sub(lambda found: complete(file.parent / found[1]), file.read_text(encoding="utf-8"))
 
 
 def packages(text: str) -> list[Package]:
@@ -110,7 +111,7 @@ def main(arguments: list[str]) -> int:
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for file in sorted((ROOT / "requirements").glob("*.txt")):
+    for file in sorted(file for folder in FOLDERS for file in (ROOT / folder).glob("*.txt")):
         made = document(file.stem, complete(file))
         (folder / f"{file.stem}.cdx.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
         print(folder / f"{file.stem}.cdx.json")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from google.protobuf import struct_pb2
 
-from llmd_gke.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWNS
+from llmd_common.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWNS
 from llmd_gke.rules.inputs import UNKNOWN, SecretText, Value
 
 SHORTEST_SECRET = 4

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("llmd_gke", "quick_sdk", "components", "policies", "localcloud", "operations")
+PACKAGES = ("llmd_common", "llmd_gke", "quick_sdk", "components", "policies", "localcloud", "operations")
 
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("llmd_common",),
     ("llmd_gke",),
     ("llmd_gke.catalog",),
     ("llmd_gke.gateways",),

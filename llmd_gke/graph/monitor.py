@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 
+from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.graph.resources import ResourceNode
-from llmd_gke.pulumi_signatures import UNKNOWN
 
 if TYPE_CHECKING:
     from pulumi.runtime.proto import resource_pb2

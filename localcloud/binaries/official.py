@@ -9,8 +9,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from llmd_common import child_process
 from localcloud.binaries.table import PROVIDER_NAME, BuiltProgram
-from localcloud.common import child_process
 
 ANSWER_SECONDS = 10.0
 MARK = b"localcloud"

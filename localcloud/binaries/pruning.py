@@ -17,7 +17,7 @@ from typing import NoReturn
 import psutil
 from rich.console import Console
 
-from llmd_gke.problems import Busy
+from llmd_common.problems import Busy
 from localcloud.binaries import cache_key
 from localcloud.binaries.table import BY_NAME
 from localcloud.go_builds import lock

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llmd_gke.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed
 from localcloud.binaries import cache_key, official, packaged
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, BuiltProgram
 from localcloud.common.workdir import cache_folder

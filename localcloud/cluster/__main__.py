@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud.cluster.cli import app
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
-from llmd_gke.problems import BadInput, Problem, Stale
+from llmd_common.problems import BadInput, Problem, Stale
 from localcloud.common.layout import Layout
 
 API = "client.authentication.k8s.io/"

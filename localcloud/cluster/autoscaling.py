@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import cast
 
+from llmd_common.problems import BadInput, Stale
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.scaling import Source
-from llmd_gke.problems import BadInput, Stale
 from llmd_gke.rules.scaling import effective_source
 from llmd_gke.settings import SettingsError, load_stack
 from llmd_gke.settings.load import read_config

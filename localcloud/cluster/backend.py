@@ -12,7 +12,7 @@ from typing import cast
 
 from rich.console import Console
 
-from llmd_gke.problems import Refused
+from llmd_common.problems import Refused
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds.capacity_check import MB, existing, memory_mb
 
 MEMORY_MB = 3500

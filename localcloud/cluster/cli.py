@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud import binaries
 from localcloud.cluster import start, status_table
 from localcloud.cluster.processes import PROGRAMS

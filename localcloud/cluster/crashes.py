@@ -11,14 +11,14 @@ from typing import cast
 
 from rich.console import Console
 
-from llmd_gke.problems import Problem
+from llmd_common.kubernetes.fields import each, part, text
+from llmd_common.problems import Problem
 from localcloud.cluster import kubectl, logs
 from localcloud.cluster.processes import API_SERVER
 from localcloud.cluster.service import STABLE_SECONDS
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
-from localcloud.kubernetes.fields import each, part, text
 
 TOO_OFTEN = 3
 """Number of consecutive crashes after which an update is stopped, because waiting longer is useless."""

@@ -11,14 +11,14 @@ from typing import cast
 import tenacity
 from rich.console import Console
 
+from llmd_common.kubernetes.fields import Object, conditions, each, get, text
+from llmd_common.problems import BadInput
 from llmd_gke.catalog import front_door
-from llmd_gke.problems import BadInput
 from llmd_gke.settings import SettingsError, load_stack
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, caller_keys
 from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
-from localcloud.kubernetes.fields import Object, conditions, each, get, text
 from localcloud.workflow import config
 
 KEY = "llmd-gke:frontDoor"

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
+from llmd_common import child_process
 from localcloud.cluster import crashes
 from localcloud.cluster.processes import ETCD_URL
-from localcloud.common import child_process
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 
-from llmd_gke.problems import Problem
+from llmd_common import child_process
+from llmd_common.problems import Problem
 from localcloud import binaries
-from localcloud.common import child_process
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir

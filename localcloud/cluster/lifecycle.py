@@ -13,7 +13,7 @@ from typing import cast
 
 from rich.console import Console
 
-from llmd_gke.problems import Stale
+from llmd_common.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.binaries.table import GOOGLE_PROVIDER

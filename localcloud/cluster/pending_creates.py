@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
 from localcloud.workflow.state import Pending

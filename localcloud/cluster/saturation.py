@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.settings import SettingsError
 from llmd_gke.settings.load import read_config
 from localcloud.common.workdir import Workdir

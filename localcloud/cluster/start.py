@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from llmd_gke.problems import Problem, SetUpFailed
+from llmd_common.problems import Problem, SetUpFailed
 from llmd_gke.repository import CLONE
 from localcloud.cluster import logs, variables
 from localcloud.common import cluster_status as status

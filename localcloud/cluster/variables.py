@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.cluster.processes import ETCD_QUOTA
 from localcloud.monitoring import options
 from localcloud.nodes.timings import Timings

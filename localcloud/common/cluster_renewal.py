@@ -12,7 +12,7 @@ import signal
 import time
 from pathlib import Path
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import SUPERVISOR, Layout
 

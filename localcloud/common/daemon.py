@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from llmd_gke.problems import BadInput, Problem
+from llmd_common.problems import BadInput, Problem
 from localcloud.common.layout import Layout
 
 HOME = "LLMD_GKE_HOME"

@@ -7,7 +7,7 @@ import fcntl
 import os
 from collections.abc import Generator
 
-from llmd_gke.problems import Busy
+from llmd_common.problems import Busy
 from localcloud.common.workdir import Workdir
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.repository import CLONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from llmd_common.kubernetes import client
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
 from localcloud.gke_gateway.applied_config import Store
@@ -16,7 +17,6 @@ from localcloud.gke_gateway.events import Events
 from localcloud.gke_gateway.resources import classes
 from localcloud.gke_gateway.resources.objects import GATEWAY_CLASS, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes import client
 from localcloud.metrics_adapter import serve as metrics_adapter
 
 log = logging.getLogger("localcloud.gke_gateway")

@@ -9,9 +9,9 @@ from typing import Protocol, cast
 
 from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeStubs] - it has none
 
+from llmd_common.kubernetes.fields import each, text
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.objects import full_name
-from localcloud.kubernetes.fields import each, text
 from localcloud.providers.google import pools_view
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from llmd_common.kubernetes.fields import Key
 from localcloud.gke_gateway.envoy.clusters import load_assignment
 from localcloud.gke_gateway.envoy.files import EnvoyFiles, write, write_folder, write_resources
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, endpoints
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.gke_gateway.translate import GatewayProgram
-from localcloud.kubernetes.fields import Key
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 

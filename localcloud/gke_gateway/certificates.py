@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from llmd_common.kubernetes.fields import text
 from localcloud.gke_gateway.envoy.common import typed
-from localcloud.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject
 
 VALID_DAYS = 90

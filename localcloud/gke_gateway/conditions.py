@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcloud.kubernetes.fields import text
+from llmd_common.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from llmd_common.kubernetes.client import Conflict, Kube, KubeError, NotFound, Unreachable
+from llmd_common.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.addresses import address_of, bring_up
 from localcloud.gke_gateway.applied_config import Store, write_programs
@@ -25,8 +27,6 @@ from localcloud.gke_gateway.resources.objects import (
 )
 from localcloud.gke_gateway.translate import GatewayProgram, Translation, translate
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Unreachable
-from localcloud.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 log = logging.getLogger(__name__)

@@ -6,11 +6,11 @@ import contextlib
 import uuid
 from dataclasses import dataclass, field
 
+from llmd_common.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
+from llmd_common.kubernetes.fields import Key, key, name, namespace, text
 from localcloud.gke_gateway.conditions import timestamp
 from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, full_name, generation
 from localcloud.gke_gateway.translate import Translation
-from localcloud.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
-from localcloud.kubernetes.fields import Key, key, name, namespace, text
 
 COMPONENT = "sc-gateway-controller"
 """``From`` of GKE's events."""

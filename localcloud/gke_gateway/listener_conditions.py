@@ -6,10 +6,10 @@ GKE passes the conformance tests of it (``REPORTS`` in ``refusals.py``).
 
 from __future__ import annotations
 
+from llmd_common.kubernetes.fields import each, text
 from localcloud.gke_gateway.conditions import Condition
 from localcloud.gke_gateway.refusals import UNRESOLVED, Refusal
 from localcloud.gke_gateway.resources.objects import GATEWAY_GROUP, HTTP_ROUTE
-from localcloud.kubernetes.fields import each, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 PROTOCOLS = ("HTTP", "HTTPS")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from llmd_common.kubernetes.fields import name, namespace
 from localcloud.gke_gateway.resources.objects import GATEWAY, SERVICE, ClusterSnapshot
 from localcloud.gke_gateway.resources.policies import TARGETS, Target, policy_for, target
 from localcloud.gke_gateway.statuses import policy_status
 from localcloud.gke_gateway.translate import Translation
-from localcloud.kubernetes.fields import name, namespace
 from localcloud.providers.protocol.values import JsonObject
 
 

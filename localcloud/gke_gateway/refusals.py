@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import each, namespace, number, part, text
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.grants import granted
 from localcloud.gke_gateway.resources.objects import GATEWAY, SECRET, ClusterSnapshot, full_name
-from localcloud.kubernetes.fields import each, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
 
 REPORTS = "conformance/reports/v1.6.0/gke-gateway"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import each, get, labels, name, namespace, text, texts
 from localcloud.gke_gateway.listener_conditions import supported_kinds
 from localcloud.gke_gateway.resources.objects import (
     GATEWAY,
@@ -14,7 +15,6 @@ from localcloud.gke_gateway.resources.objects import (
     ClusterSnapshot,
     label_selector_matches,
 )
-from localcloud.kubernetes.fields import each, get, labels, name, namespace, text, texts
 from localcloud.providers.protocol.values import JsonObject
 
 ANY_HOST = ""

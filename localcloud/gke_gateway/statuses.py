@@ -9,12 +9,12 @@ deprecated conditions Scheduled, Ready and Detached.
 
 from __future__ import annotations
 
+from llmd_common.kubernetes.fields import each, name, namespace, text
 from localcloud.gke_gateway.conditions import Condition, merged
 from localcloud.gke_gateway.listener_conditions import is_served, listener_conditions, supported_kinds
 from localcloud.gke_gateway.resources.classes import CONTROLLER
 from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation
 from localcloud.gke_gateway.translate import RouteBinding, Translation
-from localcloud.kubernetes.fields import each, name, namespace, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 HEALTHY = "networking.gke.io/GatewayHealthy"

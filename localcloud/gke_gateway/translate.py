@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from llmd_common.kubernetes.fields import each, key, name, namespace, number, part, text, uid
 from localcloud.gke_gateway import certificates
 from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluster
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
@@ -17,7 +18,6 @@ from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource
 from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
-from localcloud.kubernetes.fields import each, key, name, namespace, number, part, text, uid
 from localcloud.providers.protocol.values import JsonObject
 
 

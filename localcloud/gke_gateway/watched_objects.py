@@ -6,12 +6,12 @@ import asyncio
 import logging
 from pathlib import Path
 
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.client import Kube
 from llmd_gke.catalog import scaling
 from llmd_gke.rules.scaling import has_managed_adapter
 from localcloud.gke_gateway import addresses
 from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, ClusterSnapshot
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import Kube
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonValue, dig, text

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import capacity_check, go_toolchain, lock, packages
 from localcloud.go_builds.go_process import ModuleBuild
 from localcloud.go_builds.prefetch import Prefetch

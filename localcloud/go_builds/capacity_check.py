@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds.go_toolchain import Purpose
 
 MB = 1 << 20

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import scaling, versions
-from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import keda_chart, modules
 
 STAMP = ".made-from"

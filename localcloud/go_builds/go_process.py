@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from localcloud.common.child_process import end, interrupts_wait
+from llmd_common.child_process import end, interrupts_wait
 from localcloud.go_builds import go_toolchain
 
 STOP = ((signal.SIGINT, 10), (signal.SIGKILL, 10))

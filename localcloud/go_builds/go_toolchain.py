@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
-from localcloud.common import child_process
+from llmd_common import child_process
+from llmd_common.problems import SetUpFailed
 
 OLDEST, TESTED, NEWEST = (1, 26), (1, 26), (1, 27)
 ANY = "LLMD_GKE_ANY_GO"

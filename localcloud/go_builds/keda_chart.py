@@ -15,9 +15,9 @@ from typing import Any, cast
 
 import yaml
 
+from llmd_common import child_process
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import scaling
-from llmd_gke.problems import SetUpFailed
-from localcloud.common import child_process
 
 KUSTOMIZATION = "config/default"
 METRICS_NAME = re.compile(r"(?<!kedacore/)\bkeda-metrics-apiserver\b")

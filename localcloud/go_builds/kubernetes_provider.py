@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds.wrapper import ModuleChanges
 
 COMPONENTS = ("helm/v4", "kustomize/v2", "yaml/v2")

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
-from localcloud.common import child_process
+from llmd_common import child_process
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import go_toolchain
 
 

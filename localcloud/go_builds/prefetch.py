@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 
 T = TypeVar("T")
 OnLine = Callable[[str], None]

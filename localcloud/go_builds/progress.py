@@ -9,7 +9,7 @@ from typing import Self
 
 from rich.console import Console
 
-from localcloud.common.progress_line import ProgressLine
+from llmd_common.progress_line import ProgressLine
 
 EVERY_SECONDS = 10.0
 """Seconds between two lines if there is no terminal."""

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
 from localcloud.google_api.columns import COLUMNS
 from localcloud.workflow import home

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed
 
 VARIABLE = "LLMD_GKE_GOOGLE_PLUGIN"
 """``official`` or ``built``, the default."""

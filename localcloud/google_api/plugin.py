@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud import binaries
 from localcloud.google_api import official
 from localcloud.google_api.server import running

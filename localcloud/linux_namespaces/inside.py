@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from llmd_gke.problems import Problem, Stale
+from llmd_common.problems import Problem, Stale
 from localcloud.common.environment import is_proxy
 from localcloud.linux_namespaces import discover, enter
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
-from localcloud.common import child_process
+from llmd_common import child_process
+from llmd_common.problems import SetUpFailed
 
 OTHERS = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 OF_A_USER = ("--user", "--map-root-user", *OTHERS)

@@ -13,11 +13,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
 
+from llmd_common.kubernetes.client import PODS, Kube, KubeError, Resource, Unreachable
+from llmd_common.kubernetes.fields import Object, condition_is_true, each, labels, name, namespace, number, part, text
 from llmd_gke.catalog import scaling
 from localcloud.common.https import GetResponse
 from localcloud.gke_gateway.resources.objects import label_selector_matches
-from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource, Unreachable
-from localcloud.kubernetes.fields import Object, condition_is_true, each, labels, name, namespace, number, part, text
 from localcloud.metrics_adapter import gauges
 
 log = logging.getLogger(__name__)

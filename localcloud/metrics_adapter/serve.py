@@ -10,12 +10,12 @@ from concurrent.futures import TimeoutError as Late
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from llmd_common.kubernetes.client import SERVICES, Kube, Resource
+from llmd_common.kubernetes.fields import Object
 from localcloud.common import https
 from localcloud.common.https import GetResponse
 from localcloud.common.layout import Layout
 from localcloud.gke_gateway.crds.install import install_crds
-from localcloud.kubernetes.client import SERVICES, Kube, Resource
-from localcloud.kubernetes.fields import Object
 from localcloud.linux_namespaces.addresses import METRICS_ADAPTER_NAME
 from localcloud.metrics_adapter.answers import GROUP, VERSION, Adapter, failure, fetch
 from localcloud.metrics_adapter.crd import definition

@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from llmd_common.kubernetes import client
+from llmd_common.kubernetes.cache import Mirror, mirrors
 from llmd_gke.catalog import monitoring
 from localcloud import binaries
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
 from localcloud.google_api.core.cloud import API_FILE
-from localcloud.kubernetes import client
-from localcloud.kubernetes.cache import Mirror, mirrors
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import collector, google, kube_state, options, prometheus
 from localcloud.monitoring.children import keep

@@ -6,9 +6,9 @@ import base64
 import binascii
 from pathlib import Path
 
+from llmd_common.kubernetes.client import NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Kube, KubeError
+from llmd_common.kubernetes.fields import Object, get, text
 from llmd_gke.catalog import monitoring
-from localcloud.kubernetes.client import NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Kube, KubeError
-from localcloud.kubernetes.fields import Object, get, text
 from localcloud.monitoring.network_policies import Caller
 from localcloud.monitoring.targets import SecretKey
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from llmd_common.kubernetes.fields import Object
 from localcloud.common.files import write
-from localcloud.kubernetes.fields import Object
 from localcloud.monitoring import kube_state
 from localcloud.monitoring.targets import ScrapeEndpoint, ScrapeTarget, SecretKey, Where
 

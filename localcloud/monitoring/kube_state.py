@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.fields import Object
+from llmd_common.kubernetes.fields import Object
 
 PORT, OWN_PORT = 8085, 8086
 """Ports of the exported metrics, and of metrics of the process itself, both on loopback."""

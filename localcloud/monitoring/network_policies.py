@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import Object, each, get, labels, name, namespace, number, part, text, texts
 from localcloud.gke_gateway.resources.objects import label_selector_matches
-from localcloud.kubernetes.fields import Object, each, get, labels, name, namespace, number, part, text, texts
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 
 VARIABLE = "LLMD_GKE_PROMETHEUS"
 PROGRAMS = ("prometheus", "kube-state-metrics")

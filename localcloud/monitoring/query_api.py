@@ -23,10 +23,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from llmd_common.kubernetes.fields import Object, namespace, text
 from llmd_gke.catalog.scaling import READER_ROLE
 from localcloud.common import https
 from localcloud.common.https import GetResponse
-from localcloud.kubernetes.fields import Object, namespace, text
 from localcloud.linux_namespaces.addresses import GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import prometheus
 from localcloud.providers.google.projects import IAM_MEMBER

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import Object, each, get, key, label, labels, name, namespace, part, text, texts
 from localcloud.gke_gateway.resources.objects import label_selector_matches
-from localcloud.kubernetes.fields import Object, each, get, key, label, labels, name, namespace, part, text, texts
 from localcloud.monitoring.network_policies import Caller, declared_ports, refusal
 
 DEFAULT_METADATA = ("container", "pod", "top_level_controller_name", "top_level_controller_type")

@@ -7,13 +7,13 @@ import contextlib
 import logging
 import os
 
+from llmd_common.kubernetes import client as kubernetes
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.client import Kube, Resource
+from llmd_common.kubernetes.watch import watch
 from localcloud import binaries
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
-from localcloud.kubernetes import client as kubernetes
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import Kube, Resource
-from localcloud.kubernetes.watch import watch
 from localcloud.nodes import logs, objectives, runtime
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.events import Recorder

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from llmd_common.kubernetes.fields import Object, each, text
 from llmd_gke.catalog import accelerators
-from localcloud.kubernetes.fields import Object, each, text
 from localcloud.nodes.nodes import Template
 from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of, unschedulable_reason
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common.kubernetes.client import Resource
+from llmd_common.kubernetes.fields import Object, each, part, text
 from llmd_gke.catalog import compute_class
-from localcloud.kubernetes.client import Resource
-from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes.autoscaler import NodeGroup
 
 COMPUTE_CLASSES = Resource(compute_class.VERSION, compute_class.PLURAL, namespaced=False)

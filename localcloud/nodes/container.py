@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.fields import Object, part, text
+from llmd_common.kubernetes.fields import Object, part, text
 from localcloud.nodes import probes, runtime
 from localcloud.nodes.environment import MissingObject
 from localcloud.nodes.images import NoImage

@@ -12,8 +12,8 @@ import logging
 import time
 from collections.abc import Iterable
 
-from localcloud.kubernetes.client import LEASES, NODES, PODS, Kube, KubeError, NotFound, Unreachable
-from localcloud.kubernetes.fields import Object, text
+from llmd_common.kubernetes.client import LEASES, NODES, PODS, Kube, KubeError, NotFound, Unreachable
+from llmd_common.kubernetes.fields import Object, text
 from localcloud.nodes.heartbeats import LEASE_NAMESPACE
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.fields import Object, each, part, text
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.fields import Object, each, part, text
 from localcloud.nodes.quantity import integer_of
 
 _REFERENCE = re.compile(r"\$(\$|\(([-._a-zA-Z][-._a-zA-Z0-9]*)\))")

@@ -7,8 +7,8 @@ import hashlib
 import logging
 import time
 
-from localcloud.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
-from localcloud.kubernetes.fields import Object
+from llmd_common.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
+from llmd_common.kubernetes.fields import Object
 from localcloud.nodes.states import now
 
 log = logging.getLogger(__name__)

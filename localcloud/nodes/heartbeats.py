@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from localcloud.kubernetes.client import LEASES, NODES, Kube, KubeError, Unreachable
-from localcloud.kubernetes.fields import Object, each
+from llmd_common.kubernetes.client import LEASES, NODES, Kube, KubeError, Unreachable
+from llmd_common.kubernetes.fields import Object, each
 from localcloud.nodes import nodes
 from localcloud.nodes.states import now
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.nodes.runtime import Mount
 from localcloud.providers.google.artifactregistry import upstreams
 from localcloud.providers.protocol.cloud import CloudFile

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.fields import Object, each, part, text, texts
+from llmd_common.kubernetes.fields import Object, each, part, text, texts
 from localcloud.nodes import environment
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.images import HOSTS_FILES, ImageTable

@@ -7,10 +7,10 @@ import contextlib
 import ipaddress
 import logging
 
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import PODS, Kube
-from localcloud.kubernetes.fields import each, part, text
-from localcloud.kubernetes.watch import Event, watch
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.client import PODS, Kube
+from llmd_common.kubernetes.fields import each, part, text
+from llmd_common.kubernetes.watch import Event, watch
 from localcloud.nodes import nodes
 from localcloud.nodes.logs import LogFile
 from localcloud.nodes.pod import Host, PodNode, PodWorker

@@ -11,8 +11,8 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import Object
 from llmd_gke.catalog import zones
-from localcloud.kubernetes.fields import Object
 from localcloud.nodes.states import now
 from localcloud.providers.google.pools_view import RunningPool
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from localcloud.kubernetes.cache import mirrors
-from localcloud.kubernetes.client import Kube, KubeError, NotFound, Resource, Unreachable
-from localcloud.kubernetes.fields import Key, Object, key, part, text
+from llmd_common.kubernetes.cache import mirrors
+from llmd_common.kubernetes.client import Kube, KubeError, NotFound, Resource, Unreachable
+from llmd_common.kubernetes.fields import Key, Object, key, part, text
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tenacity import AsyncRetrying, before_sleep_log, retry_if_exception_type, wait_fixed
 
-from localcloud.kubernetes.client import PODS, Kube, KubeError, Unreachable
-from localcloud.kubernetes.fields import Object, each, part
+from llmd_common.kubernetes.client import PODS, Kube, KubeError, Unreachable
+from llmd_common.kubernetes.fields import Object, each, part
 from localcloud.nodes import status
 from localcloud.nodes.container import RETRY_SECONDS, Container, PodContext
 from localcloud.nodes.environment import MissingObject

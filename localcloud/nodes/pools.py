@@ -12,12 +12,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.client import NODES, Conflict, Kube, KubeError, NotFound, Unreachable
+from llmd_common.kubernetes.fields import Object, each, part, text
 from llmd_gke.catalog import compute_class
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.google_api.core.faults import out_of_stock, reclaimed
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, NotFound, Unreachable
-from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import autoscaler, compute_classes, nodes, sandbox
 from localcloud.nodes.autoscaler import NodeGroup, Unit
 from localcloud.nodes.compute_classes import COMPUTE_CLASSES, Preference

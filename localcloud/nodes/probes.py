@@ -16,7 +16,7 @@ from typing import Any, cast
 import grpc.aio
 import httpx
 
-from localcloud.kubernetes.fields import Object, each, part, text, texts
+from llmd_common.kubernetes.fields import Object, each, part, text, texts
 
 Exec = Callable[[list[str], float], Awaitable[tuple[int, str]]]
 """Runs a command in the container, for at most some seconds: status and output."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from localcloud.kubernetes.fields import Object, each, part, text, texts
+from llmd_common.kubernetes.fields import Object, each, part, text, texts
 from localcloud.nodes.quantity import total, value_of
 
 SELECTOR = "node(s) didn't match Pod's node affinity/selector"

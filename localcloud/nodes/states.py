@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from localcloud.kubernetes.fields import Object
+from llmd_common.kubernetes.fields import Object
 
 
 def now() -> str:

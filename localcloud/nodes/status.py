@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from localcloud.kubernetes.fields import Object, each, part
+from llmd_common.kubernetes.fields import Object, each, part
 from localcloud.nodes.states import ContainerRecord, Running, Waiting, now
 
 REPLACED: Object = {"$patch": "replace"}

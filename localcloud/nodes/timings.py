@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 
 
 @dataclass(frozen=True)

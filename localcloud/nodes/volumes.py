@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from localcloud.kubernetes.client import SERVICE_ACCOUNTS, Kube
-from localcloud.kubernetes.fields import Object, each, part, text
+from llmd_common.kubernetes.client import SERVICE_ACCOUNTS, Kube
+from llmd_common.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import environment, projected
 from localcloud.nodes.environment import MissingObject, Sources
 from localcloud.nodes.projected import File

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog.versions import engine_cli
-from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import go_toolchain
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.progress import Display

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import httpx
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog.versions import engine_cli
-from llmd_gke.problems import SetUpFailed
 from localcloud.pulumi_cli.discover import Engine, check_engine
 
 RELEASES = "https://get.pulumi.com/releases/sdk"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from llmd_common.kubernetes import client as kubernetes
+from llmd_common.kubernetes.cache import mirrors
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
-from localcloud.kubernetes import client as kubernetes
-from localcloud.kubernetes.cache import mirrors
 from localcloud.service_network.dns_records import names
 from localcloud.service_network.dns_server import Resolver
 from localcloud.service_network.kube_proxy import Proxy

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from localcloud.kubernetes.fields import Object, each, part, text, texts
+from llmd_common.kubernetes.fields import Object, each, part, text, texts
 from localcloud.linux_namespaces.addresses import GOOGLE_NAMES
 from localcloud.service_network.routing_table import SERVICE_NAME
 

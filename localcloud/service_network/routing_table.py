@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from localcloud.kubernetes.fields import Object, each, part, text, texts
+from llmd_common.kubernetes.fields import Object, each, part, text, texts
 
 Address: TypeAlias = tuple[str, int]
 SERVICE_NAME = "kubernetes.io/service-name"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from rich.console import Console
 
+from llmd_common.problems import Stale
+from llmd_common.pulumi_signatures import is_special
 from llmd_gke.probe import is_of_probe
-from llmd_gke.problems import Stale
-from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, home
 from localcloud.workflow.say import say

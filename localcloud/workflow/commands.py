@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.secret_keys import command_to_set
 from localcloud.common.environment import clean

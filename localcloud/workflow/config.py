@@ -11,7 +11,7 @@ from typing import cast
 
 import yaml
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.secret_keys import STAND_IN_SECRET
 from localcloud.common.files import write

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.common.environment import quote, script

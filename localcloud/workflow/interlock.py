@@ -13,7 +13,7 @@ from typing import cast
 
 import yaml
 
-from llmd_gke.problems import Refused
+from llmd_common.problems import Refused
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 from localcloud.workflow.home import launchers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
 from llmd_gke.settings import stack_files
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common.files import write
 from localcloud.common.workdir import Workdir
 from localcloud.workflow.arguments import Call

@@ -20,7 +20,7 @@ from typing import cast
 import psutil
 from rich.console import Console
 
-from llmd_gke.problems import Busy, Stale
+from llmd_common.problems import Busy, Stale
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, cloud_files, processes, state
 from localcloud.workflow.runner import Runner

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from llmd_common.problems import Busy, Problem
 from llmd_gke import protection
-from llmd_gke.problems import Busy, Problem
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, cloud_files, config, failures, processes, recovery, state

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from llmd_gke.problems import Problem
-from localcloud.common import child_process
+from llmd_common import child_process
+from llmd_common.problems import Problem
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir
 from localcloud.pulumi_cli.discover import Engine

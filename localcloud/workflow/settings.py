@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.settings import SettingsError, load_stack, required_secrets
 from localcloud.common.workdir import CLOUD, Workdir
 

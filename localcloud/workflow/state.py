@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+from llmd_common.problems import Stale
+from llmd_common.pulumi_signatures import is_special
 from llmd_gke import protection
-from llmd_gke.problems import Stale
-from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir
 

@@ -18,7 +18,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from llmd_gke.settings.secret_keys import NAMESPACE
 from localcloud.common.environment import clean
 from localcloud.common.project import project

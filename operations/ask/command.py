@@ -15,8 +15,8 @@ from operations.progress import working
 from operations.target import Target
 
 if TYPE_CHECKING:
+    from llmd_common.kubernetes.fields import Object
     from llmd_gke.settings import ModelSettings
-    from localcloud.kubernetes.fields import Object
     from operations.ask.kubectl import Kubectl
     from operations.ask.question import Answer, Question
 
@@ -65,7 +65,7 @@ def command(
     enter(target)
     question = Question(chosen.served_name, prompt, tokens, timeout, path)
     with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
-        from localcloud.kubernetes.fields import name
+        from llmd_common.kubernetes.fields import name
         from operations.ask.kubectl import is_ready
         from operations.ask.question import Answer, ask
 
@@ -123,7 +123,7 @@ def _kubectl(target: Target, context: str | None) -> Generator[Kubectl]:
 
 
 def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target: Target) -> list[Object]:
-    from localcloud.kubernetes.fields import name
+    from llmd_common.kubernetes.fields import name
     from operations.ask.kubectl import is_finished
 
     servers = [one for one in kubectl.servers(model.namespace, model.name) if not is_finished(one)]
@@ -140,8 +140,8 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
 
 def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
     """A context with a base URL of the server itself."""
+    from llmd_common.kubernetes.fields import name
     from llmd_gke.catalog.kserve import WORKLOAD_PORT
-    from localcloud.kubernetes.fields import name
     from operations.ask.kubectl import address
 
     if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports; inside, pods are reachable at their addresses

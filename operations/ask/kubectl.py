@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common import child_process
+from llmd_common.kubernetes.fields import Object, conditions, each, name, text
 from llmd_gke.catalog import kserve
-from localcloud.common import child_process
-from localcloud.kubernetes.fields import Object, conditions, each, name, text
 from operations.exits import Failed, SetUpFailed, Unreachable
 
 ANSWER_SECONDS = 30

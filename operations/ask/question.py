@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import httpx
 
-from localcloud.kubernetes.fields import each, text
+from llmd_common.kubernetes.fields import each, text
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from llmd_common import bootstrap, child_process
 from llmd_gke.repository import CLONE
-from localcloud import bootstrap
-from localcloud.common import child_process
 from operations.exits import SetUpFailed
 
 SET = "bench"
@@ -26,7 +25,7 @@ def python(say: Callable[[str], None]) -> Path:
 
 def generator() -> str:
     """The load generator with its pinned version, such as ``guidellm 0.5.0``."""
-    pins = (bootstrap.REQUIREMENTS / f"{SET}.in").read_text()
+    pins = bootstrap.requirements(SET, "in").read_text()
     return next(line.strip() for line in pins.splitlines() if line.startswith("guidellm"))
 
 

@@ -16,8 +16,8 @@ from typing import IO, cast
 
 from pydantic import TypeAdapter
 
+from llmd_common.child_process import end
 from llmd_gke.repository import CLONE
-from localcloud.common.child_process import end
 from operations.bench.result import Level
 from operations.bench.workload import Workload
 from operations.exits import Failed

@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
-from llmd_gke import pulumi_signatures
+from llmd_common import child_process, pulumi_signatures
 from llmd_gke.graph import stored
 from llmd_gke.graph.resources import Graph
-from localcloud.common import child_process
 from operations.cost.revisions import commit_of
 from operations.exits import BadInput, Failed
 
@@ -37,7 +36,9 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
         tree = Path(folder)
         _extract(root, commit, tree)
         shutil.copytree(RECORDER, tree / "llmd_gke" / "graph", dirs_exist_ok=True)
-        shutil.copy(pulumi_signatures.__file__, tree / "llmd_gke")
+        shared = tree / "llmd_common"  # which older revisions do not have
+        shared.mkdir(exist_ok=True)
+        shutil.copy(pulumi_signatures.__file__, shared)
         try:
             done = _record(tree, stacks)
         except subprocess.TimeoutExpired:

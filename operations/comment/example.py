@@ -11,14 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from llmd_common import child_process
 from llmd_gke.repository import CLONE
-from localcloud.common import child_process
 from operations.comment.markdown import comment
 from operations.comment.report import Collector
 from operations.options import Cloud
 
 FILES = ("Pulumi.yaml", "__main__.py", "Pulumi.eu4a.yaml")
-FOLDERS = ("components", "llmd_gke", "quick_sdk")
+FOLDERS = ("components", "llmd_common", "llmd_gke", "quick_sdk")
 EDITS = (
     ("maxNodes: 4", "maxNodes: 7"),
     ("replicas: 3", "replicas: 4"),

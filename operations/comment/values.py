@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from llmd_common.pulumi_signatures import SIGNATURE, UNKNOWN
 from llmd_gke import redaction
-from llmd_gke.pulumi_signatures import SIGNATURE, UNKNOWN
 
 SECRET_KINDS = ("kubernetes:core/v1:Secret", "kubernetes:v1:Secret")
 LONGEST = 60

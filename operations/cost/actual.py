@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from llmd_common.kubernetes.fields import Object, label
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.catalog.metrics import NODE, POOL_OF_NODE, Google
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR
 from llmd_gke.manifests import promql
 from llmd_gke.settings import StackSettings
-from localcloud.kubernetes.fields import Object, label
 from operations.cost.estimate import AS_RESERVED, NO_PRICE, estimate
 from operations.exits import NotUp
 from operations.options import Cloud

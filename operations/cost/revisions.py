@@ -10,7 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcloud.common import child_process
+from llmd_common import child_process
 from operations.exits import BadInput, SetUpFailed
 
 if TYPE_CHECKING:

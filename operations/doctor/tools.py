@@ -7,9 +7,9 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
+from llmd_common import child_process
 from llmd_gke.catalog import versions
 from llmd_gke.rules.versions import version_of
-from localcloud.common import child_process
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, warning
 

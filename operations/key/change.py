@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common import child_process
 from llmd_gke.rules.front_door import KEYS, caller_of
-from localcloud.common import child_process
 from operations.exits import BadInput, Failed, SetUpFailed
 from operations.options import Cloud
 from operations.target import Target

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from llmd_common.child_process import follow
 from llmd_gke.repository import CLONE
-from localcloud.common.child_process import follow
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from localcloud.common.child_process import follow
+from llmd_common.child_process import follow
 from localcloud.workflow.unchanged import SWITCH
 from operations import outputs
 from operations.live import engine_events

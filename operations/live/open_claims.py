@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from llmd_common.kubernetes.fields import conditions, each, label, name, text
 from llmd_gke.catalog.accelerators import POOL_LABEL
-from localcloud.kubernetes.fields import conditions, each, label, name, text
 from operations.live.evidence import Evidence
 from operations.status import gateway, services, stages
 from operations.status.objects import Line, Snapshot, State, of

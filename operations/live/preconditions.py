@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from localcloud.common import child_process
+from llmd_common import child_process
 from operations.exits import NotUp, Refused, SetUpFailed
 from operations.live import engine
 from operations.live.calls import call

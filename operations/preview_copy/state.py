@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common.pulumi_signatures import SECRET, SIGNATURE, is_secret
 from llmd_gke.manifests import access
-from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, is_secret
 from operations.exits import BadInput
 
 PASSPHRASE = "no-secrets-here"  # noqa: S105 - it protects dummies only

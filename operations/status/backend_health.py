@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE as PROXIES
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
-from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
 from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
 from operations.status import front_door
 from operations.status.objects import Line, Snapshot, State

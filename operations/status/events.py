@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from localcloud.kubernetes.fields import Object, name, namespace, number, text
+from llmd_common.kubernetes.fields import Object, name, namespace, number, text
 from operations.status.explanations import EVENTS, find
 from operations.status.objects import Line, State, ago, moment, short
 

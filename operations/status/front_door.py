@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
 from llmd_gke.catalog import front_door
 from llmd_gke.settings import FrontDoorSettings, StackSettings
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
-from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
 from operations.status import gateway
 from operations.status.objects import Line, Snapshot, State, of
 

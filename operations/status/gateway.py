@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from llmd_common.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
 from llmd_gke.settings import FrontDoorSettings
-from localcloud.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from operations.status.explanations import GATEWAY, find
 from operations.status.objects import Line, Snapshot, State, of, short
 

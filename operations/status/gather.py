@@ -11,12 +11,12 @@ import httpx
 import kr8s
 import yaml
 
+from llmd_common.kubernetes.client import PODS, Kube, KubeError, Resource
+from llmd_common.kubernetes.client import Unreachable as Unanswered
+from llmd_common.kubernetes.fields import Object, label, name, namespace
 from llmd_gke.catalog import kserve
 from llmd_gke.gateways import gke
 from llmd_gke.manifests import naming
-from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource
-from localcloud.kubernetes.client import Unreachable as Unanswered
-from localcloud.kubernetes.fields import Object, label, name, namespace
 from operations.exits import SetUpFailed, Unreachable
 from operations.status import stages
 from operations.status.objects import Snapshot, short

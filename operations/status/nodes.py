@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import Object, conditions, each, get, label, name, number, text
 from llmd_gke.catalog.accelerators import POOL_LABEL, RESOURCES
-from localcloud.kubernetes.fields import Object, conditions, each, get, label, name, number, text
 from operations.status.objects import Line, State
 
 LEAVING = (

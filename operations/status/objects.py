@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from localcloud.kubernetes.fields import Object, name, namespace, text
+from llmd_common.kubernetes.fields import Object, name, namespace, text
 
 
 class State(StrEnum):

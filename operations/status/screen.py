@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from llmd_common.kubernetes.fields import name
 from llmd_gke.settings import StackSettings
 from llmd_gke.wording import counted
-from localcloud.kubernetes.fields import name
 from operations.outputs import Outputs
 from operations.status import events, front_door, gateway, nodes, services, stages
 from operations.status.objects import Line, Snapshot, State

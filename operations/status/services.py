@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from llmd_common.kubernetes.fields import Object, conditions, label, name, namespace, number, text
 from llmd_gke.catalog import kserve
 from llmd_gke.settings import ModelSettings
-from localcloud.kubernetes.fields import Object, conditions, label, name, namespace, number, text
 from operations.status import stages
 from operations.status.explanations import KSERVE, find
 from operations.status.objects import Line, Snapshot, State, of, short

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from localcloud.kubernetes.fields import Object, conditions, each, get, name, namespace, number, text
+from llmd_common.kubernetes.fields import Object, conditions, each, get, name, namespace, number, text
 from operations.status.objects import Line, State, ago, moment, short
 from operations.symptoms import explain_log
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from llmd_common.pulumi_signatures import is_secret
 from llmd_gke.graph.recording import Graph, ResourceNode
-from llmd_gke.pulumi_signatures import is_secret
 from tests.components import kinds
 from tests.components.kinds import of
 

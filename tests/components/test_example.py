@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from llmd_common.pulumi_signatures import is_secret
 from llmd_gke.graph.recording import Graph, record
-from llmd_gke.pulumi_signatures import is_secret
 from llmd_gke.repository import CLONE
 from tests.components import kinds
 from tests.components.front_door.support import ROUTE
@@ -107,12 +107,13 @@ def test_the_readme_sets_every_key_that_the_program_requires(name: str) -> None:
 def test_every_package_that_components_import_is_installed_with_them() -> None:
     listed = tomllib.loads((CLONE / "components" / "pyproject.toml").read_text(encoding="utf-8"))
     folders = {str(file.parent.relative_to(CLONE)) for file in (CLONE / "llmd_gke").rglob("*.py")}
-    assert set(listed["tool"]["setuptools"]["packages"]) == {"components", *(f.replace("/", ".") for f in folders)}
+    packages = {"components", "llmd_common", *(folder.replace("/", ".") for folder in folders)}
+    assert set(listed["tool"]["setuptools"]["packages"]) == packages
 
 
 def test_the_examples_run_with_the_installed_components_and_nothing_of_the_clone(tmp_path: Path) -> None:
     source, wheels = tmp_path / "source", tmp_path / "wheels"
-    for name in ("components", "llmd_gke"):
+    for name in ("components", "llmd_common", "llmd_gke"):
         shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
     wheels.mkdir()
     command = [sys.executable, "-P", "-c", BUILD, str(wheels)]  # -P: `platform.py` is not the one of Python

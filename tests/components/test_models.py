@@ -7,8 +7,8 @@ import json
 import pytest
 
 from components.model import hint
+from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.graph.resources import Graph
-from llmd_gke.pulumi_signatures import UNKNOWN
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.conftest import Record

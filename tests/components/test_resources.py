@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.catalog import deployer
 from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scraping
-from llmd_gke.pulumi_signatures import UNKNOWN
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.conftest import ROOT, WITHOUT_DOOR

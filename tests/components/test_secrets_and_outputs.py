@@ -9,10 +9,10 @@ import pulumi
 import pytest
 from pulumi.runtime.mocks import MockResourceArgs
 
+from llmd_common.pulumi_signatures import UNKNOWN, is_secret
 from llmd_gke.graph.monitor import ADDRESS, Invented
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import client_request
-from llmd_gke.pulumi_signatures import UNKNOWN, is_secret
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import metadata, of

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from pathlib import Path
 
 import pytest
 
-from localcloud import bootstrap
+from llmd_common import bootstrap
 
 
 def python() -> Path:
     """That Python; skips where nobody has made it."""
-    key = hashlib.sha256((bootstrap.REQUIREMENTS / "bench.txt").read_bytes()).hexdigest()[:12]
-    name = f"bench-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
-    if not (bootstrap.cache_folder() / name / "complete").exists():
+    if not bootstrap.is_beside("bench"):
         pytest.skip("the benchmark's environment is not set up (the first `llmd-gke bench` does it)")
     return bootstrap.beside("bench")

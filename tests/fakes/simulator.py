@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import tenacity
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud import binaries
 
 NAMES = ("qwen", "publishers/models/models/qwen")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from llmd_common.pulumi_signatures import ASSET as ASSET_MARK
+from llmd_common.pulumi_signatures import SECRET, SIGNATURE
 from llmd_gke.manifests import access
-from llmd_gke.pulumi_signatures import ASSET as ASSET_MARK
-from llmd_gke.pulumi_signatures import SECRET, SIGNATURE
 from operations.preview_copy.state import PASSPHRASE, SALT, checkpoint, without_secrets
 from tests.operations.conftest import Clone
 from tests.operations.support import run

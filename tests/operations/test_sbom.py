@@ -14,7 +14,7 @@ import pytest
 from operations import sbom
 
 ROOT = Path(__file__).parents[2]
-SETS = sorted((ROOT / "requirements").glob("*.txt"))
+SETS = sorted(file for folder in sbom.FOLDERS for file in (ROOT / folder).glob("*.txt"))
 
 
 @pytest.mark.parametrize("file", SETS, ids=lambda file: file.stem)

@@ -12,8 +12,8 @@ import yaml
 from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
+from llmd_common.pulumi_signatures import ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWN
 from llmd_gke.graph.resources import Graph
-from llmd_gke.pulumi_signatures import ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWN
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
 

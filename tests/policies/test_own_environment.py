@@ -37,7 +37,7 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the installed pack. What it depends on is lent by the environment of the tests."""
     source, wheels = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
-    for name in ("policies", "llmd_gke"):
+    for name in ("policies", "llmd_common", "llmd_gke"):
         shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
     command = [sys.executable, "-c", BUILD, str(wheels)]
     done = subprocess.run(command, cwd=source / "policies", capture_output=True, text=True, check=False)

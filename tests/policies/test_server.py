@@ -12,7 +12,7 @@ import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from localcloud import bootstrap
+from llmd_common import bootstrap
 from policies.groups import ALL
 from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.registered import GATEWAY

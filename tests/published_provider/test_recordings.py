@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import modules
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator

@@ -17,15 +17,15 @@ from typing import Any
 
 import yaml
 
+from llmd_common import bootstrap
 from llmd_gke.repository import CLONE
-from localcloud import bootstrap
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import cloud_files, commands, config, home, processes, state
 from localcloud.workflow.runner import Runner
 
-LINKED = ("__main__.py", "charts", "components", "llmd_gke", "policies", "quick_sdk", ".venv")
+LINKED = ("__main__.py", "charts", "components", "llmd_common", "llmd_gke", "policies", "quick_sdk", ".venv")
 WAIT_SECONDS = 120.0
 
 GOOGLE = """

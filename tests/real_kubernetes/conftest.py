@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import resolve as programs
 from localcloud.cluster import autoscaling as keda

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_common import bootstrap
 from llmd_gke.manifests import weights, weights_copy
 from llmd_gke.settings import ModelSettings
-from localcloud import bootstrap
 from tests.real_kubernetes import weights_hub
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.pods import ended, is_ready, output, run
@@ -24,7 +24,7 @@ from tests.real_kubernetes.small_cluster import listed, pod
 from tests.schema import sources
 
 SET = "weights"
-"""The environment of ``huggingface_hub`` (``requirements/weights.txt``)."""
+"""The environment of ``huggingface_hub`` (``localcloud/requirements/weights.txt``)."""
 
 NAMESPACE = "copies"
 TOKEN = "hf_of_the_job"
@@ -60,7 +60,7 @@ tools = true
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """KServe's script, executable as its Dockerfile makes it; skipped without ``huggingface_hub``."""
     if not bootstrap.is_beside(SET):
-        pytest.skip(f"not installed. Fix: .venv/bin/python localcloud/bootstrap.py --beside {SET}")
+        pytest.skip(f"not installed. Fix: .venv/bin/python llmd_common/bootstrap.py --beside {SET}")
     copied = tmp_path_factory.mktemp("image") / "initializer-entrypoint"
     path = "python/storage-initializer/scripts/initializer-entrypoint"
     copied.write_text((sources.module(sources.KSERVE) / path).read_text())

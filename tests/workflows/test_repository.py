@@ -6,6 +6,7 @@ from fnmatch import fnmatch
 
 import yaml
 
+from llmd_common import bootstrap
 from tests.workflows.conftest import ROOT
 
 UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
@@ -30,8 +31,10 @@ def test_every_go_module_and_every_set_of_requirements_is_in_a_folder_that_is_up
     for module in modules:
         folder = f"/{module.parent.relative_to(ROOT)}"
         assert any(fnmatch(folder, pattern) for pattern in go), folder
-    assert [folders(update) for update in UPDATES if update["package-ecosystem"] == "pip"] == [["/requirements"]]
-    assert list((ROOT / "requirements").glob("*.in"))
+    assert [folders(update) for update in UPDATES if update["package-ecosystem"] == "pip"] == [
+        ["/requirements", "/localcloud/requirements", "/llmd_common/requirements"]
+    ]
+    assert all(list(folder.glob("*.in")) for folder in bootstrap.REQUIREMENTS)
 
 
 def test_every_line_of_the_code_owners_means_something() -> None:

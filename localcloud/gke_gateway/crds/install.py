@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import cast
 
+from llmd_common.kubernetes.client import Kube, NotFound, Resource, Unreachable
+from llmd_common.kubernetes.fields import Object
 from localcloud.gke_gateway.crds import compute_class, gke, pod_monitoring, upstream
-from localcloud.kubernetes.client import Kube, NotFound, Resource, Unreachable
-from localcloud.kubernetes.fields import Object
 
 MANAGER = "gke-gateway-api"
 DEFINITIONS = Resource("apiextensions.k8s.io/v1", "customresourcedefinitions", namespaced=False)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import versions
-from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import modules
 
 GATEWAY_API = "sigs.k8s.io/gateway-api"

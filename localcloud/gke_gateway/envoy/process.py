@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.gke_gateway.envoy.files import EnvoyFiles, bootstrap, write, write_resources
 
 log = logging.getLogger(__name__)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import each, number, part, text, texts
 from localcloud.gke_gateway.envoy.common import NOWHERE, seconds, typed
 from localcloud.gke_gateway.resources.backends import PoolPicker, Reference
 from localcloud.gke_gateway.resources.objects import age
-from localcloud.kubernetes.fields import each, number, part, text, texts
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 PICKER_FILTER = "envoy.filters.http.ext_proc"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from llmd_common.kubernetes.fields import Key, key, name, namespace, number, text
 from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, service_port
@@ -26,7 +27,6 @@ from localcloud.gke_gateway.resources.policies import (
     health_check,
     policy_for,
 )
-from localcloud.kubernetes.fields import Key, key, name, namespace, number, text
 from localcloud.providers.protocol.values import JsonObject
 
 Protocol: TypeAlias = Literal["HTTP", "HTTPS", "HTTP2", "H2C"]

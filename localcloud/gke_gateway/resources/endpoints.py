@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.resources.objects import ENDPOINT_SLICE, POD, POOL, SERVICE, ClusterSnapshot, selects
-from localcloud.kubernetes.fields import (
+from llmd_common.kubernetes.fields import (
     being_deleted,
     condition_is_true,
     each,
@@ -20,6 +19,7 @@ from localcloud.kubernetes.fields import (
     text,
     texts,
 )
+from localcloud.gke_gateway.resources.objects import ENDPOINT_SLICE, POD, POOL, SERVICE, ClusterSnapshot, selects
 from localcloud.providers.protocol.values import JsonObject
 
 SERVICE_LABEL = "kubernetes.io/service-name"

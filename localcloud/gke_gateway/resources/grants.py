@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from llmd_common.kubernetes.fields import Key, each, namespace, text
 from localcloud.gke_gateway.resources.objects import GATEWAY_GROUP, REFERENCE_GRANT, ClusterSnapshot
-from localcloud.kubernetes.fields import Key, each, namespace, text
 
 
 def granted(snapshot: ClusterSnapshot, asker: Key, group: str, kind: str, target: Key) -> bool:

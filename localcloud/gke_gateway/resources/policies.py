@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from llmd_common.kubernetes.fields import get, namespace, number, part, text
 from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from localcloud.gke_gateway.resources.objects import (
@@ -21,7 +22,6 @@ from localcloud.gke_gateway.resources.objects import (
     SERVICE,
     ClusterSnapshot,
 )
-from localcloud.kubernetes.fields import get, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
 
 CheckType: TypeAlias = Literal["TCP", "HTTP", "HTTPS", "HTTP2", "GRPC"]

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from llmd_common.problems import Problem
 from llmd_gke.catalog import zones
-from llmd_gke.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import TRAITS, kind_of_environment

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import TypedDict
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.protocol.difference import dotted, names
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.traits import Traits

@@ -6,7 +6,7 @@ import base64
 import uuid
 from datetime import UTC, datetime
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes.objects import KubernetesType, namespace_of
 from localcloud.providers.protocol.values import JsonObject, dig, merge, number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.protocol.difference import PropertyChange, names
 from localcloud.providers.protocol.rules import Autoname, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text

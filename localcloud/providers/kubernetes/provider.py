@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes import live, reach, refusals, release, waiting
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
     AUTONAMED,

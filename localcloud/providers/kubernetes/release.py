@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.difference import Difference, compare, names
 from localcloud.providers.protocol.rules import Failure, ProviderRefusal

@@ -1,8 +1,8 @@
 """Property values on the wire and in the cloud file: JSON, unknowns and secrets.
 
 On the wire they are a protobuf Struct in which unknowns are fixed strings and a secret is an object with a signature
-(:mod:`llmd_gke.pulumi_signatures`). Here a property bag is plain JSON (unknowns unified to
-:data:`~llmd_gke.pulumi_signatures.UNKNOWN`) and, beside it, the paths of what was secret.
+(:mod:`llmd_common.pulumi_signatures`). Here a property bag is plain JSON (unknowns unified to
+:data:`~llmd_common.pulumi_signatures.UNKNOWN`) and, beside it, the paths of what was secret.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 from google.protobuf import json_format, struct_pb2
 
-from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, UNKNOWN, UNKNOWNS, is_secret
+from llmd_common.pulumi_signatures import SECRET, SIGNATURE, UNKNOWN, UNKNOWNS, is_secret
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = "dict[str, JsonValue]"

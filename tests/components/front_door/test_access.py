@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_common.pulumi_signatures import is_secret
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph
-from llmd_gke.pulumi_signatures import is_secret
 from tests.components import kinds
 from tests.components.conftest import Record
 from tests.components.front_door.support import the

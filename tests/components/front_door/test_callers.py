@@ -10,10 +10,10 @@ import pulumi
 import pytest
 
 from components import configuration
+from llmd_common.pulumi_signatures import is_secret
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests import egress
-from llmd_gke.pulumi_signatures import is_secret
 from tests.components import kinds
 from tests.components.conftest import DOOR, Record
 from tests.components.front_door.conftest import KEYS

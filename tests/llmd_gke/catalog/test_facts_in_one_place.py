@@ -13,7 +13,7 @@ import pytest
 from llmd_gke.catalog import kserve, upstream, versions
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("benchmarks", "components", "llmd_gke", "localcloud", "operations", "policies")
+FOLDERS = ("benchmarks", "components", "llmd_common", "llmd_gke", "localcloud", "operations", "policies")
 FILES = sorted(
     str(file.relative_to(ROOT))
     for file in (ROOT / "__main__.py", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")))

@@ -12,7 +12,7 @@ from llmd_gke.catalog import front_door, models, versions
 from llmd_gke.gateways import gke as gateway
 from llmd_gke.repository import CLONE
 
-REQUIREMENTS = CLONE / "requirements" / "front-door.in"
+REQUIREMENTS = CLONE / "localcloud" / "requirements" / "front-door.in"
 
 
 def parts(version: str) -> tuple[int, ...]:

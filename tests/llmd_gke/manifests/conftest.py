@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.manifests import serving
-from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from localcloud import binaries
 

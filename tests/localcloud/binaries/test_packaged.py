@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
-from localcloud import binaries, bootstrap
+from llmd_common import bootstrap
+from llmd_common.problems import SetUpFailed
+from localcloud import binaries
 from localcloud.binaries import packaged
 
 
@@ -64,16 +64,15 @@ def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, output: 
 
 
 def test_a_python_without_a_wheel_of_redis_is_told_to_install_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packaged, "install", lambda: installed(("envoy/_bin/envoy",)))
+    monkeypatch.setattr(bootstrap, "beside", lambda name, say: installed(("envoy/_bin/envoy",)))
     with pytest.raises(SetUpFailed, match=r"no redis-server .*\nFix: put redis-server 6\.2 or newer on PATH"):
         binaries.ensure(["redis-server"], Console(quiet=True))
 
 
 def test_a_failed_installation_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        assert command[-2:] == ["--beside", "front-door"]
-        return subprocess.CompletedProcess(command, 1, "Fix: check that the package index can be reached")
+    def fail(name: str, say: object) -> None:
+        raise bootstrap.BootstrapFailed("Fix: check that the package index can be reached")
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(bootstrap, "beside", fail)
     with pytest.raises(SetUpFailed, match="Fix: check that the package index can be reached"):
         binaries.ensure(["front-door-envoy"], Console(quiet=True))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import Busy
+from llmd_common.problems import Busy
 from llmd_gke.repository import CLONE
 from localcloud.binaries import cache_key
 from localcloud.binaries.pruning import prune

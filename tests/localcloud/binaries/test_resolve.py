@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import cache_key, official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME

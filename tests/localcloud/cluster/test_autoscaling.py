@@ -11,7 +11,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from llmd_gke.problems import Stale
+from llmd_common.problems import Stale
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud import binaries

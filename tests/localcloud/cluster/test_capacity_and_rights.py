@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.cluster import capacity_check
 from localcloud.linux_namespaces import rights
 

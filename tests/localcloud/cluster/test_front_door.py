@@ -8,15 +8,15 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
+from llmd_common.kubernetes.fields import Object
+from llmd_common.problems import BadInput
 from llmd_gke.catalog.front_door import SIDECAR
-from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import front_door, lifecycle
 from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
-from localcloud.kubernetes.fields import Object
 
 DOOR = "config:\n  llmd-gke:frontDoor:\n    callers: []\n"
 

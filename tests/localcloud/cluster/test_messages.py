@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import Problem, SetUpFailed
+from llmd_common.problems import Problem, SetUpFailed
 from localcloud.cluster import start
 from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud.cluster import pending_creates
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import cloud_files

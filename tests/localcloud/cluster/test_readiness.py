@@ -10,11 +10,11 @@ from typing import cast
 
 import pytest
 
+from llmd_common.kubernetes import client
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.client import Kube
 from localcloud.common.layout import Layout
 from localcloud.gke_gateway import __main__ as gateway
-from localcloud.kubernetes import client
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import Kube
 from localcloud.service_network import __main__ as services
 from localcloud.service_network.dns_server import Resolver
 

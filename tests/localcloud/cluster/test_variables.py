@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.cluster import capacity_check, lifecycle, start, variables
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import rights

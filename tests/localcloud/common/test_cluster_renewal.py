@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import Problem
+from llmd_common.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed
 from llmd_gke.repository import CLONE
 from localcloud.cluster import processes
 from localcloud.cluster.service import written
@@ -21,7 +21,7 @@ from localcloud.common.layout import Layout
 BEGIN = """
 import asyncio, signal
 from localcloud.common import daemon
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common import workdir
 from localcloud.common.workdir import Workdir, cache_folder, check_owner
 from localcloud.pulumi_cli.discover import Engine

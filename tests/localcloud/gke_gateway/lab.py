@@ -9,13 +9,13 @@ from pathlib import Path
 
 import httpx
 
+from llmd_common.kubernetes.fields import each, key, part, text
 from localcloud.gke_gateway.applied_config import write_programs
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.translate import GatewayProgram, translate
-from localcloud.kubernetes.fields import each, key, part, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway.servers import free_port
 from tests.waiting import eventually

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cryptography import x509
 
+from llmd_common.kubernetes.fields import text
 from localcloud.gke_gateway.certificates import from_secret, self_signed
-from localcloud.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import ADDRESS, Lab

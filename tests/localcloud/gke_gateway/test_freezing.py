@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import Mock
 
+from llmd_common.kubernetes.fields import each, get, text
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.applied_config import Store, without_secrets, write_programs
 from localcloud.gke_gateway.controller import Controller
@@ -13,7 +14,6 @@ from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.endpoints import endpoints
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.translate import Translation, translate
-from localcloud.kubernetes.fields import each, get, text
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import Lab

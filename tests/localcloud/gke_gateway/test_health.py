@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from llmd_common.kubernetes.fields import key, text
 from localcloud.gke_gateway import health
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.translate import translate
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
-from localcloud.kubernetes.fields import key, text
 from localcloud.providers.google.references import CLUSTER
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import ADDRESS, running

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from llmd_common.kubernetes.fields import each, get, text
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import snapshot_of
 from localcloud.gke_gateway.translate import Translation, translate
-from localcloud.kubernetes.fields import each, get, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 

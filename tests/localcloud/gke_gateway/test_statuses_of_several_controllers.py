@@ -12,12 +12,12 @@ from unittest.mock import MagicMock, Mock
 
 import httpx
 
+from llmd_common.kubernetes.client import Kube
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.controller import Controller
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.resources.objects import POOL, snapshot_of
-from localcloud.kubernetes.client import Kube
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.test_attachment_and_statuses import look

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import versions
-from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.cluster import lifecycle
 from localcloud.common.layout import Layout

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_common.kubernetes.client import Kube
+from llmd_common.kubernetes.fields import Object
+from llmd_common.kubernetes.watch import Event
 from localcloud.gke_gateway.resources.objects import HTTP_ROUTE, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes.client import Kube
-from localcloud.kubernetes.fields import Object
-from localcloud.kubernetes.watch import Event
 
 
 def route(version: int, *, uid: str = "first", paths: str = "old") -> Object:

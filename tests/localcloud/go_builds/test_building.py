@@ -17,7 +17,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
 from localcloud.go_builds import build as builder
 from localcloud.go_builds.wrapper import ModuleChanges

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.binaries.table import PROGRAMS
 from localcloud.go_builds import capacity_check
 from localcloud.go_builds.build import PROGRAM_MB, STANDARD_MB

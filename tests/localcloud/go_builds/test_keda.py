@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 import yaml
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import scaling, versions
 from llmd_gke.manifests import keda as product
-from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.go_builds import keda, keda_chart, modules
 

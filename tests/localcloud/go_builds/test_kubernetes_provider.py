@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import kubernetes_provider
 
 ROOT = Path(__file__).resolve().parents[3]

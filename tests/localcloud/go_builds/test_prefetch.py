@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
+from llmd_common.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
 from localcloud.binaries.table import BuiltProgram
 from localcloud.go_builds import build as builder

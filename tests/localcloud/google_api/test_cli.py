@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.google_api import cli
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal

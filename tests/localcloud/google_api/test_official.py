@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from llmd_gke.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.google_api import official, plugin
 

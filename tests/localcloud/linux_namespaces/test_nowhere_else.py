@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed, Stale
+from llmd_common.problems import SetUpFailed, Stale
 from llmd_gke.repository import CLONE
 from localcloud.cluster import start
 from localcloud.common.workdir import Workdir

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import httpx
 
+from llmd_common.kubernetes.client import Kube, Resource
+from llmd_common.kubernetes.fields import Object
 from localcloud.common.https import GetResponse
-from localcloud.kubernetes.client import Kube, Resource
-from localcloud.kubernetes.fields import Object
 from localcloud.metrics_adapter.answers import API, METRICS, MOST_ON_A_NODE, Adapter, served
 
 LABELS = {"llmd-gke-model": "qwen"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.kubernetes.fields import Object
+from llmd_common.kubernetes.fields import Object
 from localcloud.monitoring.targets import Where
 
 WHERE = Where("demo", "europe-west4", "serving")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from llmd_common.kubernetes.fields import Object
 from llmd_gke.manifests import scraping
-from localcloud.kubernetes.fields import Object
 from localcloud.monitoring import targets
 from localcloud.monitoring.collector import CALLER
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey

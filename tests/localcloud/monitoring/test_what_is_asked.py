@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.cluster.processes import PROGRAMS, services
 from localcloud.common.layout import Layout
 from localcloud.monitoring import google, kube_state, options

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from localcloud.kubernetes import client
-from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.watch import Event
+from llmd_common.kubernetes import client
+from llmd_common.kubernetes.cache import Mirror
+from llmd_common.kubernetes.watch import Event
 from localcloud.nodes import environment
 from localcloud.nodes.environment import MissingObject, Sources
 

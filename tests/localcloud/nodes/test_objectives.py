@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_common.kubernetes.client import Kube, KubeError, NotFound, Resource
 from llmd_gke.catalog import front_door
-from localcloud.kubernetes.client import Kube, KubeError, NotFound, Resource
 from localcloud.nodes import objectives
 from localcloud.nodes.objectives import changes, copy, is_copy
 

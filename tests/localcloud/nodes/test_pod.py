@@ -11,7 +11,7 @@ import httpx
 import pytest
 from tenacity import wait_fixed, wait_none
 
-from localcloud.kubernetes.client import Conflict, KubeError, NotFound
+from llmd_common.kubernetes.client import Conflict, KubeError, NotFound
 from localcloud.nodes import pod
 from localcloud.nodes.pod import Host, PodNode, PodWorker
 

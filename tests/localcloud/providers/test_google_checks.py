@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.catalog import versions
-from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import generate, generate_traits, schema
 from localcloud.providers.google.registry import KINDS
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.protocol.values import encode
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog.versions import engine_cli
-from llmd_gke.problems import SetUpFailed
 from localcloud.pulumi_cli import discover, installer
 
 NAME = f"pulumi-v{engine_cli()}-linux-x64.tar.gz"

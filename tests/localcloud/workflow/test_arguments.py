@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, pack, wrapper

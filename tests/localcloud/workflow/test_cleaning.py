@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import Busy
+from llmd_common.problems import Busy
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import KINDS, CloudKind, Workdir
 from localcloud.workflow.commands import clear_all

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
 from localcloud.workflow.commands import say_missing
 from localcloud.workflow.config import DUMMY, check_name, merged, sync

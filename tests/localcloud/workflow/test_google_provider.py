@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import BadInput, Stale
+from llmd_common.problems import BadInput, Stale
 from localcloud import binaries
 from localcloud.cluster import lifecycle
 from localcloud.common.workdir import CloudKind, Workdir

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from llmd_gke.repository import CLONE
 from llmd_gke.settings import load_stack
 from localcloud.workflow import new_stack

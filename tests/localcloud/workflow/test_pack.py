@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import BadInput
+from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, pack
 

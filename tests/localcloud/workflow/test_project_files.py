@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import Refused
+from llmd_common.problems import Refused
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import interlock
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from llmd_common.pulumi_signatures import SECRET as SECRET_MARK
+from llmd_common.pulumi_signatures import SIGNATURE, UNKNOWN
 from llmd_gke.graph.parts import Parts
-from llmd_gke.pulumi_signatures import SECRET as SECRET_MARK
-from llmd_gke.pulumi_signatures import SIGNATURE, UNKNOWN
 from operations.comment import changes, values
 from operations.comment.changes import Change
 from operations.comment.picture import difference

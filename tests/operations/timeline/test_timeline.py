@@ -172,7 +172,7 @@ def test_a_what_if_of_another_form_is_wrong_input(text: str) -> None:
 
 def on_a_list(root: Path, change: Callable[[dict[str, Any]], None]) -> tuple[Graph, StackSettings]:
     """The graph and the settings of ``eu4a`` with that change to its stack file."""
-    for name in ("Pulumi.yaml", "__main__.py", "llmd_gke", "components", "quick_sdk"):
+    for name in ("Pulumi.yaml", "__main__.py", "llmd_common", "llmd_gke", "components", "quick_sdk"):
         (root / name).symlink_to(ROOT / name)
     content = yaml.safe_load((ROOT / "Pulumi.eu4a.yaml").read_text())
     change(content["config"])

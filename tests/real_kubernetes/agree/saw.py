@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmd_gke.pulumi_signatures import UNKNOWN
+from llmd_common.pulumi_signatures import UNKNOWN
 
 KUBERNETES = "kubernetes:"
 Event = Mapping[str, Any]

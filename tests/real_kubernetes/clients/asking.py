@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from localcloud import bootstrap
+from llmd_common import bootstrap
 from localcloud.common.workdir import cache_folder
 from tests.fakes import generator
 from tests.real_kubernetes.harness import Laptop
 
 HERE = Path(__file__).parent
 SET = "clients"
-"""The environment of OpenAI's client for Python (``requirements/clients.txt``)."""
+"""The environment of OpenAI's client for Python (``localcloud/requirements/clients.txt``)."""
 
 CLIENTS = ("openai (Python)", "openai (Node)")
 SHORT = "tell me of the sea"
@@ -69,7 +69,7 @@ class Endpoint:
 def python() -> Path:
     """The Python with OpenAI's client."""
     if not bootstrap.is_beside(SET):
-        pytest.skip("the clients' environment is not installed. Fix: python3 localcloud/bootstrap.py --beside clients")
+        pytest.skip("the clients' environment is not installed. Fix: python3 llmd_common/bootstrap.py --beside clients")
     return bootstrap.beside(SET)
 
 

@@ -1,4 +1,4 @@
-# OpenAI's client lies in an environment of its own (requirements/clients.txt), which type checkers do not see.
+# OpenAI's client is in an environment of its own (requirements/clients.txt), which type checkers do not see.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
 """OpenAI's client for Python asks an endpoint: reads the question of ``asking.py`` from standard input, prints what it

@@ -16,8 +16,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from localcloud.kubernetes.client import Gone, Kube, KubeError, NotFound, Resource, Unreachable, selectors
-from localcloud.kubernetes.fields import Key, Object, key
+from llmd_common.kubernetes.client import Gone, Kube, KubeError, NotFound, Resource, Unreachable, selectors
+from llmd_common.kubernetes.fields import Key, Object, key
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud import bootstrap
+from llmd_common import bootstrap
 
 
 @pytest.mark.parametrize("version", [(3, 10), (2, 7), (3, 15)])
@@ -49,7 +49,7 @@ def test_what_an_installer_says_becomes_a_fix(output: str, advice: str) -> None:
 
 def test_every_pin_has_a_hash_and_no_index_is_recorded() -> None:
     for name in ("uv", *bootstrap.SETS):
-        text = (bootstrap.REQUIREMENTS / f"{name}.txt").read_text()
+        text = bootstrap.requirements(name).read_text()
         pins = re.findall(r"^[a-z0-9].*==.*$", text, re.MULTILINE)
         assert pins
         assert all(pin.endswith("\\") for pin in pins), name
@@ -63,11 +63,11 @@ def test_a_set_lists_only_what_it_adds_and_changes_with_the_sets_that_it_include
     smaller = tmp_path / "program.txt"
     smaller.write_text("# make requirements\nrich==14 \\\n    --hash=sha256:aa\n    # via program.in\n")
     both = smaller.read_text() + "typer==1 \\\n    --hash=sha256:bb\n    # via operations.in\n"
-    larger = bootstrap.added(both, smaller)
+    larger = bootstrap.added(both, smaller, "program.txt")
     assert larger.splitlines()[1:3] == ["-r program.txt", "typer==1 \\"]
     assert "rich" not in larger
     (tmp_path / "operations.txt").write_text(larger)
-    monkeypatch.setattr(bootstrap, "REQUIREMENTS", tmp_path)
+    monkeypatch.setattr(bootstrap, "REQUIREMENTS", (tmp_path,))
     before = bootstrap.stamp_of("operations")
     smaller.write_text(smaller.read_text().replace("14", "15"))
     assert bootstrap.stamp_of("operations") != before
@@ -109,11 +109,11 @@ def test_a_command_starts_wherever_the_clone_lies(tmp_path: Path, monkeypatch: p
 
 
 def test_an_older_python_reads_what_make_runs_first_and_is_told_which_one_it_takes() -> None:
-    first = bootstrap.ROOT / "localcloud" / "python_first.py"
+    first = bootstrap.ROOT / "llmd_common" / "python_first.py"
     ast.parse(first.read_text(), feature_version=(3, 6))
     oldest, newest = (".".join(map(str, version)) for version in (bootstrap.OLDEST, bootstrap.NEWEST))
     assert f'ALLOWED = "{oldest} to {newest}"' in first.read_text()
-    assert "python3 localcloud/python_first.py" in (bootstrap.ROOT / "Makefile").read_text()
+    assert "python3 llmd_common/python_first.py" in (bootstrap.ROOT / "Makefile").read_text()
     old = f"import sys; sys.version_info = (3, 6, 8); sys.argv = [{str(first)!r}]; exec(open({str(first)!r}).read())"
     done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -122,7 +122,7 @@ def test_an_older_python_reads_what_make_runs_first_and_is_told_which_one_it_tak
 
 
 def test_a_newer_python_goes_on_to_the_bootstrap() -> None:
-    first = bootstrap.ROOT / "localcloud" / "python_first.py"
+    first = bootstrap.ROOT / "llmd_common" / "python_first.py"
     done = subprocess.run([sys.executable, str(first), "nothing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "usage: bootstrap.py program|operations|laptop|dev" in done.stderr

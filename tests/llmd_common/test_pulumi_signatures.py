@@ -9,8 +9,8 @@ import pulumi_policy.proxy
 import pytest
 from pulumi.runtime import rpc
 
-from llmd_gke import pulumi_signatures
-from llmd_gke.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWN, UNKNOWNS
+from llmd_common import pulumi_signatures
+from llmd_common.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWN, UNKNOWNS
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +29,7 @@ def test_every_unknown_value_of_the_sdk_is_listed() -> None:
 
 
 def sources() -> Iterator[Path]:
-    for package in ("components", "llmd_gke", "localcloud", "operations", "policies", "tests"):
+    for package in ("components", "llmd_common", "llmd_gke", "localcloud", "operations", "policies", "tests"):
         yield from (ROOT / package).rglob("*.py")
 
 

@@ -1,6 +1,6 @@
 """Creates ``.venv`` from the hash-pinned requirements, with nothing but the standard library.
 
-``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set, ``--beside SET`` another one into the cache.
+``python3 llmd_common/bootstrap.py operations|laptop|dev`` installs a set, ``--beside SET`` one into the cache.
 ``--scripts`` only adds this clone and its commands to a ``.venv`` that the user made.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
 holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
-REQUIREMENTS = ROOT / "requirements"
+REQUIREMENTS = tuple(ROOT / one for one in ("requirements", "localcloud/requirements", "llmd_common/requirements"))
+"""The folders of the sets; an installed local cloud has the last two."""
 SETS = ("program", "operations", "laptop", "dev")  # each file adds to the one before it, which it includes (`-r`)
 BESIDE = ("bench", "clients", "front-door", "weights")  # each an environment of its own in the cache, made at first use
 OLDEST, NEWEST = (3, 11), (3, 14)
@@ -53,6 +54,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
 
 
+def requirements(name: str, ending: str = "txt") -> Path:
+    """The pins of a set, or its source (``in``). Raises ``StopIteration`` if there is no such set."""
+    return next(file for folder in REQUIREMENTS if (file := folder / f"{name}.{ending}").exists())
+
+
 def check_python(version: tuple[int, int]) -> None:
     """Raises ``BootstrapFailed`` unless the pinned requirements support this Python."""
     if not OLDEST <= version <= NEWEST:
@@ -72,7 +78,7 @@ def stamp_of(name: str) -> str:
     """The stamp of an environment with that set: a hash of its requirements and of those that it includes."""
     pins = hashlib.sha256()
     for one in SETS[: SETS.index(name) + 1]:
-        pins.update((REQUIREMENTS / f"{one}.txt").read_bytes())
+        pins.update(requirements(one).read_bytes())
     return f"{name} {pins.hexdigest()} {sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -110,7 +116,7 @@ def make_venv(folder: Path, *options: str) -> None:
 
 def uv() -> Path:
     """The pinned uv, from an environment of its own in the cache folder; installed there if missing."""
-    pins = REQUIREMENTS / "uv.txt"
+    pins = requirements("uv")
     key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
     folder = cache_folder() / f"uv-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
     program = folder / "bin" / "uv"
@@ -124,7 +130,7 @@ def uv() -> Path:
 
 def beside_folder(name: str) -> Path:
     """The folder of the environment of a set of ``BESIDE``, whether it is installed or not."""
-    key = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:12]
+    key = hashlib.sha256(requirements(name).read_bytes()).hexdigest()[:12]
     return cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -140,16 +146,16 @@ def beside(name: str, say: Callable[[str], None] = print) -> Path:
     Raises ``BootstrapFailed``. Clones with the same pins share it; an interrupted installation is repeated.
     """
     check_python((sys.version_info[0], sys.version_info[1]))
-    pins, folder = REQUIREMENTS / f"{name}.txt", beside_folder(name)
+    pins, folder = requirements(name), beside_folder(name)
     python = folder / "bin" / "python"
     if not is_beside(name):
         with only_one(name):
             if not is_beside(name):
-                say(f"installing requirements/{name}.txt into {folder}, once")
+                say(f"installing {pins.name} into {folder}, once")
                 tool = uv()
                 make_venv(folder, "--without-pip")
                 command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", "--python", str(python)]
-                run([*command, str(pins)], f"install requirements/{name}.txt")
+                run([*command, str(pins)], f"install {pins}")
                 (folder / "complete").touch()
     return python
 
@@ -182,7 +188,7 @@ def install(name: str) -> None:
         if stamp.exists() and stamp.read_text() == stamp_of(name):
             return
         started = time.monotonic()
-        print(f"Python environment: installing requirements/{name}.txt into .venv (about a minute) ...", flush=True)
+        print(f"Python environment: installing the set {name} into .venv (about a minute) ...", flush=True)
         tool = uv()
         same_python = read.endswith(f" {sys.version_info[0]}.{sys.version_info[1]}")
         if not (same_python and (VENV / "bin" / "python").exists()):
@@ -190,7 +196,7 @@ def install(name: str) -> None:
         stamp.unlink(missing_ok=True)
         target = ["--python", str(VENV / "bin" / "python")]
         command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", *target]
-        run([*command, str(REQUIREMENTS / f"{name}.txt")], "install the Python packages")
+        run([*command, str(requirements(name))], "install the Python packages")
         write_scripts(VENV)
         stamp.write_text(stamp_of(name))
         print(f"Python environment: ready in {time.monotonic() - started:.0f} s.", flush=True)
@@ -233,7 +239,7 @@ def write_scripts(folder: Path) -> None:
 
 
 def resolve() -> None:
-    """Resolves requirements/*.txt again from requirements/*.in, without recording where the packages come from."""
+    """Resolves every SET.txt again from its SET.in, without recording where the packages come from."""
     check_python((sys.version_info[0], sys.version_info[1]))
     tool = uv()
     quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]
@@ -242,29 +248,29 @@ def resolve() -> None:
         for name in ("uv", *BESIDE, *SETS):
             complete = Path(folder) / f"{name}.txt"
             command = [str(tool), "pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"]
-            without = REQUIREMENTS / f"{name}.without"
+            source = requirements(name, "in")
+            without = source.with_suffix(".without")
             if without.exists():
                 command += ["--excludes", str(without)]
             if smaller is not None:
                 command += ["--constraints", str(smaller)]
-            where = [str(REQUIREMENTS / f"{name}.in"), "-o", str(complete)]
-            run([*command, *quiet, *where], f"resolve requirements/{name}.in")
+            where = [str(source), "-o", str(complete)]
+            run([*command, *quiet, *where], f"resolve {source}")
             pins = complete.read_text(encoding="utf-8")
             if smaller is not None:
-                pins = added(pins, smaller)
-            (REQUIREMENTS / f"{name}.txt").write_text(pins, encoding="utf-8")
+                previous = requirements(SETS[SETS.index(name) - 1])
+                pins = added(pins, smaller, os.path.relpath(previous, source.parent))
+            source.with_suffix(".txt").write_text(pins, encoding="utf-8")
             if name in SETS:
                 smaller = complete
 
 
-def added(pins: str, smaller: Path) -> str:
-    """The pins that a set adds to the ``smaller`` one, which the result includes."""
+def added(pins: str, smaller: Path, included: str) -> str:
+    """The pins that a set adds to those of the ``smaller`` one, which the result includes by its path ``included``."""
     pin = re.compile(r"^[A-Za-z0-9].*\n(?:[ ].*\n)+", re.MULTILINE)
     known = {one.splitlines()[0] for one in pin.findall(smaller.read_text(encoding="utf-8"))}
     comment = pins[: pins.index("\n", pins.index("make requirements")) + 1]
-    return f"{comment}-r {smaller.name}\n" + "".join(
-        one for one in pin.findall(pins) if one.splitlines()[0] not in known
-    )
+    return f"{comment}-r {included}\n" + "".join(one for one in pin.findall(pins) if one.splitlines()[0] not in known)
 
 
 def main(arguments: list[str]) -> int:

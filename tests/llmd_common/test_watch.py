@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.problems import SetUpFailed
-from localcloud.kubernetes import client, watch
-from localcloud.kubernetes.client import Kube
-from localcloud.kubernetes.fields import Object
-from localcloud.kubernetes.watch import Event
+from llmd_common.kubernetes import client, watch
+from llmd_common.kubernetes.client import Kube
+from llmd_common.kubernetes.fields import Object
+from llmd_common.kubernetes.watch import Event
+from llmd_common.problems import SetUpFailed
 
 Answer = tuple[int, str]
 

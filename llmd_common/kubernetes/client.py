@@ -1,7 +1,7 @@
 """Kubernetes for this project's daemons and commands: objects as plain data.
 
 Transport, certificates and kubeconfig are kr8s'. This module adds status codes as classes and server-side apply;
-:mod:`localcloud.kubernetes.watch` adds a view of a kind that stays current.
+:mod:`llmd_common.kubernetes.watch` adds a view of a kind that stays current.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import httpx
 import kr8s.asyncio
 import tenacity
 
-from llmd_gke.problems import SetUpFailed
-from localcloud.kubernetes.fields import Object, key
+from llmd_common.kubernetes.fields import Object, key
+from llmd_common.problems import SetUpFailed
 
 REQUEST_SECONDS = 30.0
 

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from localcloud.common.progress_line import ProgressLine
+from llmd_common.progress_line import ProgressLine
 
 
 def terminal(screen: io.StringIO) -> Console:

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
 
-from localcloud.kubernetes.client import Kube, Resource
-from localcloud.kubernetes.fields import Key, Object, key, text
-from localcloud.kubernetes.watch import Event, watch
+from llmd_common.kubernetes.client import Kube, Resource
+from llmd_common.kubernetes.fields import Key, Object, key, text
+from llmd_common.kubernetes.watch import Event, watch
 
 
 class Mirror:

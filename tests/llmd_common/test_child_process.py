@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from localcloud.common import child_process
+from llmd_common import child_process
 
 ONCE = ((signal.SIGTERM, 30),)
 

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from llmd_gke.catalog import versions
 from localcloud.go_builds import keda, kubernetes_provider
 from localcloud.go_builds.wrapper import BuildTarget, Wrapper
+from localcloud.product import versions
 
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
 KSERVE, LWS, CERT_MANAGER = "github.com/kserve/kserve", "sigs.k8s.io/lws", "github.com/cert-manager/cert-manager"

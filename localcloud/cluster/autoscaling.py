@@ -10,15 +10,12 @@ from datetime import datetime
 from typing import cast
 
 from llmd_common.problems import BadInput, Stale
-from llmd_gke.catalog import versions
-from llmd_gke.catalog.scaling import Source
-from llmd_gke.rules.scaling import effective_source
-from llmd_gke.settings import SettingsError, load_stack
-from llmd_gke.settings.load import read_config
 from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.monitoring import options
+from localcloud.product import Source, effective_source, versions
+from localcloud.product.settings import SettingsError, load_stack, read_config
 from localcloud.workflow.local_settings import CLUSTER, MODELS, Config
 
 PROGRAMS = (*options.PROGRAMS, "keda-operator", "keda-metrics-apiserver", "keda-admission-webhooks")

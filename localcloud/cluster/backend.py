@@ -13,7 +13,6 @@ from typing import cast
 from rich.console import Console
 
 from llmd_common.problems import Refused
-from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import (
     controllers,
@@ -25,7 +24,7 @@ from localcloud.cluster import (
 )
 from localcloud.common.environment import quote
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Workdir
+from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.linux_namespaces import discover, inside, routes
 from localcloud.workflow import cloud_files, local_settings, processes
 from localcloud.workflow.backend import Update
@@ -73,7 +72,7 @@ class LaptopCloud:
 
     def tools(self) -> Mapping[str, str]:
         """`kubectl`, and the stub of Google's auth plugin."""
-        python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
+        python = f"PYTHONPATH={quote(str(PACKAGES))} exec {quote(sys.executable)} -m"
         home, kubeconfig = quote(str(self.workdir.home)), quote(str(Layout(self.workdir.home).kubeconfig))
         kubectl = quote(str(binaries.path("kubectl")))
         return {

@@ -8,10 +8,10 @@ from typing import cast
 
 from rich.console import Console
 
-from llmd_gke.manifests import charts
 from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
+from localcloud.product import charts
 
 WAIT_SECONDS = 120
 """Seconds that controllers may take to become available again."""

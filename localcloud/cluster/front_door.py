@@ -13,12 +13,10 @@ from rich.console import Console
 
 from llmd_common.kubernetes.fields import Object, conditions, each, get, text
 from llmd_common.problems import BadInput
-from llmd_gke.catalog import front_door
-from llmd_gke.settings import SettingsError, load_stack
-from llmd_gke.settings.load import read_config
-from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, caller_keys
 from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
+from localcloud.product import front_door
+from localcloud.product.settings import CALLER_KEYS, NAMESPACE, SettingsError, caller_keys, load_stack, read_config
 from localcloud.workflow import config
 
 KEY = "llmd-gke:frontDoor"

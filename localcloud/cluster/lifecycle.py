@@ -14,14 +14,13 @@ from typing import cast
 from rich.console import Console
 
 from llmd_common.problems import Stale
-from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Workdir
+from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
@@ -111,7 +110,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
         command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
         done = subprocess.run(
             command,
-            env=clean({}, workdir) | {"PYTHONPATH": str(CLONE)},
+            env=clean({}, workdir) | {"PYTHONPATH": str(PACKAGES)},
             input=json.dumps({**endpoint, "address": address, "key": front_door.key(workdir, stack, name)}),
             stdout=subprocess.PIPE,
             text=True,

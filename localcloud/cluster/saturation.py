@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from llmd_common.problems import BadInput
-from llmd_gke.settings import SettingsError
-from llmd_gke.settings.load import read_config
 from localcloud.common.workdir import Workdir
+from localcloud.product.settings import SettingsError, read_config
 from localcloud.workflow.local_settings import MODELS
 
 PROGRAMS = ("counting-picker",)

@@ -18,12 +18,11 @@ import psutil
 from rich.console import Console
 
 from llmd_common.problems import Problem, SetUpFailed
-from llmd_gke.repository import CLONE
 from localcloud.cluster import logs, variables
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import SUPERVISOR, Layout
-from localcloud.common.workdir import Workdir
+from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.linux_namespaces import discover, rights
 
 START_SECONDS = 600.0
@@ -75,7 +74,7 @@ def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, onl
     }
     layout.request.write_text(json.dumps(asked))
     command = ["unshare", *options, sys.executable, "-P", "-m", SUPERVISOR]
-    environment = clean(os.environ, workdir) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
+    environment = clean(os.environ, workdir) | {"PYTHONPATH": str(PACKAGES), "KUBECONFIG": str(layout.kubeconfig)}
     with layout.log("supervisor").open("ab") as log:
         launcher = subprocess.Popen(
             command,

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from llmd_common.problems import BadInput
-from llmd_gke.repository import CLONE
+
+PACKAGES = Path(__file__).resolve().parents[2]
+"""The folder that contains this package: a clone, or the installed packages of an environment."""
 
 
 def cache_folder() -> Path:
@@ -95,12 +97,15 @@ class Workdir:
 
     @classmethod
     def of(cls, root: Path | None = None, kind: CloudKind | None = None) -> Workdir:
-        """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, otherwise this clone.
+        """The cloud of a project folder; default: ``$LLMD_GKE_ROOT``, otherwise the clone that has this package.
+
+        An installed package serves the project of the current folder.
 
         ``$LLMD_GKE_HOME`` is used unless ``$LLMD_GKE_CLOUD`` is the other kind, as in a shell that sourced that cloud's
         ``env.sh``.
         """
-        chosen = (root or Path(os.environ.get("LLMD_GKE_ROOT") or CLONE)).absolute()
+        near = PACKAGES if (PACKAGES / "Pulumi.yaml").exists() else Path()
+        chosen = (root or Path(os.environ.get("LLMD_GKE_ROOT") or near)).absolute()
         wanted = kind or kind_of_environment()
         given = os.environ.get("LLMD_GKE_HOME") if os.environ.get(CLOUD, wanted) == wanted else None
         return cls(chosen, Path(given or chosen / f".{wanted}").absolute(), wanted)

@@ -20,8 +20,8 @@ from pathlib import Path
 from string import Template
 
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog import scaling, versions
 from localcloud.go_builds import keda_chart, modules
+from localcloud.product import scaling, versions
 
 STAMP = ".made-from"
 UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")

@@ -17,7 +17,7 @@ import yaml
 
 from llmd_common import child_process
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog import scaling
+from localcloud.product import scaling
 
 KUSTOMIZATION = "config/default"
 METRICS_NAME = re.compile(r"(?<!kedacore/)\bkeda-metrics-apiserver\b")

@@ -15,10 +15,10 @@ import httpx
 
 from llmd_common.kubernetes.client import PODS, Kube, KubeError, Resource, Unreachable
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, labels, name, namespace, number, part, text
-from llmd_gke.catalog import scaling
 from localcloud.common.https import GetResponse
 from localcloud.gke_gateway.resources.objects import label_selector_matches
 from localcloud.metrics_adapter import gauges
+from localcloud.product import scaling
 
 log = logging.getLogger(__name__)
 

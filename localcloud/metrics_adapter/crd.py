@@ -9,8 +9,8 @@ exceed the API server's budget for such rules.
 
 from __future__ import annotations
 
-from llmd_gke.catalog import scaling
 from localcloud.gke_gateway.crds import frame
+from localcloud.product import scaling
 from localcloud.providers.protocol.values import JsonObject
 
 _TEXT: JsonObject = {"type": "string", "minLength": 1}

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from llmd_common.kubernetes import client
 from llmd_common.kubernetes.cache import Mirror, mirrors
-from llmd_gke.catalog import monitoring
 from localcloud import binaries
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
@@ -22,6 +21,7 @@ from localcloud.monitoring.files import PrometheusFiles
 from localcloud.monitoring.query_api import QueryApi
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
 from localcloud.nodes.sandbox import add_local
+from localcloud.product import monitoring
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
 

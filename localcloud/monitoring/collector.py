@@ -8,9 +8,9 @@ from pathlib import Path
 
 from llmd_common.kubernetes.client import NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Kube, KubeError
 from llmd_common.kubernetes.fields import Object, get, text
-from llmd_gke.catalog import monitoring
 from localcloud.monitoring.network_policies import Caller
 from localcloud.monitoring.targets import SecretKey
+from localcloud.product import monitoring
 
 MANAGER = "gke-managed-prometheus"
 NAMESPACE, ACCOUNT = monitoring.COLLECTOR_NAMESPACE, monitoring.COLLECTOR_ACCOUNT

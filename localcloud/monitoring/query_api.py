@@ -24,11 +24,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from llmd_common.kubernetes.fields import Object, namespace, text
-from llmd_gke.catalog.scaling import READER_ROLE
 from localcloud.common import https
 from localcloud.common.https import GetResponse
 from localcloud.linux_namespaces.addresses import GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import prometheus
+from localcloud.product import READER_ROLE
 from localcloud.providers.google.projects import IAM_MEMBER
 from localcloud.providers.protocol.values import JsonObject, dig, objects, texts
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llmd_common.kubernetes.fields import Object, each, text
-from llmd_gke.catalog import accelerators
 from localcloud.nodes.nodes import Template
 from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of, unschedulable_reason
+from localcloud.product import accelerators
 
 MAX_SIZE_REACHED = "max node group size reached"
 IN_BACKOFF = "in backoff after failed scale-up"

@@ -15,8 +15,8 @@ from typing import cast
 
 from llmd_common.kubernetes.client import Resource
 from llmd_common.kubernetes.fields import Object, each, part, text
-from llmd_gke.catalog import compute_class
 from localcloud.nodes.autoscaler import NodeGroup
+from localcloud.product import compute_class
 
 COMPUTE_CLASSES = Resource(compute_class.VERSION, compute_class.PLURAL, namespaced=False)
 

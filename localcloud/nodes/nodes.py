@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from llmd_common.kubernetes.fields import Object
-from llmd_gke.catalog import zones
 from localcloud.nodes.states import now
+from localcloud.product import zones
 from localcloud.providers.google.pools_view import RunningPool
 
 POOL_ANNOTATION = "laptop.llmd-gke/node-pool"

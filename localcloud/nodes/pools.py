@@ -15,7 +15,6 @@ from pathlib import Path
 from llmd_common.kubernetes.cache import Mirror
 from llmd_common.kubernetes.client import NODES, Conflict, Kube, KubeError, NotFound, Unreachable
 from llmd_common.kubernetes.fields import Object, each, part, text
-from llmd_gke.catalog import compute_class
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.google_api.core.faults import out_of_stock, reclaimed
 from localcloud.nodes import autoscaler, compute_classes, nodes, sandbox
@@ -26,6 +25,7 @@ from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
 from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of
 from localcloud.nodes.timings import Timings
+from localcloud.product import compute_class
 from localcloud.providers.google.pools_view import RunningPool, pools
 from localcloud.providers.protocol.values import JsonObject, objects
 

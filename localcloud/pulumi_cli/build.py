@@ -13,11 +13,11 @@ from pathlib import Path
 from rich.console import Console
 
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog.versions import engine_cli
 from localcloud.go_builds import go_toolchain
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.progress import Display
 from localcloud.go_builds.wrapper import BuildTarget, Job
+from localcloud.product import engine_cli
 from localcloud.pulumi_cli import cache_key
 from localcloud.pulumi_cli.discover import HOST, Engine, ask_version
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmd_gke.catalog.versions import engine_cli
 from localcloud.go_builds.wrapper import Wrapper, machine
+from localcloud.product import engine_cli
 from localcloud.pulumi_cli.discover import HOST, Engine
 
 WRAPPER = Wrapper(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_common import child_process
-from llmd_gke.catalog.versions import engine_floor
+from localcloud.product import engine_floor
 
 WRAPPER_MARK = "localcloud.workflow.wrapper"
 """The `pulumi` that the rehearsal puts on a shell's PATH contains this text: it is not an engine."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog.versions import engine_cli
+from localcloud.product import engine_cli
 from localcloud.pulumi_cli.discover import Engine, check_engine
 
 RELEASES = "https://get.pulumi.com/releases/sdk"

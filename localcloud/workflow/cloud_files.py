@@ -11,8 +11,8 @@ from rich.console import Console
 
 from llmd_common.problems import Stale
 from llmd_common.pulumi_signatures import is_special
-from llmd_gke.probe import is_of_probe
 from localcloud.common.workdir import Workdir
+from localcloud.product import is_of_probe
 from localcloud.workflow import backend, home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending

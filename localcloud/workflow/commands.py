@@ -18,11 +18,10 @@ from rich.console import Console
 from rich.text import Text
 
 from llmd_common.problems import Problem
-from llmd_gke.repository import CLONE
-from llmd_gke.settings.secret_keys import command_to_set
 from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import Workdir, cache_folder
+from localcloud.common.workdir import PACKAGES, Workdir, cache_folder
+from localcloud.product.settings import command_to_set
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
@@ -53,7 +52,7 @@ def _summary(workdir: Workdir, stack: str | None, console: Console) -> Callable[
     def show() -> None:
         if stack is None or importlib.util.find_spec("operations") is None:
             return
-        environment = clean(os.environ, workdir) | {"PYTHONPATH": str(CLONE), "COLUMNS": str(console.width)}
+        environment = clean(os.environ, workdir) | {"PYTHONPATH": str(PACKAGES), "COLUMNS": str(console.width)}
         if console.is_terminal and not console.no_color:
             environment["FORCE_COLOR"] = "1"
         command = [sys.executable, "-m", SUMMARY, "--stack", stack]

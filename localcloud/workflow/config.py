@@ -12,10 +12,9 @@ from typing import cast
 import yaml
 
 from llmd_common.problems import BadInput
-from llmd_gke.settings import stack_files
-from llmd_gke.settings.secret_keys import STAND_IN_SECRET
 from localcloud.common.files import write
 from localcloud.common.workdir import Workdir
+from localcloud.product.settings import STAND_IN_SECRET, stack_files
 from localcloud.workflow import backend
 
 DUMMY = STAND_IN_SECRET

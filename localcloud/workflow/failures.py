@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from llmd_gke import google_errors
 from localcloud.common.workdir import Workdir
+from localcloud.product import google_errors
 from localcloud.workflow import cloud_files, event_log
 from localcloud.workflow.say import say
 

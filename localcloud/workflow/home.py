@@ -12,12 +12,11 @@ from pathlib import Path
 import yaml
 
 from llmd_common.problems import BadInput
-from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.common.environment import quote, script
 from localcloud.common.files import write
 from localcloud.common.project import project
-from localcloud.common.workdir import Workdir, check_owner
+from localcloud.common.workdir import PACKAGES, Workdir, check_owner
 from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
 from localcloud.workflow import backend
 
@@ -58,7 +57,7 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
     """
     contents: dict[Path, str] = {}
     real = real_providers(workdir)
-    python = f'PYTHONPATH={quote(str(CLONE))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
+    python = f'PYTHONPATH={quote(str(PACKAGES))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
     for provider, (_, module) in STAND_INS.items():
         file, program = _launcher(workdir, provider), real.get(provider)
         if program in EMULATED:
@@ -105,7 +104,7 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
     wrapper = (
         f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {workdir.label}.\n"
         f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(workdir.home))} "
-        f"LLMD_GKE_ROOT={quote(str(workdir.root))} LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(CLONE))} \\\n"
+        f"LLMD_GKE_ROOT={quote(str(workdir.root))} LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(PACKAGES))} \\\n"
         f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
     )
     write(workdir.wrapper / "pulumi", wrapper, 0o755)

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from llmd_common.problems import BadInput
-from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
-from llmd_gke.settings import stack_files
+from localcloud.product import CLUSTER_NAME_LIMIT
+from localcloud.product.settings import stack_files
 
 FROM = "dev"
 """The stack file that is copied: one spot chip, internal, so that mistakes cost least."""

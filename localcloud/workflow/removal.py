@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from llmd_common.problems import Busy, Problem
-from llmd_gke import protection
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
+from localcloud.product import protection
 from localcloud.workflow import backend, cloud_files, config, failures, processes, recovery, state
 from localcloud.workflow.backend import Backend
 from localcloud.workflow.commands import reported, set_up

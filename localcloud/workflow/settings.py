@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from llmd_common.problems import BadInput
-from llmd_gke.settings import SettingsError, load_stack, required_secrets
 from localcloud.common.workdir import CLOUD, Workdir
+from localcloud.product.settings import SettingsError, load_stack, required_secrets
 
 
 def secrets_of(workdir: Workdir, stack: str) -> list[str]:

@@ -16,9 +16,9 @@ from typing import cast
 
 from llmd_common.problems import Stale
 from llmd_common.pulumi_signatures import is_special
-from llmd_gke import protection
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir
+from localcloud.product import protection
 
 Object = Mapping[str, object]
 

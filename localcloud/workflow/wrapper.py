@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import cast
 
 from llmd_common.problems import Problem
-from llmd_gke.settings.secret_keys import NAMESPACE
 from localcloud.common.environment import clean
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir
+from localcloud.product.settings import NAMESPACE
 from localcloud.workflow import arguments, backend, config, interlock, pack
 
 ENGINE = "LLMD_GKE_ENGINE"

@@ -7,8 +7,8 @@ own node pools needs them: unlike Google's, this one refuses rules by which GKE 
 
 from __future__ import annotations
 
-from llmd_gke.catalog import compute_class
 from localcloud.gke_gateway.crds import frame
+from localcloud.product import compute_class
 from localcloud.providers.protocol.values import JsonObject
 
 _TEXT: JsonObject = {"type": "string", "minLength": 1}

@@ -7,8 +7,8 @@ what both accept where the published definition is at hand.
 
 from __future__ import annotations
 
-from llmd_gke.catalog import monitoring
 from localcloud.gke_gateway.crds import frame
+from localcloud.product import monitoring
 from localcloud.providers.protocol.values import JsonObject
 
 _TEXT: JsonObject = {"type": "string"}

@@ -12,8 +12,8 @@ from pathlib import Path
 import yaml
 
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog import versions
 from localcloud.go_builds import modules
+from localcloud.product import versions
 
 GATEWAY_API = "sigs.k8s.io/gateway-api"
 INFERENCE_EXTENSION = "sigs.k8s.io/gateway-api-inference-extension"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from llmd_common.kubernetes.fields import Key, key, name, namespace, number, text
-from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, service_port
 from localcloud.gke_gateway.resources.grants import granted
@@ -27,6 +26,7 @@ from localcloud.gke_gateway.resources.policies import (
     health_check,
     policy_for,
 )
+from localcloud.product import INFERENCE_POOL_GROUP
 from localcloud.providers.protocol.values import JsonObject
 
 Protocol: TypeAlias = Literal["HTTP", "HTTPS", "HTTP2", "H2C"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from localcloud.gke_gateway.resources.objects import GATEWAY_CLASS, GATEWAY_GROUP
+from localcloud.product import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from localcloud.providers.protocol.values import JsonObject
 
 CONTROLLER = "networking.gke.io/gateway"

@@ -8,7 +8,7 @@ from typing import cast
 
 from llmd_common.kubernetes.client import ENDPOINT_SLICES, NAMESPACES, PODS, SECRETS, SERVICES, Resource
 from llmd_common.kubernetes.fields import Key, Object, each, key, name, namespace, number, part, strings, text, texts
-from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
+from localcloud.product import INFERENCE_POOL_GROUP, gke
 from localcloud.providers.protocol.values import JsonObject
 
 GATEWAY_GROUP = "gateway.networking.k8s.io"

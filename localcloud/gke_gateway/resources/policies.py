@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from llmd_common.kubernetes.fields import get, namespace, number, part, text
-from llmd_gke.gateways import INFERENCE_POOL_GROUP
-from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from localcloud.gke_gateway.resources.objects import (
     BACKEND_POLICY,
     GATEWAY,
@@ -22,6 +20,7 @@ from localcloud.gke_gateway.resources.objects import (
     SERVICE,
     ClusterSnapshot,
 )
+from localcloud.product import DEFAULT_BACKEND_TIMEOUT_SECONDS, INFERENCE_POOL_GROUP
 from localcloud.providers.protocol.values import JsonObject
 
 CheckType: TypeAlias = Literal["TCP", "HTTP", "HTTPS", "HTTP2", "GRPC"]

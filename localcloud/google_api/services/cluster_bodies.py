@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog import zones
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.services.links import GKE
+from localcloud.product import zones
 from localcloud.providers.google.container import CHANNEL_DEFAULT, offered
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.registry import KINDS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from llmd_gke.catalog import zones
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link, group_name, pools_in
 from localcloud.google_api.services.quotas import of_region
+from localcloud.product import zones
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number

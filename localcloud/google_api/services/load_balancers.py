@@ -10,11 +10,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.catalog.zones import region_of
 from localcloud.gke_gateway.health import Seen, seen
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link
+from localcloud.product import region_of
 from localcloud.providers.google import control_plane
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import CloudState, digits

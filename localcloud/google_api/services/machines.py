@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from llmd_gke.catalog import accelerators, zones
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
+from localcloud.product import accelerators, zones
 from localcloud.providers.google.capacity import chips_of, quota_limit
 from localcloud.providers.google.pools_view import memory_gb_of, vcpus_of
 from localcloud.providers.google.resource_type import digits

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from llmd_gke.catalog import zones
-from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import COMPUTE
+from localcloud.product import ACCELERATORS, FAMILIES, zones
 from localcloud.providers.google.capacity import DEFAULT_QUOTA
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import CloudState, digits

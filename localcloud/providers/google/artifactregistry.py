@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from llmd_gke.catalog import registries
+from localcloud.product import registries
 from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog import accelerators, zones
+from localcloud.product import accelerators, zones
 from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import CloudState, TargetResource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llmd_gke.catalog import versions, zones
+from localcloud.product import versions, zones
 from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
 from localcloud.providers.google.references import (  # fmt: skip
     CLUSTER,

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import cast
 
 from llmd_common.problems import Problem
-from llmd_gke.catalog import zones
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import TRAITS, kind_of_environment
+from localcloud.product import zones
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.cloud import CloudFile

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TypedDict
 
-from llmd_gke.catalog import versions
 from localcloud import binaries
+from localcloud.product import versions
 from localcloud.providers.google import published
 from localcloud.providers.google.schema import TABLE, TRAITS, Table
 from localcloud.providers.protocol.values import JsonObject, JsonValue

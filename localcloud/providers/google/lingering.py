@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from llmd_gke.catalog.zones import region_of
+from localcloud.product import region_of
 from localcloud.providers.google.resource_type import CloudState
 from localcloud.providers.protocol.values import JsonObject
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import cast
 
-from llmd_gke.catalog.zones import region_of
+from localcloud.product import region_of
 from localcloud.providers.google.registry import without_defaults
 from localcloud.providers.google.resource_type import ResourceType, TargetResource
 from localcloud.providers.protocol.rules import ResourceSubject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
+from localcloud.product import PROXY_SUBNET_PURPOSE
 from localcloud.providers.google import lingering
 from localcloud.providers.google.references import (
     ADDRESS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import accelerators, zones
+from localcloud.product import accelerators, zones
 from localcloud.providers.google import serviceaccount
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import CloudState, TargetResource, failed, short

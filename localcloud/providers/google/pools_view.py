@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from llmd_gke.catalog import accelerators
+from localcloud.product import accelerators
 from localcloud.providers.google.nodepools import first_nodes, pool_zones, provisioning_model
 from localcloud.providers.google.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 
 from llmd_common.pulumi_signatures import UNKNOWN
-from llmd_gke.catalog import versions
+from localcloud.product import versions
 from localcloud.providers.google import container, control_plane, projects, schema, storage
 from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
 from localcloud.providers.google.references import NODE_POOL

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from llmd_gke.catalog import accelerators, kserve
+from localcloud.product import accelerators, kserve
 from localcloud.providers.google import capacity, nodepools
 from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.faults import Faults

@@ -1,0 +1,67 @@
+"""What the local clouds know of the program that they run. They import ``llmd_gke`` nowhere else.
+
+Here are facts of Google Cloud, GKE and KServe, and the versions; :mod:`localcloud.product.settings` reads stack files.
+Providers and daemons import only the facts: the settings' models take 0.3 s to import.
+"""
+
+from llmd_gke import google_errors, protection
+from llmd_gke.catalog import (
+    accelerators,
+    compute_class,
+    front_door,
+    kserve,
+    monitoring,
+    registries,
+    scaling,
+    versions,
+    zones,
+)
+from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
+from llmd_gke.catalog.scaling import READER_ROLE, Source
+from llmd_gke.catalog.versions import engine_cli, engine_floor
+from llmd_gke.catalog.zones import region_of
+from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
+from llmd_gke.gateways.gke import (
+    DEFAULT_BACKEND_TIMEOUT_SECONDS,
+    INFERENCE_POOL_CLASSES,
+    PROXY_SUBNET_PURPOSE,
+    REGIONAL_EXTERNAL,
+    REGIONAL_INTERNAL,
+)
+from llmd_gke.manifests import charts
+from llmd_gke.probe import is_of_probe
+from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
+from llmd_gke.rules.scaling import effective_source, has_managed_adapter
+
+__all__ = [
+    "ACCELERATORS",
+    "CLUSTER_NAME_LIMIT",
+    "DEFAULT_BACKEND_TIMEOUT_SECONDS",
+    "FAMILIES",
+    "INFERENCE_POOL_CLASSES",
+    "INFERENCE_POOL_GROUP",
+    "PROXY_SUBNET_PURPOSE",
+    "READER_ROLE",
+    "REGIONAL_EXTERNAL",
+    "REGIONAL_INTERNAL",
+    "Source",
+    "accelerators",
+    "charts",
+    "compute_class",
+    "effective_source",
+    "engine_cli",
+    "engine_floor",
+    "front_door",
+    "gke",
+    "google_errors",
+    "has_managed_adapter",
+    "is_of_probe",
+    "kserve",
+    "monitoring",
+    "protection",
+    "region_of",
+    "registries",
+    "scaling",
+    "versions",
+    "zones",
+]

@@ -16,22 +16,22 @@ export MAKE_CLOUD := $(value CLOUD)
 
 SET_UP  = python3 llmd_common/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
-# Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those
+# Tests of the laptop cloud that share a cluster stay together (localcloud/tests/real_kubernetes/sharing.py). Of the others, those
 # with the real engine come first and take longest: a worker without tests takes over half of another's queue. They wait
 # for processes a quarter of their time, so three workers keep two processors busy.
-TESTS   = $(if $(filter laptop,$(CLOUD)),tests/real_kubernetes)
+TESTS   = $(if $(filter laptop,$(CLOUD)),localcloud/tests/real_kubernetes,$(if $(filter test-localcloud,$(MAKECMDGOALS)),localcloud/tests))
 PYTEST_ARGS ?= $(if $(filter laptop,$(CLOUD)),-n 2 --dist load,-n 3 --dist worksteal)
 OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv new up down preview shell status doctor cost smoke bench live test test-faults lint format types docs clean requirements \
+.PHONY: help venv new up down preview shell status doctor cost smoke bench live test test-localcloud test-faults lint format types docs clean requirements \
         digests sbom known any-known cloud tools operations laptop dev
 
 help:  ## show this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-12s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-15s %s\n' "$$target" "$$text"; done
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither of these clouds needs an account or credentials:"
@@ -77,10 +77,16 @@ bench: any-known tools  ## measure throughput, time to first token and price of 
 live: any-known tools  ## acceptance run: create, test, measure, report, and always destroy
 	@$(OPERATE) $@ $(STACK_THERE)
 
-test: known dev  ## run all tests of CLOUD (PYTEST_ARGS="-k name": only some; CLOUD=laptop MINUTES=20: only those that start in time)
+test: known dev  ## run the product's tests (PYTEST_ARGS="-k name": only some); with CLOUD=laptop the same as test-localcloud
 	@$(LAPTOP) setup --quiet
 	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
-	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
+	@$(RUN_TESTS)
+
+test-localcloud: known dev  ## run the local clouds' tests; CLOUD=laptop: on real Kubernetes (MINUTES=20: only those that start in time)
+	@$(LAPTOP) setup --quiet
+	@$(RUN_TESTS)
+
+RUN_TESTS = LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
 # SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
 SEEDS ?= 5
@@ -88,7 +94,7 @@ JOBS ?= 2
 test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
 	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
-	@.venv/bin/python -m tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
+	@.venv/bin/python -m localcloud.tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
 lint: dev  ## check style and format with ruff, and the workflows with zizmor
 	@.venv/bin/ruff check .

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.priorities`` prints the picture as SVG, ``python -m benchmarks.priorities table`` the table, both
 of ``priorities.json``. ``LLMD_GKE_WRITE_PRIORITIES=1 .venv/bin/python -m pytest -n 0
-tests/real_kubernetes/test_front_door_priorities.py`` measures, and writes that file.
+localcloud/tests/real_kubernetes/test_front_door_priorities.py`` measures, and writes that file.
 """
 
 from __future__ import annotations

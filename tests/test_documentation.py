@@ -10,7 +10,7 @@ import pytest
 from policies.groups import ALL, page_of
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("localcloud/**/*.md")])
 INCIDENTS = (ROOT / "docs" / "incidents.md").read_text()
 
 
@@ -23,7 +23,8 @@ def test_every_policy_that_is_named_exists() -> None:
 def test_every_test_that_is_named_exists() -> None:
     tests = {
         name
-        for file in (ROOT / "tests").rglob("*.py")
+        for folder in ("tests", "localcloud/tests")
+        for file in (ROOT / folder).rglob("*.py")
         for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)
     }
     named = set(re.findall(r"`(test_\w+)`", INCIDENTS))
@@ -39,5 +40,6 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
-    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
-    assert linked == {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", index))
+    pages = {*(ROOT / "docs").glob("*.md"), *(ROOT / "localcloud" / "docs").glob("*.md")}
+    assert {(ROOT / "docs" / link).resolve() for link in linked} == pages - {ROOT / "docs" / "README.md"}

@@ -3,5 +3,5 @@
 ``server`` receives a request, ``core.discovery`` checks by Google's own discovery documents whether the method and its
 fields exist, ``services`` answer it, ``core.cloud`` stores the resources. The rules of
 :mod:`localcloud.providers.google`, which the hand-written provider also uses, decide what Google would reject.
-``docs/google-emulator.md`` says what is imitated.
+``localcloud/docs/google-emulator.md`` says what is imitated.
 """

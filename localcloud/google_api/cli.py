@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from localcloud.providers.protocol.values import JsonObject
 
 app = typer.Typer(
-    help="The emulator of Google's APIs (docs/google-emulator.md): show its contents and set faults.",
+    help="The emulator of Google's APIs (localcloud/docs/google-emulator.md): show its contents and set faults.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -84,5 +84,5 @@ def faults(
         with cloud.opened():
             cloud.faults.set(cast("list[JsonObject]", read))
     except ValueError as error:
-        raise BadInput(f"{error}\nFix: see docs/google-emulator.md#faults") from None
+        raise BadInput(f"{error}\nFix: see localcloud/docs/google-emulator.md#faults") from None
     show("faults")

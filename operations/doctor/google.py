@@ -1,8 +1,8 @@
 """Google's APIs through Google's own client library, with its errors turned into four kinds.
 
 ``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it accepts another
-address for each: that of the emulator of Google's APIs (``docs/google-emulator.md``) for a laptop cloud and in tests. A
-client belongs to one thread (httplib2 is not thread-safe): each request builds its own.
+address for each: that of the emulator of Google's APIs (:mod:`localcloud.google_api`) for a laptop cloud and in tests.
+A client belongs to one thread (httplib2 is not thread-safe): each request builds its own.
 """
 
 from __future__ import annotations

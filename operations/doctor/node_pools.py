@@ -2,7 +2,7 @@
 
 The provider does not report GKE's reason. It fails once, and considers the pool created from then on: the next ``pulumi
 up`` succeeds, with or without nodes (hashicorp/terraform-provider-google 7.39, ``resource_container_node_pool.go``;
-``tests/published_provider/test_faults.py`` shows it).
+``localcloud/tests/published_provider/test_faults.py`` shows it).
 """
 
 from __future__ import annotations

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
-import sysconfig
 import tomllib
-import venv
-import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +19,7 @@ from llmd_gke.repository import CLONE
 from tests.components import kinds
 from tests.components.front_door.support import ROUTE
 from tests.components.kinds import metadata
+from tests.wheels import ALONE, PACKAGES, environment
 
 EXAMPLES = CLONE / "examples"
 THERE = {"cluster": "theirs", "project": "my-project", "proxies": "10.9.0.0/23", "gatewayIp": "203.0.113.7"}
@@ -35,7 +31,6 @@ PROGRAMS: dict[str, dict[str, str]] = {
     "front-door": {**THERE, "region": "europe-west4", "teamAKey": SECRET},
 }
 """The programs in somebody else's project, and their configuration."""
-BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 RECORD = """
 import json, sys
 from pathlib import Path
@@ -106,31 +101,17 @@ def test_the_readme_sets_every_key_that_the_program_requires(name: str) -> None:
 
 def test_every_package_that_components_import_is_installed_with_them() -> None:
     listed = tomllib.loads((CLONE / "components" / "pyproject.toml").read_text(encoding="utf-8"))
-    folders = {str(file.parent.relative_to(CLONE)) for file in (CLONE / "llmd_gke").rglob("*.py")}
-    packages = {"components", "llmd_common", *(folder.replace("/", ".") for folder in folders)}
-    assert set(listed["tool"]["setuptools"]["packages"]) == packages
+    files = [file for package in PACKAGES for file in (CLONE / package).rglob("*.py")]
+    packages = {".".join(file.parent.relative_to(CLONE).parts) for file in files}
+    assert set(listed["tool"]["setuptools"]["packages"]) == {"components", *packages}
 
 
 def test_the_examples_run_with_the_installed_components_and_nothing_of_the_clone(tmp_path: Path) -> None:
-    source, wheels = tmp_path / "source", tmp_path / "wheels"
-    for name in ("components", "llmd_common", "llmd_gke"):
-        shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
-    wheels.mkdir()
-    command = [sys.executable, "-P", "-c", BUILD, str(wheels)]  # -P: `platform.py` is not the one of Python
-    done = subprocess.run(command, cwd=source / "components", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(tmp_path / ".venv")
-    packages = next((tmp_path / ".venv").glob("lib/python3.*/site-packages"))
-    (wheel,) = wheels.glob("*.whl")
-    with zipfile.ZipFile(wheel) as file:
-        file.extractall(packages)
-    # Folders named in a .pth file are searched, their own .pth files are not read: the clone stays out.
-    (packages / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    packages = environment(tmp_path, "components")
     for name in PROGRAMS:
         project = shutil.copytree(EXAMPLES / name, tmp_path / name)
         run = [str(tmp_path / ".venv" / "bin" / "python"), "-c", RECORD, json.dumps(config(name)), name]
-        output = subprocess.run(run, cwd=project, env=alone, capture_output=True, text=True, check=False)
+        output = subprocess.run(run, cwd=project, env=ALONE, capture_output=True, text=True, check=False)
         assert output.returncode == 0, output.stderr
         where, types = json.loads(output.stdout)
         assert Path(where).is_relative_to(packages)

@@ -6,11 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
 import tomllib
-import venv
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -26,37 +22,24 @@ from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from policies import pack
 from policies.groups import ALL
+from tests import wheels
 from tests.policies.support import request_of, resources
 from tests.real_engine.harness import Rehearsal
 
 EXAMPLE = CLONE / "examples" / "policies-only"
-BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the installed pack. What it depends on is lent by the environment of the tests."""
-    source, wheels = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
-    for name in ("policies", "llmd_common", "llmd_gke"):
-        shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
-    command = [sys.executable, "-c", BUILD, str(wheels)]
-    done = subprocess.run(command, cwd=source / "policies", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    folder = tmp_path_factory.mktemp("project") / ".venv"
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
-    packages = next(folder.glob("lib/python3.*/site-packages"))
-    (wheel,) = wheels.glob("*.whl")
-    with zipfile.ZipFile(wheel) as file:
-        file.extractall(packages)
-    # Folders named in a .pth file are searched, their own .pth files are not read: the clone stays out.
-    (packages / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
-    return folder
+    folder = tmp_path_factory.mktemp("project")
+    wheels.environment(folder, "policies")
+    return folder / ".venv"
 
 
 def python(environment: Path, code: str, cwd: Path) -> str:
     command = [str(environment / "bin" / "python"), "-c", code]
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return subprocess.run(command, cwd=cwd, env=alone, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(command, cwd=cwd, env=wheels.ALONE, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_the_installed_pack_is_the_pure_packages_and_nothing_of_the_clone(environment: Path, tmp_path: Path) -> None:
@@ -70,8 +53,9 @@ def test_the_installed_pack_is_the_pure_packages_and_nothing_of_the_clone(enviro
 def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE / "pack", tmp_path / "pack")
     command = [str(environment / "bin" / "python"), "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    with subprocess.Popen(command, cwd=tmp_path / "pack", env=alone, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path / "pack", env=wheels.ALONE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             with grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}") as channel:

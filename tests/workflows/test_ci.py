@@ -12,7 +12,9 @@ import pytest
 from tests.workflows.conftest import ROOT, read
 
 RUN, FULL, COMMON = (ROOT / ".ci" / name for name in ("run", "full", "common"))
-LAPTOP_TESTS = {file.stem.removeprefix("test_") for file in (ROOT / "tests" / "real_kubernetes").glob("test_*.py")}
+LAPTOP_TESTS = {
+    file.stem.removeprefix("test_") for file in (ROOT / "localcloud" / "tests" / "real_kubernetes").glob("test_*.py")
+}
 
 
 def bash(folder: Path, script: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,6 @@
 """An acceptance run on the laptop cloud: status, smoke, bench go inside; the second up changes nothing.
 
-The commands it calls are a script; ``tests/real_kubernetes/test_operations.py`` has the real ones.
+The commands it calls are a script; ``localcloud/tests/real_kubernetes/test_operations.py`` has the real ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Objects as KServe, GKE's gateway and the kubelet write them, cut down to what status reads.
 
-``test_shapes.py`` compares them with recorded objects, ``tests/real_kubernetes/test_operations.py`` with live ones.
+``test_shapes.py`` compares them with recorded objects, the laptop cloud's ``test_operations.py`` with live ones.
 """
 
 from __future__ import annotations

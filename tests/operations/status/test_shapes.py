@@ -1,6 +1,6 @@
 """The shapes that these tests are made of are those of real objects: recorded ones of the laptop cloud (``record.py``).
 
-``tests/real_kubernetes/test_operations.py`` asks the same of a laptop cloud that runs.
+``localcloud/tests/real_kubernetes/test_operations.py`` asks the same of a laptop cloud that runs.
 """
 
 from __future__ import annotations

@@ -1,0 +1,141 @@
+"""What exists, as the command prints it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from llmd_common.problems import BadInput
+from localcloud.google_api import cli
+from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
+from localcloud.google_api.server import running
+from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
+from localcloud.workflow import home
+
+CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
+
+
+@pytest.fixture
+def busy(cluster: Client) -> Client:
+    """With a pool that has no hosts, a certificate, a request that was refused, and markup in a name."""
+    cluster.faults(
+        {"fault": "world", "enabledApis": ["*"]}, {"fault": "stockout", "zone": "us-east5-b"},
+        {"fault": "slow", "method": "compute.addresses.*", "seconds": 100},
+    )  # fmt: skip
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    cluster.ok("POST", f"{COMPUTE}/regions/us-east5/sslCertificates", CERTIFICATE)
+    cluster.ok("POST", f"{COMPUTE}/regions/us-east5/addresses", {"name": "ip", "description": "<b>bold</b>"})
+    cluster.refused("GET", f"{COMPUTE}/global/networks/<i>none<i>")
+    return cluster
+
+
+@pytest.fixture
+def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
+    monkeypatch.setenv(home.GOOGLE, "published")
+    monkeypatch.setenv("COLUMNS", "300")
+    return busy
+
+
+def printed(*arguments: str) -> str:
+    done = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_command_prints_what_exists(shown: Client) -> None:
+    lines = printed("show").splitlines()
+    assert lines[0].split() == ["type", "name", "location", "project", "status"]
+    table = {line.split()[1]: line.split() for line in lines[1:]}
+    assert table["vpc"][:4] == ["networks", "vpc", "global", "my-project"]
+    assert table["gke"] == ["clusters", "gke", "us-east5", "my-project", "RUNNING"]
+    assert table["gke/tpu"][:6] == ["nodePools", "gke/tpu", "us-east5", "my-project", "ERROR", "(Google"]
+
+
+def test_the_command_prints_operations_requests_and_faults(shown: Client) -> None:
+    operations = printed("show", "operations")
+    assert "CREATE_NODE_POOL" in operations
+    assert "GCE_STOCKOUT" in operations
+    assert "RUNNING" in next(line for line in operations.splitlines() if "/addresses/ip" in line)
+    newest = printed("show", "requests").splitlines()[1]
+    assert "compute.networks.get" in newest
+    assert "404" in newest
+    assert "zone=us-east5-b" in printed("show", "faults")
+
+
+def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
+    assert "compute.*" in printed("faults", '[{"fault": "error", "method": "compute.*", "code": 503}]')
+    assert shown.refused("GET", f"{COMPUTE}/global/networks/vpc")[0] == 503
+    assert "no faults" in printed("faults", "[]")
+    with pytest.raises(Exception, match="'meteor' is not known"):
+        printed("faults", '[{"fault": "meteor"}]')
+    with pytest.raises(Exception, match="expected a list of objects"):
+        printed("faults", '{"fault": "meteor"}')
+
+
+def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
+    monkeypatch.setenv(home.GOOGLE, "hand-written")
+    with pytest.raises(BadInput, match="LLMD_GKE_GOOGLE=published"):
+        printed("faults", "[]")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_secret_is_written_down(busy: Client) -> None:
+    seen = json.dumps(busy.seen())
+    assert HIDDEN in seen
+    assert "SECRET" not in seen
+    assert all(b"SECRET" not in file.read_bytes() for file in busy.cloud.folder.iterdir())
+
+
+def test_the_record_of_requests_does_not_grow_forever(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "requests.jsonl")
+    for index in range(REMEMBERED + 300):
+        journal.append({"path": "x" * 2000, "index": index})
+    assert journal.path.stat().st_size < LONGEST + 3000
+    assert journal.last()[-1]["index"] == REMEMBERED + 299
+    assert len(journal.last()) == REMEMBERED
+
+
+# -- over HTTP ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def serving(busy: Client) -> Iterator[EmulatedCloud]:
+    with running(busy.cloud.folder) as cloud:
+        yield cloud
+
+
+def get(url: str, **headers: str) -> tuple[str, str]:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_reading_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
+    shutil.rmtree(serving.folder)
+    assert get(f"{serving.url}/_emulator/")[0].startswith("application/json")
+    assert not serving.folder.exists()
+
+
+def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "requests.jsonl")
+    journal.append({"path": "whole"})
+    with journal.path.open("a") as file:
+        file.write('{"path": "ha')
+    assert [one["path"] for one in journal.last()] == ["whole"]
+
+
+def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        get(f"{serving.url}/_emulator/", Host="evil.example.com:80")

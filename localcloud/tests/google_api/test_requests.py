@@ -1,0 +1,132 @@
+"""What no method of Google's would take is refused: paths, fields, values, parameters."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from localcloud.google_api.core import discovery
+from localcloud.google_api.core.request import HANDLERS
+from localcloud.google_api.server import running
+from localcloud.tests.google_api.conftest import COMPUTE, GKE, Client, Props
+
+
+@pytest.mark.parametrize(
+    ("http", "path", "status", "text"),
+    [
+        ("GET", f"{COMPUTE}/global/nets", 404, "no such method"),
+        ("PUT", f"{COMPUTE}/global/networks", 404, "no such method"),
+        ("GET", "sql.googleapis.com/v1/projects/p/instances", 404, "no such method"),
+        ("GET", f"{COMPUTE}/global/images", 501, "does not imitate it. To add it: a function in"),
+        ("GET", f"{COMPUTE}/global/networks/none", 404, "'projects/my-project/global/networks/none' was not found"),
+        ("GET", f"{GKE}/clusters/none", 404, "Not found: projects/my-project/locations/us-east5/clusters/none."),
+    ],
+)
+def test_what_is_not_there_is_refused_as_google_does(
+    client: Client, http: str, path: str, status: int, text: str
+) -> None:
+    code, _, message = client.refused(http, path)
+    assert code == status
+    assert text in message
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"nam": "vpc"}, 'Unknown name "nam": Cannot find field.'),
+        ({"name": "vpc", "routingConfig": {"mode": "GLOBAL"}}, "Unknown name \"mode\" at 'routingConfig'"),
+        ({"name": "vpc", "autoCreateSubnetworks": "no"}, 'autoCreateSubnetworks\', "no": true or false is expected'),
+        (
+            {"name": "vpc", "routingConfig": {"routingMode": "ALL"}},
+            "Invalid value at 'routingConfig.routingMode', \"ALL\"",
+        ),
+        ({"name": ["vpc"]}, "a string is expected"),
+        ({"name": "vpc", "subnetworks": "nodes"}, "a list is expected"),
+        ({"name": "vpc", "routingConfig": 3}, "an object is expected"),
+        ({"name": "vpc", "mtu": "wide"}, "a number is expected"),
+    ],
+)
+def test_a_body_that_google_does_not_know_is_refused(client: Client, body: Props, text: str) -> None:
+    status, reason, message = client.refused("POST", f"{COMPUTE}/global/networks", body)
+    assert (status, reason) == (400, "badRequest")
+    assert text in message
+
+
+def test_a_parameter_that_the_method_does_not_have_is_refused(client: Client) -> None:
+    assert client.refused("GET", f"{COMPUTE}/global/networks", alt="json", colour="red")[2].startswith(
+        'Invalid JSON payload received. Unknown name "colour"'
+    )
+
+
+def test_a_list_comes_in_pages(client: Client) -> None:
+    for name in ("a", "b", "c"):
+        client.ok("POST", f"{COMPUTE}/global/networks", {"name": name, "autoCreateSubnetworks": False})
+    first = client.ok("GET", f"{COMPUTE}/global/networks", maxResults="2")
+    rest = client.ok("GET", f"{COMPUTE}/global/networks", maxResults="2", pageToken=first["nextPageToken"])
+    assert [one["name"] for one in (*first["items"], *rest["items"])] == ["a", "b", "c"]
+    assert "nextPageToken" not in rest
+    assert client.refused("GET", f"{COMPUTE}/global/networks", pageToken="x")[0] == 400
+
+
+def test_an_api_that_is_not_enabled_is_refused_until_it_is(bare: Client) -> None:
+    status, reason, message = bare.refused("POST", f"{COMPUTE}/global/networks", {"name": "vpc"})
+    assert (status, reason) == (403, "accessNotConfigured")
+    assert "compute.googleapis.com has not been used in project my-project before or it is disabled" in message
+    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
+    bare.ok("POST", f"{services}:batchEnable", {"serviceIds": ["compute.googleapis.com"]})
+    assert bare.ok("GET", f"{services}/compute.googleapis.com")["state"] == "ENABLED"
+    bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+
+
+def test_an_api_stays_enabled_when_the_projects_last_object_is_deleted(bare: Client) -> None:
+    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
+    bare.ok("POST", f"{services}/compute.googleapis.com:enable")
+    for _ in range(2):
+        bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+        bare.ok("DELETE", f"{COMPUTE}/global/networks/vpc")
+
+
+def test_every_handler_answers_a_method_that_google_documents() -> None:
+    hosts = {f"{method.partition('.')[0]}.googleapis.com" for method in HANDLERS}
+    documented = {method for host in hosts for name in discovery.documents(host) for method in discovery.methods(name)}
+    assert HANDLERS.keys() - documented == set()
+    assert len(HANDLERS) > 80
+
+
+def test_over_http_it_serves_loopback_asks_for_a_token_and_keeps_what_was_made(tmp_path: Path) -> None:
+    def get(url: str, **headers: str) -> Props:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+            return json.loads(answer.read())
+
+    with running(tmp_path) as cloud:
+        assert cloud.url.startswith("http://127.0.0.1:")
+        project = f"{cloud.url}/storage.googleapis.com/storage/v1/b?project=my-project"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            get(project)
+        assert get(project, Authorization="Bearer x") == {"kind": "storage#buckets", "items": []}
+        asked = get(f"{cloud.url}/_emulator/")["requests"]
+        assert [(one["method"], one["status"]) for one in asked] == [("", 401), ("storage.buckets.list", 200)]
+
+
+def test_a_client_that_is_killed_leaves_no_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The engine repeats what its plugin has printed, in the message that the plugin ended."""
+    before = set(threading.enumerate())
+    with running(tmp_path) as cloud:
+        address = urlsplit(cloud.url)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            client.sendall(b"GET /_emulator/ HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+            # Closed with what is still to be read, and at once: a reset, as of a process that is killed.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            (serving,) = (one for one in set(threading.enumerate()) - before if "process_request" in one.name)
+        serving.join(30)
+        assert not serving.is_alive()
+    assert capfd.readouterr().err == ""

@@ -1,0 +1,56 @@
+"""What a seed draws: the same again, something of everything, and settings that are valid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llmd_gke.repository import CLONE
+from llmd_gke.settings import load_stack
+from localcloud.google_api.core.faults import ApiFaults
+from localcloud.tests.life_cycle import steps
+from localcloud.tests.life_cycle.counter_examples import COUNTER_EXAMPLES
+from localcloud.tests.life_cycle.settings_changes import CHANGES, STACK, changed
+from localcloud.tests.life_cycle.steps import Step
+
+SEEDS = range(40)
+WRITTEN = yaml.safe_load((CLONE / f"Pulumi.{STACK}.yaml").read_text())
+
+
+@pytest.fixture(scope="module")
+def plans() -> list[list[Step]]:
+    return [steps.plan_of(number) for number in SEEDS]
+
+
+def test_a_plan_is_replayed_from_its_text(plans: list[list[Step]]) -> None:
+    assert len(plans) == len(SEEDS)
+    for plan in plans:
+        assert steps.from_text(steps.as_text(plan)) == plan
+
+
+@settings(max_examples=200)
+@given(st.one_of(*(one for part in steps.METHODS for one in steps.faults_of(part).values())))
+def test_the_emulator_accepts_every_fault(fault: steps.Fault) -> None:
+    faults = ApiFaults()
+    faults.set([fault])
+    assert faults.shown() == [fault]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sets(st.sampled_from(tuple(CHANGES))))
+def test_the_settings_are_valid_with_any_changes(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
+    folder: Path = tmp_path_factory.mktemp("stack")
+    content = {**WRITTEN, "config": changed(WRITTEN["config"], names)}
+    (folder / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump(content))
+    assert load_stack(folder, STACK).settings.models[0].gated
+
+
+@pytest.mark.parametrize("name", COUNTER_EXAMPLES)
+def test_a_counter_example_can_be_read_and_names_its_quick_test(name: str) -> None:
+    example = COUNTER_EXAMPLES[name]
+    assert steps.from_text(example.plan)
+    assert (CLONE / example.test).is_file()

@@ -1,0 +1,141 @@
+"""Google's Prometheus API and the metadata server of a laptop cloud: who gets a token, and who may read with it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+from pathlib import Path
+
+import httpx
+import pytest
+
+from llmd_gke.catalog.scaling import READER_ROLE
+from localcloud.cluster import pki
+from localcloud.common.https import GetResponse
+from localcloud.common.layout import Layout
+from localcloud.linux_namespaces.addresses import GOOGLE_NAMES
+from localcloud.monitoring.query_api import TOKEN_PATH, QueryApi, may_read
+from localcloud.providers.google.projects import IAM_MEMBER
+from localcloud.providers.protocol.values import JsonObject
+from localcloud.tests.monitoring.cluster import pod
+
+ADDRESS = "10.244.0.7"
+GOOGLE = {"Metadata-Flavor": "Google"}
+QUERY = "/v1/projects/demo/location/global/prometheus/api/v1/query?query=up"
+MEMBER = "principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/demo.svc.id.goog/subject/ns/{}/sa/{}"
+
+
+def granted(space: str = "keda", name: str = "demo-keda", role: str = READER_ROLE, project: str = "demo") -> JsonObject:
+    inputs: JsonObject = {"project": project, "role": role, "member": MEMBER.format(space, name)}
+    return {"objects": {IAM_MEMBER: {"one": {"inputs": inputs}}}}
+
+
+def api(records: JsonObject) -> tuple[QueryApi, list[str]]:
+    asked: list[str] = []
+
+    def ask(path: str) -> GetResponse:
+        asked.append(path)
+        return GetResponse(200, b"{}")
+
+    made = QueryApi(lambda: records, ask)
+    operator = pod("keda-operator", namespace="keda", podIP=ADDRESS, serviceAccountName="demo-keda")
+    gone = pod("old", podIP="10.244.0.8", phase="Succeeded", serviceAccountName="demo-keda")
+    made.show([operator, gone])
+    return made, asked
+
+
+def token(made: QueryApi) -> dict[str, str]:
+    answer = made.metadata(f"{TOKEN_PATH}?scopes=x", ADDRESS, GOOGLE)
+    assert answer.status == 200
+    return {"Authorization": f"Bearer {json.loads(answer.content)['access_token']}"}
+
+
+def bound(role: str = READER_ROLE) -> JsonObject:
+    """As the emulator of Google's APIs keeps it."""
+    return {
+        "policies": {"projects/demo": {"bindings": [{"role": role, "members": [MEMBER.format("keda", "demo-keda")]}]}}
+    }
+
+
+@pytest.mark.parametrize("records", [granted(), bound()])
+def test_a_pod_with_the_role_reads_out_of_prometheus(records: JsonObject) -> None:
+    made, asked = api(records)
+    assert made.query(QUERY, token(made)).status == 200
+    assert asked == ["/api/v1/query?query=up"]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        {},
+        granted(role="roles/viewer"),
+        granted(project="other"),
+        granted(name="other-keda"),
+        granted(space="models"),
+        bound("roles/viewer"),
+    ],
+)
+def test_an_account_without_the_role_is_refused_with_the_role_to_grant(records: JsonObject) -> None:
+    made, asked = api(records)
+    answer = made.query(QUERY, token(made))
+    assert answer.status == 403
+    assert f"keda/demo-keda. Fix: grant it {READER_ROLE}" in json.loads(answer.content)["error"]["message"]
+    assert asked == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer other"}, {"Authorization": "Basic x"}])
+def test_a_request_without_a_token_of_the_metadata_server_is_refused(headers: dict[str, str]) -> None:
+    made, asked = api(granted())
+    assert made.query(QUERY, headers).status == 401
+    assert asked == []
+
+
+def test_other_apis_are_not_served() -> None:
+    made, asked = api(granted())
+    for path in ("/v3/projects/demo/timeSeries", QUERY.replace("/api/v1", "/federate")):
+        assert made.query(path, token(made)).status == 404
+    assert asked == []
+
+
+def test_only_addresses_of_running_pods_get_a_token_and_only_with_googles_header() -> None:
+    made, _ = api(granted())
+    assert made.metadata(TOKEN_PATH, "10.244.0.8", GOOGLE).status == 404
+    assert made.metadata(TOKEN_PATH, "10.244.0.99", GOOGLE).status == 404
+    assert made.metadata(TOKEN_PATH, ADDRESS, {}).status == 403
+    assert made.metadata("/", ADDRESS, GOOGLE).status == 200
+    assert made.metadata("/computeMetadata/v1/project/project-id", ADDRESS, GOOGLE).status == 404
+
+
+def test_access_is_read_at_every_request() -> None:
+    records = granted()
+    assert may_read(records, "demo", ("keda", "demo-keda"))
+    assert not may_read({"objects": {}}, "demo", ("keda", "demo-keda"))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_a_client_that_trusts_the_clusters_authority_gets_a_token_and_an_answer(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    pki.prepare(layout)
+    made, asked = api(granted())
+    made.show([pod("keda-operator", namespace="keda", podIP="127.0.0.1", serviceAccountName="demo-keda")])
+    metadata, apis = ("127.0.0.1", free_port()), ("127.0.0.1", free_port())
+    close = made.serve(layout.google_apis, metadata, apis)
+    name = next(one for one in GOOGLE_NAMES if one.startswith("monitoring"))
+    try:
+        trusted = ssl.create_default_context(cafile=str(layout.authority))
+        with httpx.Client(trust_env=False, verify=trusted) as client:
+            answer = client.get(f"http://127.0.0.1:{metadata[1]}{TOKEN_PATH}", headers=GOOGLE)
+            assert answer.headers["Metadata-Flavor"] == "Google"
+            read = client.get(
+                f"https://127.0.0.1:{apis[1]}{QUERY}",
+                headers={"Authorization": f"Bearer {answer.json()['access_token']}", "Host": name},
+                extensions={"sni_hostname": name},
+            )
+        assert (read.status_code, asked) == (200, ["/api/v1/query?query=up"])
+    finally:
+        close()

@@ -1,0 +1,288 @@
+"""The process, the protocol and the files: what both stand-ins share."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grpc
+import psutil
+import pytest
+
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
+from localcloud.providers.protocol.values import Bag, decode, encode, redact, restore
+
+if TYPE_CHECKING:
+    from localcloud.tests.providers.conftest import Result, Standin
+
+REPOSITORY = Path(__file__).parents[3]
+NETWORK = "gcp:compute/network:Network"
+Start = Callable[..., tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]]
+
+
+@pytest.fixture
+def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start stand-ins of this test's own; the cloud is in ``tmp_path``."""
+    monkeypatch.setenv("LLMD_GKE_CLOUD_FOLDER", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
+    running: list[subprocess.Popen[str]] = []
+
+    def start() -> tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "localcloud.providers.google"],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        assert process.stdout is not None
+        stub = provider_pb2_grpc.ResourceProviderStub(
+            grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}")
+        )
+        stub.Configure(provider_pb2.ConfigureRequest(args=encode({"project": "rehearsal", "region": "europe-west4"})))
+        return process, stub
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def network(stub: provider_pb2_grpc.ResourceProviderStub, name: str) -> provider_pb2.CreateResponse:
+    return stub.Create(
+        provider_pb2.CreateRequest(
+            urn=f"urn:pulumi:t::p::{NETWORK}::{name}", type=NETWORK, name=name, properties=encode({"name": name})
+        )
+    )
+
+
+def faults(folder: Path, **given: object) -> None:
+    (folder / "faults.json").write_text(json.dumps({"enabledApis": ["*"], **given}))
+
+
+def test_the_handshake_accepts_secrets(google: Standin):
+    answer = google.stub.Handshake(provider_pb2.ProviderHandshakeRequest())
+    assert answer.accept_secrets
+
+
+def test_the_plugin_has_the_version_of_the_sdk(google: Standin):
+    import importlib.metadata
+
+    from google.protobuf import empty_pb2
+
+    assert google.stub.GetPluginInfo(empty_pb2.Empty()).version == importlib.metadata.version("pulumi-gcp")
+
+
+def test_components_and_extensions_are_not_implemented(google: Standin):
+    for call, request in (
+        (google.stub.Construct, provider_pb2.ConstructRequest(type="gcp:x:Y")),
+        (google.stub.Parameterize, provider_pb2.ParameterizeRequest()),
+    ):
+        with pytest.raises(grpc.RpcError) as raised:
+            call(request)
+        assert raised.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_it_ends_when_the_engine_closes_standard_input(launch: Start):
+    process, _ = launch()
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize("sort", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
+    process, _ = launch()
+    process.send_signal(sort)
+    assert process.wait(timeout=10) == 0
+
+
+def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("LLMD_GKE_CLOUD_FOLDER", raising=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "localcloud.providers.google"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "only runs in the rehearsal" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, tmp_path: Path):
+    from google.protobuf import empty_pb2
+
+    faults(tmp_path, delaySeconds={NETWORK: 3600})
+    _, stub = launch()
+    answers: list[object] = []
+
+    def create() -> None:
+        try:
+            answers.append(network(stub, "vpc"))
+        except grpc.RpcError as error:
+            answers.append(error)
+
+    waiting = threading.Thread(target=create)
+    waiting.start()
+    cloud = tmp_path / "google.json"
+    deadline = threading.Event()
+    while not (cloud.exists() and "vpc" in cloud.read_text()):
+        deadline.wait(0.02)
+        assert waiting.is_alive()
+    stub.Cancel(empty_pb2.Empty())
+    waiting.join(timeout=10)
+    assert not waiting.is_alive()
+    assert isinstance(answers[0], grpc.RpcError)
+    assert "cancelled" in str(answers[0].details())
+
+
+def test_the_end_of_the_process_does_not_wait_for_a_delay(launch: Start, tmp_path: Path):
+    faults(tmp_path, delaySeconds={NETWORK: 3600})
+    process, stub = launch()
+
+    def create() -> None:
+        with pytest.raises(grpc.RpcError):
+            network(stub, "vpc")
+
+    waiting = threading.Thread(target=create)
+    waiting.start()
+    cloud = tmp_path / "google.json"
+    pause = threading.Event()
+    while not (cloud.exists() and "vpc" in cloud.read_text()):
+        pause.wait(0.02)
+        assert waiting.is_alive()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 0
+    waiting.join(timeout=10)
+
+
+ENGINE = """
+import subprocess, sys, grpc
+from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
+from localcloud.providers.protocol.values import encode
+
+command = [sys.executable, "-c", sys.argv[1]]
+process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+print(process.pid, flush=True)
+stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
+stub.Configure(provider_pb2.ConfigureRequest(args=encode({"project": "rehearsal", "region": "europe-west4"})))
+kind = "gcp:compute/network:Network"
+urn = f"urn:pulumi:t::p::{kind}::vpc"
+stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="vpc", properties=encode({"name": "vpc"})))
+"""
+"""Makes a network, as the engine would, by a stand-in of its own."""
+
+BUSY_MACHINE = """
+import runpy, time
+from localcloud.providers.protocol.calls import CallRecord
+
+at_once = CallRecord.add
+def late(*arguments, **about):
+    time.sleep(0.2)
+    at_once(*arguments, **about)
+CallRecord.add = late
+runpy.run_module("localcloud.providers.google", run_name="__main__")
+"""
+"""The stand-in where every line of the record takes its time."""
+
+
+def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """For grpc no call is under way any more when the engine is gone."""
+    monkeypatch.setenv("LLMD_GKE_CLOUD_FOLDER", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
+    faults(tmp_path, delaySeconds={NETWORK: 3600})
+    cloud, pause = tmp_path / "google.json", threading.Event()
+    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE]
+    engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    try:
+        assert engine.stdout is not None
+        provider = psutil.Process(int(engine.stdout.readline()))
+        while not (cloud.exists() and "vpc" in cloud.read_text()):
+            pause.wait(0.02)
+            assert engine.poll() is None
+    finally:
+        engine.kill()
+        engine.communicate()
+    while provider.is_running() and provider.status() != psutil.STATUS_ZOMBIE:
+        pause.wait(0.02)
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert [call["name"] for call in calls if call["method"] == "Create"] == ["vpc"]
+
+
+def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tmp_path: Path):
+    faults(tmp_path)
+    stubs = [launch()[1] for _ in range(2)]
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda i: network(stubs[i % 2], f"vpc-{i}").id, range(40)))
+    content = json.loads((tmp_path / "google.json").read_text())
+    assert set(content["objects"][NETWORK]) == set(made)
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert sum(call["method"] == "Create" for call in calls) == 40
+    assert len({call["pid"] for call in calls}) == 2
+
+
+def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path):
+    cloud = CloudFile(tmp_path / "cloud.json")
+    with cloud.edit() as content:
+        content["kept"] = 1
+
+    with pytest.raises(RuntimeError), cloud.edit() as content:  # noqa: PT012 - the block is what fails
+        content["lost"] = 2
+        raise RuntimeError("in the middle")
+    assert cloud.read() == {"kept": 1}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cloud.json", "cloud.lock"]
+
+
+def test_a_damaged_file_is_named(tmp_path: Path):
+    (tmp_path / "cloud.json").write_text("{")
+    with pytest.raises(ValueError, match=r"cloud\.json is not JSON.*remove the file"):
+        CloudFile(tmp_path / "cloud.json").read()
+
+
+def test_a_misspelt_fault_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "faults.json").write_text('{"stockouts": []}')
+    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
+    with pytest.raises(ValueError, match="unknown stockouts"):
+        Faults().read()
+
+
+def test_an_injected_failure_makes_nothing_and_one_may_pass_the_second_time(google: Standin):
+    google.faults(enabledApis=["*"], failCreateOnce={NETWORK: "backend error"})
+    with pytest.raises(Exception, match="Error creating Network: backend error"):
+        google.create(NETWORK, {"name": "vpc"})
+    assert google.read(NETWORK, "projects/rehearsal/global/networks/vpc") is None
+    google.create(NETWORK, {"name": "vpc"})
+
+
+def test_every_call_is_recorded_without_values(google: Standin, network: Result):
+    created = [call for call in google.calls() if call["method"] == "Create"]
+    assert created[-1]["type"] == NETWORK
+    assert created[-1]["outcome"] == "ok"
+    assert "autoCreateSubnetworks" not in json.dumps(created)
+
+
+def test_secrets_survive_the_wire_both_ways():
+    bag = decode(encode({"a": {"b": "x"}, "c": [1, "y"]}, [("a", "b"), ("c", 1)]))
+    assert bag == Bag({"a": {"b": "x"}, "c": [1, "y"]}, frozenset({("a", "b"), ("c", 1)}))
+
+
+def test_a_redacted_secret_comes_back_only_to_who_knows_it():
+    stored = redact({"a": {"b": "x"}, "c": "z"}, [("a", "b")])
+    assert "x" not in json.dumps(stored["a"]).replace("sha256", "")[:20]
+    assert restore(stored, {"a": {"b": "x"}}) == {"a": {"b": "x"}, "c": "z"}
+    assert restore(stored, {"a": {"b": "wrong"}}) == stored

@@ -1,0 +1,160 @@
+"""The plugin that is built here reaches this machine only, whatever it is told."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+import pytest
+
+from localcloud import binaries
+from localcloud.google_api.plugin import ADDRESS
+from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
+from localcloud.providers.protocol.values import encode
+from localcloud.tests.published_provider.conftest import PLUGIN, Published
+
+PROGRAM = """
+import pulumi_gcp as gcp
+
+gcp.compute.Network("net", name="net", auto_create_subnetworks=False)
+"""
+OWN_ENDPOINT = """
+import pulumi
+import pulumi_gcp as gcp
+
+own = gcp.Provider("own", project="my-project", access_token="ya29", compute_custom_endpoint="https://x/")
+gcp.compute.Network("net", name="net", opts=pulumi.ResourceOptions(provider=own))
+"""
+Stub = provider_pb2_grpc.ResourceProviderStub
+
+
+class Plugin:
+    """A running plugin that was told that address."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        environment = {**os.environ, "HOME": str(folder), ADDRESS: address}
+        environment["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"] = "https://compute.googleapis.com/compute/v1/"
+        self.process = subprocess.Popen(
+            [binaries.path(PLUGIN), "127.0.0.1:1"],
+            env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{int(self.process.stdout.readline())}")
+        self.stub = Stub(self.channel)
+
+    def configure(self) -> str:
+        """What it answers to its settings: ``""`` when it took them."""
+        config = encode({"project": "my-project", "region": "us-east5", "zone": "us-east5-b"})
+        try:
+            self.stub.Configure(provider_pb2.ConfigureRequest(args=config, acceptSecrets=True), timeout=60)
+        except grpc.RpcError as error:
+            return str(error)
+        return ""
+
+    def connections(self) -> set[str]:
+        """Addresses that it is, or tries to be, connected to."""
+        connections = psutil.Process(self.process.pid).net_connections("inet")
+        return {one.raddr.ip for one in connections if one.raddr}
+
+    def stop(self) -> None:
+        self.channel.close()
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def plugins(tmp_path: Path) -> Iterator[list[Plugin]]:
+    started: list[Plugin] = []
+    yield started
+    for plugin in started:
+        plugin.stop()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "https://compute.googleapis.com",
+        "http://compute.googleapis.com:80",
+        "http://10.0.0.1:80",
+        "http://example.com:1",
+    ],
+)
+def test_an_address_that_is_not_on_this_machine_is_refused(plugins: list[Plugin], tmp_path: Path, address: str) -> None:
+    plugins.append(Plugin(tmp_path, address))
+    answer = plugins[0].configure()
+    assert "talks to an emulator of Google's APIs on this machine only" in answer
+    assert plugins[0].connections() <= {"127.0.0.1", "::1"}
+
+
+def test_with_an_address_on_this_machine_it_asks_nobody_else(plugins: list[Plugin], tmp_path: Path) -> None:
+    """An endpoint of Google in the environment, which upstream would take, changes nothing."""
+    plugins.append(Plugin(tmp_path, "http://127.0.0.1:9"))
+    assert plugins[0].configure() == ""
+    request = provider_pb2.ReadRequest(
+        id="projects/my-project/global/networks/vpc",
+        urn="urn:pulumi:test::project::gcp:compute/network:Network::it",
+        type="gcp:compute/network:Network",
+        name="it",
+        properties=encode({"name": "vpc", "project": "my-project"}),
+    )
+    with pytest.raises(grpc.RpcError, match=r"127\.0\.0\.1:9"):
+        plugins[0].stub.Read(request, timeout=5)
+    assert plugins[0].connections() <= {"127.0.0.1", "::1"}
+
+
+@pytest.fixture
+def trap() -> Iterator[socket.socket]:
+    """A port that a client which took an endpoint or a proxy from elsewhere would connect to."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+def test_a_provider_with_an_endpoint_and_a_token_of_its_own_is_refused(published: Published) -> None:
+    published.program(OWN_ENDPOINT)
+    done = published.up("local", check=False)
+    assert done.returncode == 1
+    for key in ("accessToken", "computeCustomEndpoint"):
+        assert f"Invalid or unknown key. Examine values at 'own.{key}'" in done.stdout
+    assert "resources" not in published.kept()
+
+
+def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Published, trap: socket.socket) -> None:
+    elsewhere = f"http://127.0.0.1:{trap.getsockname()[1]}"
+    published.program(PROGRAM)
+    published.emulator_faults({"fault": "world", "enabledApis": ["*"]})
+    published.environ.update({
+        "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": f"{elsewhere}/compute/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.real",
+        "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "x@y.iam.gserviceaccount.com", "HTTPS_PROXY": elsewhere,
+        "https_proxy": elsewhere, "HTTP_PROXY": elsewhere, "http_proxy": elsewhere, "ALL_PROXY": elsewhere,
+    })  # fmt: skip
+    peers: set[str] = set()
+    with published.started("up", "--stack", "local") as running:
+        while running.poll() is None:
+            peers |= {
+                connection.raddr.ip
+                for process in psutil.process_iter(["name", "environ"])
+                if process.info["name"] == PLUGIN
+                and (process.info["environ"] or {}).get("LLMD_GKE_HOME") == str(published.workdir.home)
+                for connection in connections(process)
+                if connection.raddr
+            }
+    assert running.returncode == 0, running.stdout.read() if running.stdout else ""
+    assert sorted(published.kept()["resources"]) == ["projects/rehearsal/global/networks/net"]
+    assert peers == {"127.0.0.1"}
+    with pytest.raises(BlockingIOError):
+        trap.accept()
+
+
+def connections(process: psutil.Process) -> list[Any]:
+    try:
+        return list(process.net_connections("inet"))
+    except psutil.Error:  # it has just ended
+        return []

@@ -1,0 +1,285 @@
+"""What a change of settings does to the whole graph on the real engine, and what it leaves alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import pytest
+import yaml
+
+from llmd_gke.repository import CLONE
+from tests.real_engine.harness import APIS_ON, Rehearsal
+
+Cloud = dict[str, Mapping[str, object]]
+
+UP = ("up", "--yes", "--skip-preview")
+
+MODELS = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())["config"]["llmd-gke:models"]
+SECOND = {"name": "phi", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
+
+OF_A_MODEL = {
+    "{}",
+    "{}-account",
+    "{}-route",
+    "{}-health-pool",
+    "{}-health-service",
+    "{}-backend-pool",
+    "{}-backend-service",
+    "{}-allow-picker",
+    "{}-allow-workload",
+    "{}-tpu",
+    "{}-service",
+    "cloud-monitoring-{}-uptime",
+    "cloud-monitoring-picker-metrics-absent-{}",
+}
+"""Every resource of a model, by its name in the state. Alerts on objectives belong to all models with the same ones."""
+
+OF_ALL_MODELS = {
+    "cloud-monitoring-dashboard",
+    "cloud-monitoring-endpoint-unreachable",
+    "cloud-monitoring-model-lost-replicas",
+}
+"""What names every model."""
+
+
+def changes(steps: dict[str, str]) -> dict[str, str]:
+    """The steps that do something."""
+    return {name: step for name, step in steps.items() if step != "same"}
+
+
+def besides_monitoring(cloud: Cloud) -> Cloud:
+    """What serves."""
+    return {ident: entry for ident, entry in cloud.items() if not str(entry["type"]).startswith("gcp:monitoring/")}
+
+
+def pool(config: dict[str, Any]) -> dict[str, Any]:
+    return config["llmd-gke:tpuPools"][0]
+
+
+def gateway_ip(rehearsal: Rehearsal) -> object:
+    present = rehearsal.state()
+    assert present is not None
+    return present.outputs["gatewayIp"]
+
+
+def services(rehearsal: Rehearsal) -> list[str]:
+    """The LLMInferenceServices in the cloud."""
+    return [ident for ident, entry in rehearsal.cloud().items() if str(entry["type"]).endswith("/LLMInferenceService")]
+
+
+def a_second_model(config: dict[str, Any]) -> None:
+    """Beside the first, on the same pool, which is as large as before: it says that it has no spare host."""
+    pool(config).update(updatesNeedStop=True)
+    config["llmd-gke:models"].append(dict(SECOND))
+
+
+def test_a_model_more_is_made_the_first_may_go_and_nothing_else_is_touched(running: Rehearsal) -> None:
+    before = besides_monitoring(running.cloud())
+    second = {name.format("phi") for name in OF_A_MODEL}
+    first = {name.format("qwen") for name in OF_A_MODEL}
+    common = dict.fromkeys(OF_ALL_MODELS, "update")
+
+    running.edit("local", a_second_model)
+    assert changes(running.steps(*UP)) == dict.fromkeys(second, "create") | common
+    added = besides_monitoring(running.cloud())
+    assert {ident: added[ident] for ident in before} == before
+    assert all("phi" in ident for ident in added.keys() - before.keys())
+
+    running.edit("local", lambda config: config["llmd-gke:models"].pop(0))
+    assert changes(running.steps(*UP)) == dict.fromkeys(first, "delete") | common
+    left = besides_monitoring(running.cloud())
+    assert left == {ident: added[ident] for ident in left}
+    assert all("qwen" in ident for ident in added.keys() - left.keys())
+
+    running.edit("local", lambda config: config.update({"llmd-gke:models": MODELS}))
+    back = dict.fromkeys(second, "delete") | dict.fromkeys(first, "create")
+    assert changes(running.steps(*UP)) == back | common
+    again = besides_monitoring(running.cloud())  # what was recreated has another uid
+    assert {ident: entry["inputs"] for ident, entry in again.items()} == {
+        ident: entry["inputs"] for ident, entry in before.items()
+    }
+
+
+def test_another_machine_type_rolls_through_the_pool_and_its_model_and_keeps_the_rest(running: Rehearsal) -> None:
+    address = gateway_ip(running)
+    running.edit("local", lambda config: pool(config).update(machineType="ct6e-standard-8t", topology="2x4"))
+    # Other chips: node selector and tensor parallelism of the server follow. Every object stays the same object.
+    assert changes(running.steps(*UP)) == {
+        "v6e4-nodes": "update",
+        "qwen-tpu": "update",
+        "qwen-service": "update",
+        "cloud-monitoring-dashboard": "update",
+    }
+    assert gateway_ip(running) == address
+    assert "ct6e-standard-8t" in str(running.cloud())
+    assert "ct6e-standard-4t" not in str(running.cloud())
+
+
+def test_a_compile_cache_brings_its_bucket_and_grants_to_that_model_alone(running: Rehearsal) -> None:
+    def with_cache(config: dict[str, Any]) -> None:
+        config["llmd-gke:models"][0]["compileCache"] = "gs://my-cache/qwen"
+        config["llmd-gke:storage"] = {"buckets": ["my-cache"]}
+
+    running.edit("local", with_cache)
+    assert changes(running.steps(*UP)) == {
+        "project-storage": "create",
+        "storage": "create",
+        "storage-my-cache": "create",
+        "storage-qwen-my-cache-read": "create",
+        "storage-qwen-my-cache-write": "create",
+        "qwen-tpu": "update",
+        "qwen-allow-workload": "update",
+    }
+    cloud = cast("dict[str, dict[str, Any]]", running.cloud())
+    grants = [entry["inputs"] for entry in cloud.values() if "BucketIAMMember" in str(entry["type"])]
+    assert {grant["member"].rpartition("/subject/")[2] for grant in grants} == {"ns/models/sa/llmd-local-qwen"}
+    assert [grant["condition"]["expression"] for grant in grants if "condition" in grant] == [
+        'resource.name.startsWith("projects/_/buckets/my-cache/objects/qwen/")'
+    ]
+    assert changes(running.steps(*UP)) == {}
+
+
+def test_weights_in_a_bucket_bring_a_job_and_another_revision_another_one(running: Rehearsal) -> None:
+    def with_copy(config: dict[str, Any]) -> None:
+        config["llmd-gke:models"][0]["weightsCache"] = "gs://my-weights"
+        config["llmd-gke:storage"] = {"buckets": ["my-weights"]}
+
+    def jobs() -> set[str]:
+        return {ident for ident, entry in running.cloud().items() if str(entry["type"]).endswith("/Job")}
+
+    running.edit("local", with_copy)
+    grants = {f"storage-qwen-{grant}" for grant in ("my-weights-read", "copy-my-weights-read", "copy-my-weights-write")}
+    copied = {"qwen-weights", "qwen-weights-account", "qwen-weights-allow", "qwen-weights-job"}
+    made = {"project-storage", "storage", "storage-my-weights"} | grants | copied
+    changed = {"qwen-tpu", "qwen-allow-workload", "qwen-service"}
+    assert changes(running.steps(*UP)) == dict.fromkeys(made, "create") | dict.fromkeys(changed, "update")
+    (first,) = jobs()
+    assert changes(running.steps(*UP)) == {}
+
+    running.edit("local", lambda config: config["llmd-gke:models"][0].update(uri=f"{MODELS[0]['uri']}:0a1b2c3"))
+    steps = changes(running.steps(*UP))
+    moved = {"qwen-weights-account", "qwen-weights-job", *(grants - {"storage-qwen-my-weights-read"})}
+    assert set(steps) == moved | {"qwen-tpu", "qwen-service"}
+    assert all("replace" in steps[name] for name in moved)
+    (second,) = jobs()
+    assert first != second
+
+
+def test_early_hosts_change_nothing_in_a_pool_that_exists_and_come_with_a_new_one(running: Rehearsal) -> None:
+    running.edit("local", lambda config: pool(config).update(earlyHosts=1))
+    assert changes(running.steps(*UP)) == {}
+
+    def with_pool(config: dict[str, Any]) -> None:
+        config["llmd-gke:tpuPools"].append({**pool(config), "name": "more"})
+
+    running.edit("local", with_pool)
+    assert changes(running.steps(*UP)) == {"more": "create", "more-nodes": "create"}
+    assert changes(running.steps(*UP)) == {}
+    cloud = cast("dict[str, dict[str, Any]]", running.cloud())
+    (made,) = [entry["inputs"] for entry in cloud.values() if entry["inputs"].get("name") == "more"]
+    assert (made["initialNodeCount"], made["autoscaling"]["minNodeCount"]) == (1, 0)
+
+
+def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
+    running.edit("local", lambda config: pool(config).update(maxNodes=8))
+    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}
+
+
+def across_hosts(config: dict[str, Any]) -> None:
+    """A model on four hosts, whose downloads are limited to names."""
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    pool(config).update(topology="4x4", maxNodes=4, earlyHosts=0)
+    config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True)
+
+
+def shared_vpc(config: dict[str, Any]) -> None:
+    """The VPC of another project, the gateway's address in it."""
+    existing = {"network": "corp", "subnet": "gke", "hostProject": "corp-net"}
+    config["llmd-gke:network"] = {"proxies": "10.20.0.0/23", "existing": existing}
+    config["llmd-gke:gateway"]["exposure"] = "internal"
+
+
+SHARED = {
+    "projects/corp-net/regions/europe-west4/subnetworks/gke": {
+        "network": "corp",
+        "ipCidrRange": "10.0.0.0/20",
+        "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}],
+    }
+}
+
+STACKS: dict[str, tuple[str, Callable[[dict[str, Any]], None] | None]] = {
+    "eu4a in a Shared VPC": ("eu4a", shared_vpc),  # `local`, which the other tests bring up, is eu4a as it is shipped
+    "dev": ("dev", None),
+    "a model across hosts": ("eu4a", across_hosts),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(name: str, rehearsal: Rehearsal) -> None:
+    stack, change = STACKS[name]
+    if change is not None:
+        rehearsal.edit(stack, change)
+    if change is shared_vpc:
+        rehearsal.faults({**APIS_ON, "existingSubnets": SHARED})
+    assert "created" in rehearsal.up(stack).stdout
+    assert len(services(rehearsal)) == 1
+    assert changes(rehearsal.steps(*UP, stack=stack)) == {}
+    if change is across_hosts:
+        assert [ident for ident in rehearsal.cloud() if "kserve-config-llm-worker-pipeline-parallel" in ident]
+    assert "Nothing is left" in rehearsal.down("--stack", stack).stdout
+    assert rehearsal.cloud() == {}
+
+
+def unprotected(config: dict[str, Any]) -> None:
+    """Without what keeps the cluster from being destroyed."""
+    config["llmd-gke:cluster"].update(protect=False, deletionProtection=False)
+
+
+def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(rehearsal: Rehearsal) -> None:
+    rehearsal.up("prod")
+    assert len(services(rehearsal)) == 1
+    before = rehearsal.cloud()
+    kept = rehearsal.down("--stack", "prod", check=False)
+    assert kept.returncode == 1
+    assert "Stack prod is protected: " in kept.stdout
+    assert "cluster-control-plane" in kept.stdout
+    assert rehearsal.cloud() == before
+    rehearsal.edit("prod", unprotected)
+    refused = rehearsal.up("prod", check=False)
+    assert "production-protect" in refused.stdout
+    (printed,) = re.findall(r"`(pulumi .+?)`", kept.stdout)
+    rehearsal.typed(f"{printed} --yes")
+    assert "Nothing is left" in rehearsal.down("--stack", "prod").stdout
+    assert rehearsal.cloud() == {}
+
+
+def elsewhere(config: dict[str, Any]) -> None:
+    """In another region."""
+    config["llmd-gke:cluster"]["zone"] = "us-east5-b"
+
+
+def test_a_stack_that_moved_to_another_region_is_up_after_what_its_failure_prints(running: Rehearsal) -> None:
+    running.edit("local", elsewhere)
+    failed = running.up(check=False)
+    assert failed.returncode == 1
+    (printed,) = re.findall(r"`(\S+=true pulumi .+?)`", failed.stdout)
+    running.typed(f"{printed} --yes")
+    running.up()
+    assert changes(running.steps("preview")) == {}
+    assert {ident.split("/")[3] for ident in running.cloud() if "/clusters/" in ident} == {"us-east5"}
+    assert "Nothing is left" in running.down().stdout
+    assert running.cloud() == {}
+
+
+@pytest.mark.parametrize("arguments", [("preview",), UP])
+def test_a_stack_that_is_up_refuses_another_project(running: Rehearsal, arguments: tuple[str, ...]) -> None:
+    before = running.cloud()
+    running.edit("local", lambda config: config.update({"gcp:project": "another-project"}))
+    refused = running.pulumi(*arguments, "--stack", "local", check=False)
+    shown = refused.stdout
+    assert refused.returncode != 0
+    assert "this stack is in project rehearsal, and its resources cannot move to another project" in shown
+    assert "pulumi config set gcp:project rehearsal" in shown
+    assert running.cloud() == before

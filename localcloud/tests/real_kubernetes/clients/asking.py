@@ -1,0 +1,134 @@
+"""The question that every client gets, the clients, and how one is asked from inside a laptop cloud."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_common import bootstrap
+from localcloud.common.workdir import cache_folder
+from localcloud.tests.real_kubernetes.harness import Laptop
+from tests.fakes import generator
+
+HERE = Path(__file__).parent
+SET = "clients"
+"""The environment of OpenAI's client for Python (``localcloud/requirements/clients.txt``)."""
+
+CLIENTS = ("openai (Python)", "openai (Node)")
+SHORT = "tell me of the sea"
+LONG = " ".join(f"word{index}" for index in range(1500))
+"""The simulator repeats it: at 20 ms a token half a minute, which nobody waits for."""
+
+AT_ONCE = 32
+ORDER = (
+    *("chat", "completion", "stream", "completion stream", "models", "tools", "tools, streamed", "structured output"),
+    *("unknown model", "wrong request", "too long", "wrong path", "wrong key", "at once", "retries"),
+    *("retries until it answers", "time-out", "cancelled"),
+)
+"""The cases, in their order. Those that leave come last: when simulator 0.10.2 cannot send a piece to a client that has
+left, it sets status 500 at a request context that the next request may own already (``pkg/communication/http.go``,
+``chunkSendFailed``): a whole answer then has status 500. vLLM has no such code."""
+
+NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+TOOLS = [{"type": "function", "function": {"name": "weather", "description": "Weather now", "parameters": SCHEMA}}]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What a client is given. ``authority`` is the file of the certificate authority that signed the Gateway's."""
+
+    name: str
+    base: str
+    model: str
+    authority: Path | None = None
+    key: str = NO_KEY
+
+    def question(self, cases: Sequence[str]) -> dict[str, Any]:
+        """What the programs read from standard input."""
+        given = {"base": self.base, "key": self.key, "model": self.model, "cases": list(cases)}
+        return {**given, "short": SHORT, "long": LONG, "at_once": AT_ONCE, "tools": TOOLS, "schema": SCHEMA}
+
+
+@cache
+def python() -> Path:
+    """The Python with OpenAI's client."""
+    if not bootstrap.is_beside(SET):
+        pytest.skip("the clients' environment is not installed. Fix: python3 llmd_common/bootstrap.py --beside clients")
+    return bootstrap.beside(SET)
+
+
+@cache
+def node_modules() -> Path:
+    """The folder with OpenAI's client for Node, installed from the lock file, which npm checks by its hashes."""
+    if shutil.which("npm") is None:
+        pytest.skip("Node is not installed: it runs OpenAI's client for npm")
+    folder = cache_folder() / f"clients-node-{_lock_hash()}"
+    modules = folder / "node_modules"
+    if not (folder / "complete").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copyfile(HERE / name, folder / name)
+        # Scripts of packages are not run. The package asks for Node 22 and works with 20, which npm warns about.
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (folder / "complete").touch()
+    return modules
+
+
+def _lock_hash() -> str:
+    return hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()[:12]
+
+
+def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str] = ORDER) -> Mapping[str, Any]:
+    """What a client saw of an endpoint, by case."""
+    if client == CLIENTS[0]:
+        variables, command = {}, [str(python()), "-P", str(HERE / "openai_python.py")]
+    else:
+        variables, command = {"NODE_MODULES": str(node_modules())}, ["node", str(HERE / "openai.mjs")]
+    if endpoint.authority:
+        variables |= {"SSL_CERT_FILE": str(endpoint.authority), "NODE_EXTRA_CA_CERTS": str(endpoint.authority)}
+    environment = [f"{name}={value}" for name, value in variables.items()]
+    done = laptop.inside("env", *environment, *command, stdin=json.dumps(endpoint.question(cases)), timeout=300)
+    seen = json.loads(done.stdout)["cases"]
+    assert list(seen) == list(cases)
+    return seen
+
+
+GUIDELLM = """
+import json, sys
+from dataclasses import asdict
+from pathlib import Path
+from operations.bench.load import Load, run
+from operations.bench.workload import Workload
+given = json.load(sys.stdin)
+load = Load(given["url"], given["model"], [Workload("random", 64, 32, 8)], 3, 1, 1, 2, timeout=30, key=given["key"])
+levels, _ = run(Path(given["python"]), load, lambda text: None)
+print(json.dumps([asdict(level) for level in levels]))
+"""
+"""Two levels of three seconds, with one stream and with two, by guidellm as ``llmd-gke bench`` runs it."""
+
+
+def guidellm(laptop: Laptop, endpoint: Endpoint) -> list[dict[str, Any]]:
+    """The levels that guidellm measured. It runs without PyTorch, tokenizer and network (``operations/bench``)."""
+    url, key = endpoint.base.removesuffix("/v1"), "" if endpoint.key == NO_KEY else endpoint.key
+    given = {"url": url, "model": endpoint.model, "key": key, "python": str(generator.python())}
+    authority = ["env", f"SSL_CERT_FILE={endpoint.authority}"] if endpoint.authority else []
+    done = laptop.inside(*authority, sys.executable, "-P", "-c", GUIDELLM, stdin=json.dumps(given), timeout=300)
+    return json.loads(done.stdout)

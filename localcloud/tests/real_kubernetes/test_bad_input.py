@@ -1,0 +1,188 @@
+"""What may be wrong on a machine, or go wrong in a cluster: one clear message each, and the next run works.
+
+A port that is taken is not among it: nobody else can listen in the namespaces.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+
+from localcloud.cluster import crashes, health
+from localcloud.tests.real_kubernetes import bare_cluster
+from localcloud.tests.real_kubernetes.harness import CONTROL_PLANE, Laptop, until
+
+Another = Callable[[str], Laptop]
+FAILED_SET_UP = 3
+
+
+def config_map(name: str, size: int) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+        "data": {"content": "x" * size},
+    }
+
+
+def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(another: Another) -> None:
+    one = another("one")
+    one.start(*CONTROL_PLANE)
+    one.kubectl("create", "namespace", "kept")
+    for name in ("kube-apiserver", "etcd"):
+        process = one.outer(name)
+        assert process is not None
+        process.kill()
+        until(lambda name=name: one.process(name).restarts == 1, f"{name} was seen to end")
+        until(lambda name=name: one.process(name).state == "ready", f"{name} is ready again")
+    until(lambda: "kept" in one.kubectl("get", "namespaces", "-o", "name", check=False), "the API server answers")
+    shown = one.cluster("status").stdout
+    assert "kube-apiserver has exited 1 time (last: signal SIGKILL)" in shown
+    assert "etcd has exited 1 time (last: signal SIGKILL)" in shown
+
+
+def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(another: Another) -> None:
+    one = another("one")
+    one.start(*CONTROL_PLANE, "gateway")
+    # Whatever the daemon lacks: here what is laid out for it before the start.
+    shutil.rmtree(one.layout.crds)
+    one.workdir.cloud.mkdir(parents=True, exist_ok=True)
+    (one.workdir.cloud / "google.json").write_text(json.dumps(bare_cluster.CLOUD))
+    watch = crashes.Watch(one.workdir, Console(quiet=True))
+    until(watch, "the gateway has exited three times", 60)
+    assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
+    (problem,) = [line for line in health.problems(one.workdir) if line.startswith("gateway")]
+    assert "Fix: make up CLOUD=laptop, which downloads them" in problem
+
+
+ONE_MORE = """
+from pathlib import Path
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+provider = kubernetes.Provider("cluster", kubeconfig=Path({kubeconfig!r}).read_text())
+kubernetes.core.v1.ConfigMap(
+    "one-more", metadata={{"name": "one-more"}}, opts=pulumi.ResourceOptions(provider=provider)
+)
+"""
+"""A program of one object in the cluster."""
+
+
+def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Laptop) -> None:
+    one = small
+    one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"] = str(8 << 20)
+    one.start(*CONTROL_PLANE)
+
+    number = itertools.count(1)
+
+    def refused() -> bool:
+        written = config_map(f"big-{next(number)}", 900_000)
+        done = one.inside("kubectl", "create", "-f", "-", stdin=json.dumps(written), check=False)
+        return "database space exceeded" in done.stderr
+
+    until(refused, "etcd takes no more")
+    one.program(ONE_MORE.format(kubeconfig=str(one.layout.kubeconfig)))
+    failed, shown = one.up(check=False), one.cluster("status", check=False)
+    assert "database space exceeded" in failed.stdout, "it failed of something else"
+    assert "Traceback" not in failed.stdout
+    for result in (failed, shown):
+        assert result.returncode == 1, result.stdout
+        assert result.stdout.count("etcd has reached its space quota and rejects writes") == 1
+        assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in result.stdout
+    assert one.down().returncode == 0
+    del one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"]
+    one.start(*CONTROL_PLANE)
+    assert "big-1" not in one.kubectl("get", "configmaps", "-o", "name")
+
+
+def test_ports_that_are_taken_on_the_machine_do_not_matter(another: Another) -> None:
+    one = another("one")
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", 2379))
+        taken.listen()
+        one.start(*CONTROL_PLANE)
+        assert one.kubectl("get", "--raw", "/readyz") == "ok"
+
+
+def test_damaged_data_of_etcd_fail_the_start_with_its_own_words_and_nothing_runs(another: Another) -> None:
+    one = another("one")
+    one.start(*CONTROL_PLANE)
+    one.cluster("stop")
+    (one.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
+    failed = one.cluster("start", check=False)
+    assert failed.returncode == FAILED_SET_UP
+    assert "The cluster did not start: etcd failed to start" in failed.stdout
+    assert "The end of " in failed.stdout
+    assert "Fix: make down CLOUD=laptop" in failed.stdout
+    assert "Traceback" not in failed.stdout
+    assert one.everything() == []
+    one.down()
+    one.start(*CONTROL_PLANE)
+
+
+def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(small: Laptop) -> None:
+    small.up()
+    small.cluster("stop")
+    (small.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
+    failed = small.down(check=False)
+    assert failed.returncode == 1
+    assert "The cluster did not start: etcd failed to start" in failed.stdout
+    assert "The laptop cloud is still removed" in failed.stdout
+    assert (small.workdir.home / "last-logs" / "etcd.log").exists()
+    assert small.everything() == []
+    assert small.state() is None
+    small.up()
+    assert small.state() is not None
+
+
+LIMITED = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+"""Inside a user namespace of its own: no further one can be made."""
+
+
+def limited(one: Laptop, *drop: str) -> subprocess.CompletedProcess[str]:
+    """Starts etcd where user namespaces are off."""
+    command = [sys.executable, "-m", "localcloud", "cluster", "start", "--only", "etcd"]
+    return subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", LIMITED, "sh", *drop, *command],
+        env=one.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_without_user_namespaces_the_setting_is_named_and_nothing_is_left(another: Another) -> None:
+    one = another("one")
+    failed = limited(one, "setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    assert failed.returncode == FAILED_SET_UP, failed.stdout
+    assert "user.max_user_namespaces" in failed.stdout
+    assert "Fix: sudo sysctl -w user.max_user_namespaces=65536\nor run the command as root." in failed.stdout
+    assert one.everything() == []
+
+
+def test_root_does_without_user_namespaces(another: Another) -> None:
+    one = another("one")
+    started = limited(one)
+    assert started.returncode == 0, started.stdout
+    assert "cluster  ready" in started.stdout
+
+
+def test_running_a_command_where_nothing_runs_says_how_to_start(another: Another) -> None:
+    one = another("one")
+    failed = one.cluster("exec", "true", check=False)
+    assert failed.returncode == 1
+    assert failed.stdout.splitlines() == [
+        f"No laptop cloud is running in {one.workdir.home}.",
+        "Fix: python -m localcloud cluster start",
+    ]

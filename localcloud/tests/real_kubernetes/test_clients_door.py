@@ -1,0 +1,158 @@
+"""Published clients through the front door: one address for all models, with callers' keys and limits.
+
+Answers of models are the simulator's; errors of the front door are those of ``docs/front-door.md``. Skipped where the
+front door's programs are not built: ``.ci/full clients`` builds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings.secret_keys import stand_in_key
+from localcloud import binaries
+from localcloud.tests.real_kubernetes.clients import asking
+from localcloud.tests.real_kubernetes.clients.asking import AT_ONCE, CLIENTS, SHORT, Endpoint
+from localcloud.tests.real_kubernetes.clients.curl import curl
+from localcloud.tests.real_kubernetes.conftest import need
+from localcloud.tests.real_kubernetes.front_door import skip_unless_built
+from localcloud.tests.real_kubernetes.harness import Laptop
+from localcloud.tests.real_kubernetes.serving import chat
+from localcloud.workflow import state
+
+STACK = "door"
+FEW = "few"
+"""A caller with two requests a minute."""
+
+pytestmark = pytest.mark.parametrize("client", CLIENTS)
+
+
+@dataclass
+class Door:
+    """The front door's address, and what clients saw of it, asked once each."""
+
+    laptop: Laptop
+    endpoint: Endpoint
+    seen: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+    def case(self, client: str, name: str) -> dict[str, Any]:
+        """What a client with the key of team-a saw of a case."""
+        if client not in self.seen:
+            self.seen[client] = asking.ask(self.laptop, client, self.endpoint, (*asking.ORDER, "too large"))
+        return self.seen[client][name]
+
+    def refused(self, client: str, caller: str, model: str, times: int = 1) -> list[dict[str, Any]]:
+        """What a client with that caller's key saw of so many chats, one after the other."""
+        endpoint = replace(self.endpoint, key=stand_in_key(caller), model=model)
+        return [asking.ask(self.laptop, client, endpoint, ("refused",))["refused"] for _ in range(times)]
+
+
+def with_few(config: dict[str, Any]) -> None:
+    config["llmd-gke:frontDoor"]["callers"].append({"name": FEW, "requestsPerMinute": 2})
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    need(binaries.names())
+    skip_unless_built()
+    made = Laptop(tmp_path_factory.mktemp("clients-door"))
+    made.environ["LLMD_GKE_SIMULATOR_ARGS"] = "--inter-token-latency 20ms"
+    made.copy_project()
+    made.edit(STACK, with_few)
+    try:
+        made.up(STACK)
+        present = state.read(made.workdir, STACK)
+        assert present is not None
+        base = str(dict(present.outputs)["baseUrl"])
+        yield Door(made, Endpoint("front door", base, "qwen", key=stand_in_key("team-a")))
+    finally:
+        made.stop_everything()
+
+
+def test_chats_completions_and_streams_come_back_whole(door: Door, client: str) -> None:
+    seen = door.case(client, "chat")
+    assert (seen["text"], seen["end"], seen["model"]) == (SHORT, "stop", "qwen")
+    assert door.case(client, "completion")["text"] == SHORT
+    for streamed in (door.case(client, "stream"), door.case(client, "completion stream")):
+        assert streamed["text"] == SHORT
+        assert streamed["pieces"] > 1
+    assert door.case(client, "stream")["tokens"] > 0
+
+
+def test_the_list_of_models_has_both_models(door: Door, client: str) -> None:
+    assert {"qwen", "small"} <= set(door.case(client, "models")["names"])
+
+
+def test_a_tool_is_called_and_structured_output_passes(door: Door, client: str) -> None:
+    # As in test_clients.py: arguments are arbitrary, and the schema is ignored, by the simulator.
+    for seen in (door.case(client, "tools"), door.case(client, "tools, streamed")):
+        assert (seen["name"], list(seen["arguments"])) == ("weather", ["city"])
+    assert door.case(client, "structured output") == {"content": {"city": "Paris"}}
+
+
+@pytest.mark.parametrize(
+    ("case", "error", "status"),
+    [
+        ("wrong key", "AuthenticationError", 401),
+        ("unknown model", "NotFoundError", 404),
+        ("wrong path", "NotFoundError", 404),
+        ("wrong request", "BadRequestError", 400),
+        ("too long", "BadRequestError", 400),
+    ],
+)
+def test_an_error_is_read_by_the_client(door: Door, client: str, case: str, error: str, status: int) -> None:
+    seen = door.case(client, case)
+    assert (seen["error"], seen["status"]) == (error, status), seen
+    assert seen["message"], seen
+
+
+def test_a_body_over_the_limit_gets_413(door: Door, client: str) -> None:
+    seen = door.case(client, "too large")
+    assert (seen.get("status"), bool(seen.get("message"))) == (413, True), seen
+
+
+def test_a_model_of_others_is_forbidden(door: Door, client: str) -> None:
+    (seen,) = door.refused(client, "batch", "small")
+    assert (seen["error"], seen["status"], bool(seen["message"])) == ("PermissionDeniedError", 403, True), seen
+
+
+def test_a_caller_over_its_limit_gets_429(door: Door, client: str) -> None:
+    # Two of them are served in each minute; six requests may lie in two minutes.
+    seen = door.refused(client, FEW, "qwen", times=6)
+    limited = [one for one in seen if one]
+    assert limited
+    assert {(one["error"], one["status"], bool(one["message"])) for one in limited} == {("RateLimitError", 429, True)}
+
+
+def test_many_at_once_get_each_its_own_answer(door: Door, client: str) -> None:
+    assert door.case(client, "at once") == {"answers": AT_ONCE, "own": True}
+
+
+def test_a_failing_server_is_asked_again(door: Door, client: str) -> None:
+    assert door.case(client, "retries")["attempts"] == ["0", "1", "2"]
+    assert door.case(client, "retries")["status"] == 500
+    assert door.case(client, "retries until it answers") == {"text": SHORT, "attempts": ["0", "1"]}
+
+
+def test_a_client_may_stop_waiting_and_leave_a_stream(door: Door, client: str) -> None:
+    seen = door.case(client, "time-out")
+    assert seen["error"] in ("APITimeoutError", "APIConnectionTimeoutError"), seen
+    assert 1 <= seen["seconds"] < 10
+    assert door.case(client, "cancelled")["events"] == 3
+
+
+def test_curl_and_guidellm_are_served_with_a_key(door: Door, client: str) -> None:
+    """Once for both clients of OpenAI: whichever is asked, the caller is ``batch``, whose requests are not counted."""
+    endpoint = replace(door.endpoint, key=stand_in_key("batch"))
+    question = chat(SHORT, model="qwen")["body"]
+    if client == CLIENTS[0]:
+        for option, version in (("--http1.1", "1.1"), ("--http2", "1.1"), ("--http2-prior-knowledge", "2")):
+            seen = curl(door.laptop, endpoint, "/chat/completions", option, body=question)
+            assert (seen.status, seen.version) == (200, version), option
+    else:
+        levels = asking.guidellm(door.laptop, endpoint)
+        assert [(level["concurrency"], level["errors"]) for level in levels] == [(1, 0), (2, 0)]
+        assert all(level["requests"] > 0 for level in levels), levels

@@ -1,0 +1,103 @@
+"""Upstream's conformance suites against the laptop cloud's gateway; ``docs/conformance.md`` is what they come to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.catalog import versions
+from localcloud import binaries
+from localcloud.binaries import resolve
+from localcloud.common.workdir import cache_folder
+from localcloud.gke_gateway.crds.upstream import GATEWAY_API
+from localcloud.go_builds import modules
+from localcloud.tests.conformance import oracle, page, results
+from localcloud.tests.conformance.results import SuiteTest, Verdict
+from localcloud.tests.real_kubernetes.harness import Laptop
+
+PROGRAMS = ("echo-basic", "gateway-conformance", "inference-conformance")
+GATEWAY_CLASS = "gke-l7-regional-external-managed"
+SUITE_SECONDS = 1800
+
+TIMEOUTS = """
+timeoutConfig:
+  gatewayMustHaveAddress: {0}s
+  gatewayMustHaveCondition: {0}s
+  gatewayStatusMustHaveListeners: {0}s
+  gatewayListenersMustHaveConditions: {0}s
+  httpRouteMustNotHaveParents: {0}s
+  httpRouteMustHaveCondition: {0}s
+  routeMustHaveParents: {0}s
+  latestObservedGenerationSet: {0}s
+  defaultTestTimeout: {0}s
+  maxTimeToConsistency: {0}s
+"""
+"""What GKE needs minutes for happens here within a second; a test that fails waits for all of it."""
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """The suites are built; skipped where they are not: ``.ci/full conformance`` builds them."""
+    if missing := [name for name in PROGRAMS if not resolve.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
+
+
+def run(laptop: Laptop, program: str, *flags: str) -> dict[str, Verdict]:
+    """Runs a suite with those flags and returns the verdict on each of its tests."""
+    # The next run would meet namespaces that are being deleted.
+    kept = "-cleanup-base-resources=false"
+    common = ("-test.v", f"-test.timeout={SUITE_SECONDS}s", f"-gateway-class={GATEWAY_CLASS}", kept)
+    command = (str(binaries.path(program)), *common, *flags)
+    printed = laptop.inside(*command, check=False, timeout=SUITE_SECONDS + 60).stdout
+    with (laptop.folder / f"{program}.log").open("a") as log:
+        log.write(printed)
+    return results.verdicts(printed)
+
+
+def of_gateway_api(
+    laptop: Laptop, left_out: Sequence[SuiteTest], features: frozenset[str], seconds: int
+) -> Mapping[str, Verdict]:
+    """The verdicts on all other tests that need no further features, asked as GKE asks for its reports."""
+    options = laptop.folder / "conformance.yaml"
+    options.write_text(TIMEOUTS.format(seconds))
+    return run(
+        laptop,
+        "gateway-conformance",
+        f"-conformance-options-file={options}",
+        "-conformance-profiles=GATEWAY-HTTP",
+        f"-supported-features={','.join(sorted(features))}",
+        f"-skip-tests={','.join(test.name for test in left_out)}",
+    )
+
+
+@pytest.mark.usefixtures("built")
+def test_the_conformance_suites_come_to_what_their_page_says(bare: Laptop) -> None:
+    every = results.tests(bare.inside(str(binaries.path("gateway-conformance")), "tests").stdout)
+    module = modules.folder(oracle.MODULE, versions.program(GATEWAY_API))
+    report = oracle.read(module)
+    supported = [test for test in every if report.expected(test) == "passes"]
+    others = [test for test in every if report.expected(test) == "fails"]
+    assert len(supported) > 40, supported
+    with ThreadPoolExecutor(1) as beside:  # it has namespaces and Gateways of its own
+        # Its suite is written against the CRDs of an older Gateway API.
+        running = beside.submit(run, bare, "inference-conformance", "-allow-crds-mismatch")
+        # Two runs: a refused route freezes its Gateway, which tests share, until it is gone.
+        actual = dict(of_gateway_api(bare, others, report.supported, seconds=30))
+        more = of_gateway_api(bare, supported, report.supported | report.unsupported, seconds=10)
+        inference = running.result()
+    actual |= {test.name: more[test.name] for test in others}
+    rows = oracle.compare(every, report, actual)
+    # Kept where a verdict has no reason yet, and so no page can be made.
+    (bare.folder / "verdicts.json").write_text(json.dumps({"gateway": actual, "inference": inference}))
+    written = page.text(report, rows, page.uncounted(every, report), inference)
+    if os.environ.get(page.WRITE):
+        Path(page.PAGE).write_text(written, encoding="utf-8")
+    before = page.PAGE.read_text(encoding="utf-8") if page.PAGE.exists() else ""
+    assert before == written, f"Fix: {page.WRITE}=1 .ci/full conformance"

@@ -1,0 +1,316 @@
+"""A front door on the laptop cloud: its own programs as pods, in front of two models.
+
+Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/full front_door`` builds them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from llmd_gke.manifests.front_door import gateway
+from llmd_gke.settings import FrontDoorSettings
+from localcloud.tests.real_kubernetes import front_door, front_door_objects, objects
+from localcloud.tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
+from localcloud.tests.real_kubernetes.front_door_objects import CLOSED, KEYS, OPEN, REQUESTS, SYSTEM, TOKENS
+from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.serving import ask, chat, completion
+from localcloud.tests.real_kubernetes.tokens import Issuer
+
+TEAM_A, TEAM_B = KEYS["team-a"], KEYS["team-b"]
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    need((*CONTROL_PLANE_PROGRAMS, "cert-manager", "endpoint-picker", "vllm-simulator"))
+    front_door.skip_unless_built()
+    made = Laptop(tmp_path_factory.mktemp("door"))
+    made.copy_project()
+    try:
+        front_door.start(made)
+        until(lambda: says(made, chat("hello", model=OPEN), key=TEAM_A)["status"] == 200, "an answer of the model", 120)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+def says(laptop: Laptop, request: dict[str, Any], key: str = "", **headers: str) -> dict[str, Any]:
+    """The answer to a request through the load balancer and the door, with that key."""
+    (answer,) = ask(laptop, f"http://{front_door.address(laptop)}", keyed(request, key, **headers))
+    return answer
+
+
+def keyed(request: dict[str, Any], key: str, **headers: str) -> dict[str, Any]:
+    own = {"authorization": f"Bearer {key}"} if key else {}
+    return {**request, "headers": {**own, **{name.replace("_", "-"): value for name, value in headers.items()}}}
+
+
+def test_a_key_opens_the_door_and_the_model_of_the_body_answers(door: Laptop) -> None:
+    for model, key in ((OPEN, TEAM_A), (OPEN, TEAM_B), (CLOSED, TEAM_B)):
+        answer = says(door, chat("hello", model=model), key)
+        assert answer["status"] == 200, answer
+        assert json.loads(answer["text"])["model"] == model
+
+
+@pytest.mark.parametrize("key", ["", "no-such-key-0123456789abcdef0123456789"])
+def test_without_a_valid_key_nothing_answers(door: Laptop, key: str) -> None:
+    assert says(door, chat("hello", model=OPEN), key)["status"] == 401
+
+
+def test_the_models_are_listed_with_their_owner(door: Laptop) -> None:
+    answer = says(door, {"path": "/v1/models"}, TEAM_A)
+    assert answer["status"] == 200, answer
+    listed = {one["id"]: one["owned_by"] for one in json.loads(answer["text"])["data"]}
+    assert listed == {OPEN: f"{OPEN}/{OPEN}", CLOSED: f"{CLOSED}/{CLOSED}"}
+
+
+def test_a_model_of_other_callers_is_forbidden_whatever_the_headers_say(door: Laptop) -> None:
+    assert says(door, chat("hello", model=CLOSED), TEAM_A)["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), TEAM_A, x_llm_caller="team-b")["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), TEAM_A, x_ai_eg_model=OPEN)["status"] == 403
+
+
+def test_a_forged_model_or_endpoint_is_not_followed(door: Laptop) -> None:
+    answer = says(
+        door,
+        chat("hello", model=OPEN),
+        TEAM_A,
+        x_ai_eg_model=CLOSED,
+        x_gateway_destination_endpoint="127.0.0.1:19000",
+        x_gateway_model_name_rewrite=CLOSED,
+    )
+    assert answer["status"] == 200, answer
+    assert json.loads(answer["text"])["model"] == OPEN
+
+
+ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
+FORGED: list[dict[str, str]] = [
+    *({"x-ai-eg-model": OPEN, "x-ai-eg-original-path": path} for path in ENDPOINTS),
+    *({"X-AI-EG-Model": OPEN, "X-Ai-Eg-Original-Path": path} for path in ENDPOINTS),
+    {"x-ai-eg-model": OPEN},
+    {"x-ai-eg-original-path": "/v1/chat/completions"},
+    {"x-ai-eg-model": OPEN, "x-ai-eg-internal-req-id": "1"},
+    {"x-ai-eg-model": OPEN, "x-ai-eg-internal-req-id": "1", "x-ai-eg-original-path": "/v1/completions"},
+]
+"""AI Gateway's own headers: it reads them of a request without a body, and some end its process."""
+
+
+def test_forged_headers_of_ai_gateway_end_no_process_and_no_other_callers_answers(door: Laptop) -> None:
+    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    hello = chat("hello", model=OPEN)
+    bodiless = [
+        keyed({"path": path, "method": "POST"}, TEAM_A) | {"headers": {"authorization": f"Bearer {TEAM_A}", **forged}}
+        for forged in FORGED
+        for path in ENDPOINTS
+    ]
+    of_another, with_body = keyed(hello, TEAM_B), [{**one, "body": hello["body"]} for one in bodiless]
+    for attack in (bodiless, with_body):
+        requests = [one for pair in zip(attack, [of_another] * len(attack), strict=True) for one in pair]
+        statuses = [answer["status"] for answer in ask(door, f"http://{front_door.address(door)}", *requests)]
+        assert [one for one in statuses[::2] if one >= 500] == [], statuses
+        assert statuses[1::2] == [200] * len(attack)
+        if attack is bodiless:
+            assert {one // 100 for one in statuses[::2]} == {4}
+    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+
+
+def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door(door: Laptop) -> None:
+    paths = ["/metrics", "/health", "/pause", "/tokenize", "/v1/load_lora_adapter", "/v1/metrics", "/v1/tokenize"]
+    requests = [keyed({"path": path}, TEAM_A) for path in paths]
+    for base in (f"http://{front_door.address(door)}", f"http://{front_door.service(door)}"):
+        answers = ask(door, base, *requests)
+        assert {path: one["status"] for path, one in zip(paths, answers, strict=True)} == dict.fromkeys(paths, 404)
+
+
+def test_the_service_of_the_door_asks_for_a_key_too(door: Laptop) -> None:
+    without, with_key = ask(
+        door, f"http://{front_door.service(door)}", *(keyed({"path": "/v1/models"}, k) for k in ("", TEAM_A))
+    )
+    assert (without["status"], with_key["status"]) == (401, 200)
+
+
+def test_an_unknown_model_and_broken_json_are_rejected(door: Laptop) -> None:
+    assert says(door, chat("hello", model="no-such-model"), TEAM_A)["status"] == 404
+    broken = {"path": "/v1/chat/completions", "method": "POST", "raw": "{"}
+    assert says(door, broken, TEAM_A)["status"] == 400
+
+
+@pytest.mark.parametrize("make", [chat, completion], ids=["chat", "completion"])
+def test_an_answer_is_streamed_in_pieces(door: Laptop, make: Any) -> None:
+    answer = says(door, make("one two three four five six seven eight", model=OPEN, stream=True), TEAM_A)
+    assert answer["status"] == 200, answer
+    assert answer["text"].rstrip().endswith("data: [DONE]")
+    assert answer["text"].count("data: ") > 3
+
+
+def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -> None:
+    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    new = "another-key-of-team-a-0123456789abcdef"
+    assert says(door, chat("hello", model=OPEN), new)["status"] == 401
+    try:
+        seconds = valid_after(door, new, front_door_objects.keys({**KEYS, "team-a.next": new}))
+        assert seconds <= 1.0
+        assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
+        assert says(door, chat("hello", model=CLOSED), new)["status"] == 403
+    finally:
+        door.apply(front_door_objects.keys(KEYS))
+    until(lambda: says(door, chat("hello", model=OPEN), new)["status"] == 401, "the end of the new key", 10)
+    until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "the first key", 10)
+    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+
+
+APPLY_AND_WAIT = """
+import json, subprocess, sys, time
+import httpx
+url, key, secret = sys.argv[1:]
+apply = ["kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=tests"]
+subprocess.run([*apply, "--validate=false", "-f", "-"], input=secret, text=True, check=True, stdout=subprocess.DEVNULL)
+began = time.monotonic()
+with httpx.Client(trust_env=False) as http:
+    while http.get(url, headers={"authorization": f"Bearer {key}"}).status_code != 200:
+        if time.monotonic() - began > 30:
+            sys.exit("not valid after 30 s")
+        time.sleep(0.02)
+print(time.monotonic() - began)
+"""
+
+
+def valid_after(door: Laptop, key: str, secret: dict[str, Any]) -> float:
+    """Seconds from the change of the Secret until a request with the key is answered."""
+    url = f"http://{front_door.address(door)}/v1/models"
+    return float(door.python(APPLY_AND_WAIT, url, key, json.dumps(secret)).stdout)
+
+
+def restarts(pod: dict[str, Any]) -> int:
+    status = pod["status"]
+    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+    return sum(one["restartCount"] for one in every)
+
+
+def test_the_caller_of_a_key_is_in_the_metrics_whatever_a_client_says_about_itself(door: Laptop) -> None:
+    says(door, chat("hello", model=OPEN), TEAM_A, x_llm_caller="somebody-else")
+    usage = [
+        line
+        for text in metrics_of_proxies(door)
+        for line in text.splitlines()
+        if line.startswith("gen_ai_client_token_usage_")
+    ]
+    assert any('caller="team-a"' in line for line in usage)
+    assert not any("somebody-else" in line for line in usage)
+
+
+def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Laptop) -> None:
+    base, key = f"http://{front_door.address(door)}", KEYS["counted"]
+    requests = [keyed(chat("hello", model=(OPEN, CLOSED)[number % 2]), key) for number in range(REQUESTS + 2)]
+    statuses = [answer["status"] for answer in ask(door, base, *requests)]
+    assert statuses == [200] * REQUESTS + [429] * 2, "two Envoys and two models, one count"
+    assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
+
+    limiters = [objects.name(pod) for pod in objects.pods_of(door, "envoy-ratelimit", SYSTEM)]
+    door.kubectl("delete", "pod", *limiters, "-n", SYSTEM, "--grace-period=0", "--force", "--wait=false")
+    until(
+        lambda: not {*limiters} & {objects.name(pod) for pod in objects.pods_of(door, "envoy-ratelimit", SYSTEM)},
+        "their end",
+        60,
+    )
+    until(lambda: says(door, chat("hello", model=CLOSED), key)["status"] == 429, "the count, with a new limiter", 90)
+
+
+def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: Laptop) -> None:
+    """The simulator has no ``--enable-force-include-usage``: a stream of completions that does not ask for its usage is
+    not counted, which is why the program gives that argument to vLLM.
+    """
+    key = KEYS["frugal"]
+    unasked: dict[str, Any] = {"stream": True}
+    asked: dict[str, Any] = {**unasked, "stream_options": {"include_usage": True}}
+    kinds: list[tuple[Any, dict[str, Any]]] = [
+        (chat, {}), (chat, asked), (chat, unasked), (completion, {}), (completion, unasked), (completion, asked)
+    ]  # fmt: skip
+    used = 0
+    for number, (make, more) in enumerate(kinds):
+        answer = says(door, make("one two three", model=(OPEN, CLOSED)[number % 2], **more), key)
+        assert answer["status"] == 200, answer
+        if (make, more) == (completion, unasked):
+            assert "total_tokens" not in answer["text"]
+            continue
+        used += usage_of(answer["text"])
+        until(lambda used=used: used in front_door.counters(door).values(), f"{used} tokens of the caller in Redis", 10)
+    until(lambda: usage_in_metrics(door, "frugal") == used, f"{used} tokens of the caller in the proxies' metrics", 10)
+
+
+def usage_in_metrics(door: Laptop, caller: str) -> int:
+    """Tokens of a caller's prompts and answers over all proxies, as Prometheus collects them."""
+    own = re.compile(
+        rf'gen_ai_client_token_usage_sum{{(?=.*caller="{caller}")(?=.*gen_ai_token_type="(?:input|output)")'
+    )
+    lines = [line for text in metrics_of_proxies(door) for line in text.splitlines() if own.match(line)]
+    return int(sum(float(line.rpartition(" ")[2]) for line in lines))
+
+
+def metrics_of_proxies(door: Laptop) -> list[str]:
+    """What each proxy's sidecar shows at the port that is collected."""
+    texts: list[str] = []
+    for pod in front_door.proxies(door):
+        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
+        assert answer["status"] == 200, answer
+        texts.append(answer["text"])
+    return texts
+
+
+def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: Laptop) -> None:
+    key = KEYS["frugal"]
+    for _ in range(TOKENS):
+        if says(door, chat("one two three four five six seven", model=OPEN), key)["status"] == 429:
+            break
+    until(lambda: says(door, chat("hello", model=OPEN), key)["status"] == 429, "the end of the budget", 30)
+    assert says(door, completion("hello", model=CLOSED), key)["status"] == 429
+    assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
+
+
+def usage_of(text: str) -> int:
+    """``total_tokens`` of an answer, streamed or not."""
+    parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
+    usages = [json.loads(part).get("usage") for part in parts]
+    return next(one["total_tokens"] for one in reversed(usages) if one)
+
+
+def test_with_tokens_a_claim_names_the_caller_and_nothing_else_opens_the_door(door: Laptop) -> None:
+    """The program's own policies, with the issuer's keys in one of them: no issuer can be reached here."""
+    issuer = Issuer("https://id.example.com", "llm")
+    identity = {"issuer": issuer.name, "audiences": [issuer.audience], "callerClaim": "team", "jwksUri": "https://x/k"}
+    callers = [{"name": "team-a"}, {"name": "team-b"}]
+    settings = FrontDoorSettings.model_validate({"callers": callers, "identity": identity})
+    policy = cast("Any", gateway.callers(settings))
+    (provider,) = policy["spec"]["jwt"]["providers"]
+    del provider["remoteJWKS"]
+    provider["localJWKS"] = {"type": "Inline", "inline": issuer.keys()}
+    hello, team_a = chat("hello", model=OPEN), issuer.token(team="team-a")
+    try:
+        door.apply(policy, gateway.script(settings, []))
+        # Both Envoys, each of which takes the listener and the routes one after the other.
+        until(lambda: all(says(door, hello, team_a)["status"] == 200 for _ in range(8)), "a token of team-a", 60)
+        asked: list[tuple[str, str, int]] = [
+            (OPEN, issuer.token(team="team-b"), 200),
+            (CLOSED, issuer.token(team="team-b"), 200),
+            (CLOSED, team_a, 403),
+            (OPEN, issuer.token(team="team-a.next"), 403),
+            (OPEN, issuer.token(team="somebody-else"), 403),
+            (OPEN, issuer.token(), 403),
+            (OPEN, issuer.token(team="team-a", aud="another"), 403),
+            (OPEN, issuer.token(team="team-a", exp=1), 401),
+            (OPEN, Issuer(issuer.name, issuer.audience).token(team="team-a"), 401),
+            (OPEN, team_a[:-8] + "AAAAAAAA", 401),
+            (OPEN, TEAM_A, 401),
+            (OPEN, "", 401),
+        ]
+        seen = [says(door, chat("hello", model=model), token)["status"] for model, token, _ in asked]
+        assert seen == [status for *_, status in asked]
+        forged = says(door, chat("hello", model=CLOSED), team_a, x_llm_caller="team-b")
+        assert forged["status"] == 403
+    finally:
+        door.apply(front_door_objects.identified_by_keys(), front_door_objects.script())
+    until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "keys again", 30)

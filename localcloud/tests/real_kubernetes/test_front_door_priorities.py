@@ -1,0 +1,94 @@
+"""Priorities under saturation: the first token of one caller while another one's streams keep a model busy.
+
+Skipped where the front door's programs are not built: ``.ci/full front_door`` builds them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import priorities
+from benchmarks.figures import machine
+from benchmarks.priorities import Priorities
+from llmd_gke.settings.secret_keys import stand_in_key
+from localcloud import binaries
+from localcloud.cluster import saturation
+from localcloud.tests.real_kubernetes.conftest import need
+from localcloud.tests.real_kubernetes.front_door import metrics_of_picker, skip_unless_built
+from localcloud.tests.real_kubernetes.harness import Laptop
+from localcloud.tests.real_kubernetes.streams import set_times
+from localcloud.workflow import state
+
+STACK, MODEL, NAMESPACE = "door", "small", "others"
+CLIENT = Path(__file__).with_name("priorities_client.py")
+AT_ONCE, IN_FLIGHT = 4, 4
+"""Requests that the server works on at once, and that the picker lets through."""
+STREAMS, PROBES = 24, 20
+SERVER_SECONDS = 1
+"""What the server needs for a first token."""
+
+
+def limited(config: dict[str, Any]) -> None:
+    config["llmd-gke:frontDoor"]["callers"] += [{"name": "bulk", "priority": -10}]
+    config["llmd-gke:models"][1] |= {"maxNumSeqs": AT_ONCE, "scheduler": {"saturation": {"maxConcurrency": IN_FLIGHT}}}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    need((*binaries.names(), *saturation.PROGRAMS))
+    skip_unless_built()
+    made = Laptop(tmp_path_factory.mktemp("door-priorities"))
+    made.copy_project()
+    made.edit(STACK, limited)
+    try:
+        made.up(STACK)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+def test_the_first_token_of_a_high_priority_comes_within_twice_its_idle_time(stack: Laptop) -> None:
+    present = state.read(stack.workdir, STACK)
+    assert present is not None
+    set_times(stack, f"{SERVER_SECONDS}s", "50ms", NAMESPACE)
+    plan = {
+        "url": str(present.outputs["baseUrl"]).removesuffix("/v1"),
+        "model": MODEL,
+        "quick": stand_in_key("team-a"),
+        "busy": stand_in_key("bulk"),
+        "count": STREAMS,
+        "probes": PROBES,
+    }
+    before, where = asked(stack), machine()
+    seen = json.loads(stack.inside(sys.executable, "-P", str(CLIENT), json.dumps(plan), timeout=300).stdout)
+    measured = Priorities(
+        date=date.today().isoformat(),
+        machine=where,
+        server_seconds=SERVER_SECONDS,
+        at_once=AT_ONCE,
+        in_flight=IN_FLIGHT,
+        streams=STREAMS,
+        callers={key: priorities.summary(seen[key]) for key, _, _ in priorities.ROWS},
+    )
+    print(priorities.table(measured))
+    assert seen["failed"] == 0, "every stream ended whole"
+    callers = measured.callers
+    assert asked(stack) - before == sum(one.requests for one in callers.values()), "the picker, once for each request"
+    assert callers["saturated"].median <= priorities.MOST * callers["idle"].median, callers
+    assert callers["batch"].median > priorities.MOST * callers["saturated"].median, callers
+    if os.environ.get("LLMD_GKE_WRITE_PRIORITIES"):  # the data of the picture in docs/front-door.md
+        priorities.write(measured)
+
+
+def asked(stack: Laptop) -> int:
+    """How many requests the picker was asked about."""
+    counts = [line for line in metrics_of_picker(stack) if line.startswith("inference_objective_request_total{")]
+    return sum(int(float(line.split()[-1])) for line in counts)

@@ -1,0 +1,94 @@
+"""What a user of the model asks, through the gateway at the address in the stack's outputs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from localcloud.cluster.chat import QUESTION
+from localcloud.tests.real_kubernetes.harness import Laptop
+from localcloud.tests.real_kubernetes.objects import Object
+from localcloud.tests.real_kubernetes.serving import ask, chat, prompt
+
+
+class Model:
+    """The stack's first model as its outputs describe it."""
+
+    def __init__(self, laptop: Laptop) -> None:
+        outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+        (self.name, values), *_ = outputs["models"].items()
+        self.laptop, self.url, self.served_name = laptop, str(values["url"]), str(values["servedModelName"])
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names that are served: the model's own, and the one that KServe advertises."""
+        return self.served_name, f"publishers/models/models/{self.served_name}"
+
+    def ask(self, *requests: Object) -> list[Any]:
+        return ask(self.laptop, self.url, *requests)
+
+
+@pytest.fixture(scope="module")
+def model(laptop: Laptop) -> Model:
+    return Model(laptop)
+
+
+def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) -> None:
+    lines = model.laptop.first_up.splitlines()
+    question = f"Question to {model.served_name} at {model.url}:"
+    assert lines.count(question) == 1, model.laptop.first_up
+    asked = lines.index(question)
+    assert lines[asked + 1] == f"  {QUESTION}"
+    assert re.fullmatch(r"Answer after \d+\.\d\d s \(the simulator .* repeats the question\):", lines[asked + 2])
+    assert lines[asked + 3] == f"  {QUESTION}"
+
+
+def test_a_chat_is_answered_under_both_names(model: Model) -> None:
+    assert len(model.names) == 2
+    for answer, name in zip(
+        model.ask(*[chat("tell me", model=name) for name in model.names]), model.names, strict=True
+    ):
+        assert answer["status"] == 200, answer
+        reply = json.loads(answer["text"])
+        # The simulator echoes: the question came through whole. It answers under the first name, as vLLM does.
+        assert (reply["model"], reply["choices"][0]["message"]["content"]) == (model.served_name, "tell me"), name
+
+
+def test_a_stream_comes_as_events_that_end_with_done(model: Model) -> None:
+    text = prompt(20, 1)
+    (answer,) = model.ask(chat(text, model=model.served_name, stream=True))
+    events = [line.removeprefix("data: ") for line in answer["text"].splitlines() if line]
+    assert events[-1] == "[DONE]"
+    pieces = [json.loads(event)["choices"][0]["delta"].get("content", "") for event in events[:-1]]
+    assert len([piece for piece in pieces if piece]) > 10
+    assert "".join(pieces) == text
+
+
+def test_the_list_of_models_names_both(model: Model) -> None:
+    (answer,) = model.ask({"path": "/v1/models"})
+    assert answer["status"] == 200
+    assert {one["id"] for one in json.loads(answer["text"])["data"]} == set(model.names)
+
+
+def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None:
+    root = model.url.split("/", 3)
+    (answer,) = ask(model.laptop, "/".join(root[:3]), {"path": "/nobody/knows"})
+    assert (answer["status"], answer["text"]) == (404, "fault filter abort")
+
+
+CLOSED_TO_CHANGES = ("/pause", "/invocations", "/tokenize", "/sleep", "/reset_prefix_cache", "/v1/load_lora_adapter")
+
+
+@pytest.mark.parametrize("path", CLOSED_TO_CHANGES)
+def test_what_changes_the_server_is_not_passed_on(model: Model, path: str) -> None:
+    (answer,) = model.ask({"path": path, "body": {"model": model.served_name, "prompt": "hello"}})
+    assert (answer["status"], answer["text"]) == (404, "fault filter abort"), answer
+
+
+def test_a_model_that_is_not_served_is_refused_by_the_server(model: Model) -> None:
+    (answer,) = model.ask(chat("hello", model="another"))
+    assert answer["status"] == 404
+    assert "another" in answer["text"]

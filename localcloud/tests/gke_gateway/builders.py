@@ -36,17 +36,8 @@ def route(name: str, *rules: JsonObject, **more: JsonValue) -> JsonObject:
     return obj("HTTPRoute", name, {**spec, **more}, metadata=metadata)
 
 
-def rewrite(prefix: str) -> JsonObject:
-    replaced: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": prefix}
-    return {"type": "URLRewrite", "urlRewrite": {"path": replaced}}
-
-
 def to_service(name: str, port: int = 80, **more: JsonValue) -> JsonObject:
     return {"name": name, "port": port, **more}
-
-
-def to_pool(name: str) -> JsonObject:
-    return {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": name}
 
 
 def service(name: str, *, port: int = 80, protocol: str = "") -> JsonObject:
@@ -64,24 +55,6 @@ def endpoint_slice(of_service: str, port: int, *addresses: str, ready: bool = Tr
     )
 
 
-def pool(
-    name: str, port: int, picker: str = "picker", *, picker_port: int = 9002, mode: str = "FailOpen"
-) -> JsonObject:
-    reference: JsonObject = {"name": picker, "port": {"number": picker_port}, "failureMode": mode}
-    spec: JsonObject = {
-        "selector": {"matchLabels": {"app": name}},
-        "targetPorts": [{"number": port}],
-        "endpointPickerRef": reference,
-    }
-    return obj("InferencePool", name, spec)
-
-
-def pod(name: str, address: str, *, app: str, ready: bool = True) -> JsonObject:
-    condition: JsonObject = {"type": "Ready", "status": "True" if ready else "False"}
-    status: JsonObject = {"podIP": address, "conditions": [condition]}
-    return obj("Pod", name, metadata={"labels": {"app": app}}, status=status)
-
-
 def health_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
     asked: JsonObject = {"requestPath": "/health", "portSpecification": "USE_SERVING_PORT"}
     quick: JsonObject = {
@@ -92,10 +65,6 @@ def health_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
         "config": {"type": "HTTP", "httpHealthCheck": asked},
     }
     return _policy("HealthCheckPolicy", f"{name}-health", kind, name, merge(quick, default))
-
-
-def backend_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
-    return _policy("GCPBackendPolicy", f"{name}-backend", kind, name, default)
 
 
 def _policy(policy: str, called: str, kind: str, name: str, default: JsonObject) -> JsonObject:

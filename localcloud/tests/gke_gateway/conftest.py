@@ -20,8 +20,8 @@ def serve() -> Iterator[Callable[..., ModelServer]]:
     """Starts model servers; all of them are closed in the end."""
     servers: list[ModelServer] = []
 
-    def start(address: str, port: int, certificate: tuple[Path, Path] | None = None) -> ModelServer:
-        server = ModelServer(address, port, certificate)
+    def start(address: str, port: int) -> ModelServer:
+        server = ModelServer(address, port)
         servers.append(server)
         return server
 

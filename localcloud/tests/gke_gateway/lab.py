@@ -9,14 +9,14 @@ from pathlib import Path
 
 import httpx
 
-from llmd_common.kubernetes.fields import each, key, part, text
+from llmd_common.kubernetes.fields import key, text
 from localcloud.gke_gateway.applied_config import write_programs
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.translate import GatewayProgram, translate
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject
 from localcloud.tests.gke_gateway.servers import free_port
 from tests.waiting import eventually
 
@@ -32,8 +32,6 @@ class Lab:
         self.files = EnvoyFiles(folder / "envoy")
         self.envoy = Envoy(self.files, admin_port=self.admin_port, concurrency=1)
         self.admin = httpx.Client(base_url=f"http://127.0.0.1:{self.admin_port}", trust_env=False)
-        self.filters: list[JsonValue] = []
-        """HTTP filters before the gateway's own; for configurations that only a test needs."""
         self.client = httpx.Client(base_url=f"http://{ADDRESS}:{self.port}", trust_env=False, timeout=20)
 
     def apply(self, *objects: JsonObject) -> ClusterSnapshot:
@@ -46,21 +44,12 @@ class Lab:
             assert translation.refusal is None
             assert translation.program is not None
             programs[key(gateway)] = translation.program
-            for listener in translation.program.listeners.values():
-                (chain,) = each(listener, "filter_chains")
-                (manager,) = each(chain, "filters")
-                config = part(manager, "typed_config") or {}
-                config["http_filters"] = [*self.filters, *each(config, "http_filters")]
         before = self._updates()
         changed = write_programs(programs, snapshot, self.files)
         if changed:
             eventually(lambda: self._updates() > before)
         assert self.rejected() == {}
         return snapshot
-
-    def answer(self, path: str) -> httpx.Response:
-        """The first answer to a GET after the routes are there."""
-        return eventually(lambda: result if (result := self.client.get(path)).status_code != 404 else None)
 
     def _updates(self) -> int:
         return sum(count for name, count in self.stats("update_success").items() if "." in name)

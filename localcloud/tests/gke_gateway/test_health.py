@@ -84,10 +84,6 @@ def ask(cloud: EmulatedCloud, http: str, path: str, body: dict[str, str] | None 
     return json.loads(json.dumps(answer))
 
 
-def test_without_a_gateway_there_is_no_backend(tmp_path: Path) -> None:
-    assert health.seen(tmp_path) == {}
-
-
 def test_a_file_that_is_just_being_written_is_no_gateway_yet(tmp_path: Path) -> None:
     program = tmp_path / "cluster" / "gateway" / "programs" / "ns" / "gateway.json"
     program.parent.mkdir(parents=True)

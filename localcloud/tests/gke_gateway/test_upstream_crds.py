@@ -5,35 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from llmd_common.problems import SetUpFailed
-from llmd_gke.catalog import versions
-from localcloud import binaries
-from localcloud.cluster import lifecycle
-from localcloud.common.layout import Layout
-from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import install, upstream
-from localcloud.go_builds import charts, modules
-
-CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: NAME}\n"
-
-
-@pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every module that is asked for; each has the files that are wanted of it."""
-    result: list[str] = []
-
-    def folder(module: str, version: str) -> Path:
-        result.append(f"{module}@{version}")
-        unpacked = tmp_path / "modules" / module
-        for file in upstream.FILES[module]:
-            (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
-            (unpacked / file).write_text(CRD.replace("NAME", Path(file).stem))
-        return unpacked
-
-    monkeypatch.setattr(modules, "folder", folder)
-    return result
+from localcloud.go_builds import modules
 
 
 @pytest.fixture
@@ -42,45 +17,6 @@ def without_go(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"{module}@{version} was asked for")
 
     monkeypatch.setattr(modules, "folder", folder)
-
-
-def test_both_modules_are_fetched_before_the_cluster_starts(
-    tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def built(_names: object, _console: Console) -> None:
-        return
-
-    monkeypatch.setattr(binaries, "ensure", built)
-    monkeypatch.setattr(charts, "prepare", lambda folder, **_: folder)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    home = tmp_path / ".laptop"
-    lifecycle.ensure_binaries(Workdir(tmp_path, home, "laptop"), Console(quiet=True))
-    wanted = (upstream.GATEWAY_API, upstream.INFERENCE_EXTENSION)
-    assert asked == [f"{module}@{versions.modules()[module]}" for module in wanted]
-    assert len(upstream.definitions(Layout(home).crds)) == len(upstream.GATEWAY_KINDS) + 1
-
-
-@pytest.mark.usefixtures("asked")
-def test_what_is_laid_out_is_installed_without_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = upstream.prepare(tmp_path / "crds")
-    monkeypatch.setattr(modules, "folder", None)
-    assert upstream.prepare(folder) == folder
-    names = [definition["metadata"]["name"] for definition in install.definitions(folder)]
-    assert names[0] == "gateway.networking.k8s.io_gatewayclasses"
-    assert names[-3:] == [
-        "gcpgatewaypolicies.networking.gke.io",
-        "podmonitorings.monitoring.googleapis.com",
-        "computeclasses.cloud.google.com",
-    ]
-
-
-def test_another_version_replaces_the_files(tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = upstream.prepare(tmp_path / "crds")
-    (folder / "of-an-older-version.yaml").touch()
-    newer = {**versions.modules(), upstream.GATEWAY_API: "v1.99.0"}
-    monkeypatch.setattr(versions, "modules", lambda: newer)
-    upstream.prepare(folder)
-    assert asked[2:] == [f"{module}@{newer[module]}" for module in upstream.FILES]
-    assert not (folder / "of-an-older-version.yaml").exists()
 
 
 @pytest.mark.usefixtures("without_go")

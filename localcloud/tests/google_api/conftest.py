@@ -59,16 +59,11 @@ class Client:
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Client:
-    """A new project: nothing is enabled."""
-    return Client(tmp_path)
-
-
-@pytest.fixture
-def client(bare: Client) -> Client:
+def client(tmp_path: Path) -> Client:
     """A project with every API."""
-    bare.faults({"fault": "world", "enabledApis": ["*"]})
-    return bare
+    made = Client(tmp_path)
+    made.faults({"fault": "world", "enabledApis": ["*"]})
+    return made
 
 
 @pytest.fixture

@@ -66,34 +66,6 @@ def test_a_parameter_that_the_method_does_not_have_is_refused(client: Client) ->
     )
 
 
-def test_a_list_comes_in_pages(client: Client) -> None:
-    for name in ("a", "b", "c"):
-        client.ok("POST", f"{COMPUTE}/global/networks", {"name": name, "autoCreateSubnetworks": False})
-    first = client.ok("GET", f"{COMPUTE}/global/networks", maxResults="2")
-    rest = client.ok("GET", f"{COMPUTE}/global/networks", maxResults="2", pageToken=first["nextPageToken"])
-    assert [one["name"] for one in (*first["items"], *rest["items"])] == ["a", "b", "c"]
-    assert "nextPageToken" not in rest
-    assert client.refused("GET", f"{COMPUTE}/global/networks", pageToken="x")[0] == 400
-
-
-def test_an_api_that_is_not_enabled_is_refused_until_it_is(bare: Client) -> None:
-    status, reason, message = bare.refused("POST", f"{COMPUTE}/global/networks", {"name": "vpc"})
-    assert (status, reason) == (403, "accessNotConfigured")
-    assert "compute.googleapis.com has not been used in project my-project before or it is disabled" in message
-    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
-    bare.ok("POST", f"{services}:batchEnable", {"serviceIds": ["compute.googleapis.com"]})
-    assert bare.ok("GET", f"{services}/compute.googleapis.com")["state"] == "ENABLED"
-    bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
-
-
-def test_an_api_stays_enabled_when_the_projects_last_object_is_deleted(bare: Client) -> None:
-    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
-    bare.ok("POST", f"{services}/compute.googleapis.com:enable")
-    for _ in range(2):
-        bare.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
-        bare.ok("DELETE", f"{COMPUTE}/global/networks/vpc")
-
-
 def test_every_handler_answers_a_method_that_google_documents() -> None:
     hosts = {f"{method.partition('.')[0]}.googleapis.com" for method in HANDLERS}
     documented = {method for host in hosts for name in discovery.documents(host) for method in discovery.methods(name)}

@@ -123,12 +123,6 @@ def watched(count: int) -> Callable[[Server, Kube], Awaitable[list[str]]]:
 QUIET = changes(("BOOKMARK", pod("", 9)))
 
 
-def test_the_objects_come_first_then_the_changes(tmp_path: Path) -> None:
-    server = Server([listing(5, pod("a", 3))], [changes(("MODIFIED", pod("a", 6)), ("DELETED", pod("a", 7))), QUIET])
-    assert play(tmp_path, server, watched(4)) == ["ADDED a@3", "SYNCED", "MODIFIED a@6", "DELETED a@7"]
-    assert "resourceVersion=5" in server.asked[1]
-
-
 def test_a_watch_that_the_server_closes_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = changes(("ADDED", pod("a", 6)), ("BOOKMARK", pod("", 8)))
     server = Server([listing(5)], [first, changes(("ADDED", pod("b", 9)))])
@@ -191,23 +185,6 @@ def test_a_refusal_has_the_servers_reason_and_words(tmp_path: Path) -> None:
 
     # Asked once: kr8s alone would ask four times, and end every other watch with its new session.
     assert play(tmp_path, Server([(403, json.dumps(refusal))], [QUIET]), story) == ["403 Forbidden", "1"]
-
-
-def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
-    async def run() -> list[Object]:
-        server = Server([listing(7, pod("a", 3))], [QUIET])
-        await server.start()
-        await server.stop()  # its port is known now
-        connecting = asyncio.create_task(server.kube(tmp_path))
-        while not (tmp_path / "kubeconfig").exists():
-            await asyncio.sleep(0)
-        await server.start()
-        try:
-            return await (await connecting).list(client.PODS)
-        finally:
-            await server.stop()
-
-    assert [one["metadata"]["name"] for one in asyncio.run(run())] == ["a"]
 
 
 def test_without_a_server_the_message_names_its_log(tmp_path: Path) -> None:

@@ -1,23 +1,19 @@
-"""Objects of a small cluster: a PodMonitoring, pods, policies, as the API server gives them."""
+"""Objects of a small cluster: pods and policies, as the API server gives them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from llmd_common.kubernetes.fields import Object
-from localcloud.monitoring.targets import Where
-
-WHERE = Where("demo", "europe-west4", "serving")
 
 
 def pod(name: str, *, namespace: str = "models", **changes: Any) -> Object:
-    """A running model server of a Deployment ``qwen-kserve``."""
+    """A running model server."""
     made: Object = {
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": {"app": "server", "app.kubernetes.io/name": "qwen", "pod-template-hash": "abc"},
-            "ownerReferences": [{"kind": "ReplicaSet", "name": "qwen-kserve-abc", "controller": True}],
+            "labels": {"app": "server", "app.kubernetes.io/name": "qwen"},
         },
         "spec": {
             "nodeName": "node-1",
@@ -28,20 +24,6 @@ def pod(name: str, *, namespace: str = "models", **changes: Any) -> Object:
     for path, value in changes.items():
         made["status" if path in ("phase", "podIP") else "spec"][path] = value
     return made
-
-
-def monitoring(endpoint: Object, *, metadata: list[str] | None = None, **spec: Any) -> Object:
-    """A PodMonitoring ``servers`` of pods with ``app: server``."""
-    labels: Object = {"metadata": metadata} if metadata is not None else {}
-    return {
-        "metadata": {"name": "servers", "namespace": "models"},
-        "spec": {
-            "selector": {"matchLabels": {"app": "server"}},
-            "endpoints": [{"interval": "30s", **endpoint}],
-            "targetLabels": {**labels, **spec.pop("targetLabels", {})},
-            **spec,
-        },
-    }
 
 
 def policy(name: str, *rules: Object, selector: Object | None = None, **spec: Any) -> Object:

@@ -15,24 +15,6 @@ CLOSED = policy("default-deny")
 COLLECTORS: Object = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "gmp-system"}}}
 
 
-def test_a_pod_that_no_policy_selects_is_open() -> None:
-    other = policy("other", selector={"matchLabels": {"app": "another"}})
-    elsewhere = {**CLOSED, "metadata": {"name": "default-deny", "namespace": "elsewhere"}}
-    egress = policy("egress", policyTypes=["Egress"])
-    assert refusal([other, elsewhere, egress], SERVER, 8000, CALLER) == ""
-
-
-def test_a_closed_namespace_is_closed_and_the_reason_names_policy_port_and_pod() -> None:
-    assert refusal([CLOSED], SERVER, 8000, CALLER) == (
-        "no NetworkPolicy admits gmp-system to port 8000 of server-1 (those that select it: default-deny)"
-    )
-
-
-def test_a_policy_without_types_restricts_ingress() -> None:
-    untyped = policy("untyped", policyTypes=[])
-    assert "untyped" in refusal([untyped], SERVER, 8000, CALLER)
-
-
 @pytest.mark.parametrize(
     ("rule", "admitted"),
     [

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
-import ssl
-from pathlib import Path
 
-import httpx
 import pytest
 
 from llmd_gke.catalog.scaling import READER_ROLE
-from localcloud.cluster import pki
 from localcloud.common.https import GetResponse
-from localcloud.common.layout import Layout
-from localcloud.linux_namespaces.addresses import GOOGLE_NAMES
-from localcloud.monitoring.query_api import TOKEN_PATH, QueryApi, may_read
+from localcloud.monitoring.query_api import TOKEN_PATH, QueryApi
 from localcloud.providers.google.projects import IAM_MEMBER
 from localcloud.providers.protocol.values import JsonObject
 from localcloud.tests.monitoring.cluster import pod
@@ -91,13 +84,6 @@ def test_a_request_without_a_token_of_the_metadata_server_is_refused(headers: di
     assert asked == []
 
 
-def test_other_apis_are_not_served() -> None:
-    made, asked = api(granted())
-    for path in ("/v3/projects/demo/timeSeries", QUERY.replace("/api/v1", "/federate")):
-        assert made.query(path, token(made)).status == 404
-    assert asked == []
-
-
 def test_only_addresses_of_running_pods_get_a_token_and_only_with_googles_header() -> None:
     made, _ = api(granted())
     assert made.metadata(TOKEN_PATH, "10.244.0.8", GOOGLE).status == 404
@@ -105,37 +91,3 @@ def test_only_addresses_of_running_pods_get_a_token_and_only_with_googles_header
     assert made.metadata(TOKEN_PATH, ADDRESS, {}).status == 403
     assert made.metadata("/", ADDRESS, GOOGLE).status == 200
     assert made.metadata("/computeMetadata/v1/project/project-id", ADDRESS, GOOGLE).status == 404
-
-
-def test_access_is_read_at_every_request() -> None:
-    records = granted()
-    assert may_read(records, "demo", ("keda", "demo-keda"))
-    assert not may_read({"objects": {}}, "demo", ("keda", "demo-keda"))
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-def test_a_client_that_trusts_the_clusters_authority_gets_a_token_and_an_answer(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    pki.prepare(layout)
-    made, asked = api(granted())
-    made.show([pod("keda-operator", namespace="keda", podIP="127.0.0.1", serviceAccountName="demo-keda")])
-    metadata, apis = ("127.0.0.1", free_port()), ("127.0.0.1", free_port())
-    close = made.serve(layout.google_apis, metadata, apis)
-    name = next(one for one in GOOGLE_NAMES if one.startswith("monitoring"))
-    try:
-        trusted = ssl.create_default_context(cafile=str(layout.authority))
-        with httpx.Client(trust_env=False, verify=trusted) as client:
-            answer = client.get(f"http://127.0.0.1:{metadata[1]}{TOKEN_PATH}", headers=GOOGLE)
-            assert answer.headers["Metadata-Flavor"] == "Google"
-            read = client.get(
-                f"https://127.0.0.1:{apis[1]}{QUERY}",
-                headers={"Authorization": f"Bearer {answer.json()['access_token']}", "Host": name},
-                extensions={"sni_hostname": name},
-            )
-        assert (read.status_code, asked) == (200, ["/api/v1/query?query=up"])
-    finally:
-        close()

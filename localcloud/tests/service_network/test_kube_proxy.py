@@ -78,24 +78,6 @@ async def first_bytes(address: Address) -> bytes:
         writer.close()
 
 
-def test_connections_go_to_the_endpoints_in_turn_and_a_server_may_speak_first() -> None:
-    async def run() -> list[bytes]:
-        async with endpoint(naming(b"one")) as one, endpoint(naming(b"two")) as two, service(one, two) as address:
-            return [await first_bytes(address) for _ in range(4)]
-
-    answers = asyncio.run(run())
-    assert sorted(answers[:2]) == [b"one", b"two"]
-    assert answers[2:] == answers[:2]
-
-
-def test_an_endpoint_that_refuses_is_passed_over() -> None:
-    async def run() -> list[bytes]:
-        async with endpoint(naming(b"one")) as one, service(free(), one) as address:
-            return [await first_bytes(address) for _ in range(3)]
-
-    assert asyncio.run(run()) == [b"one"] * 3
-
-
 def test_a_client_whose_service_has_no_endpoint_that_answers_is_cut_off_at_once() -> None:
     async def run() -> bytes:
         async with service(free(), free()) as address, asyncio.timeout(2):
@@ -103,26 +85,6 @@ def test_a_client_whose_service_has_no_endpoint_that_answers_is_cut_off_at_once(
 
     with contextlib.suppress(ConnectionResetError):
         assert asyncio.run(run()) == b""
-
-
-def test_everything_arrives_in_both_directions_and_the_end_of_one_leaves_the_other_open() -> None:
-    sent = bytes(range(256)) * 40_000  # 10 MB
-
-    async def whole(reader: Reader, writer: Writer) -> None:
-        data = await reader.read()  # until the client ends its direction
-        writer.write(data[::-1])
-        await writer.drain()
-
-    async def run() -> bytes:
-        async with endpoint(whole) as one, service(one) as address, asyncio.timeout(30):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            writer.write_eof()
-            received = await reader.read()
-            writer.close()
-            return received
-
-    assert asyncio.run(run()) == sent[::-1]
 
 
 def test_a_slow_reader_stops_the_sender_instead_of_filling_memory() -> None:

@@ -1,8 +1,7 @@
-"""The order in which ComputeClasses try node pools, and hosts that move back to an earlier one."""
+"""Hosts that stay where they are; ``real_kubernetes/test_nodes.py`` shows those that move."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from localcloud.nodes.compute_classes import Preference, preferences, to_leave
 from localcloud.tests.nodes.objects import tpu_pool
 
 RESERVED, SPOT, OTHER = (tpu_pool(name) for name in ("reserved", "spot", "other"))
-LISTED = {"reserved": Preference("v6e", 0, migrates=True), "spot": Preference("v6e", 1, migrates=True)}
 IN_STOCK = (RESERVED.id, SPOT.id, OTHER.id)
 
 
@@ -22,13 +20,10 @@ def compute_class(*pools: list[str], **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "v6e"}, "spec": {"priorities": [{"nodepools": one} for one in pools], **spec}}
 
 
-def group(pool: Any, size: int, priority: int = 0, **changed: Any) -> NodeGroup:
+def group(pool: Any, size: int, priority: int = 0) -> NodeGroup:
     template = nodes.template(pool, pool.zones[0])
-    return replace(
-        NodeGroup(
-            pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=1, template=template, priority=priority
-        ),
-        **changed,
+    return NodeGroup(
+        pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=1, template=template, priority=priority
     )
 
 
@@ -42,23 +37,7 @@ def test_a_class_with_other_rules_than_node_pools_orders_nothing() -> None:
     assert preferences([{"metadata": {"name": "c"}, "spec": {"priorities": [{"machineFamily": "n2"}]}}]) == {}
 
 
-def test_a_node_of_the_later_pool_leaves_once_the_earlier_one_has_hosts() -> None:
-    assert to_leave([group(RESERVED, 0), group(SPOT, 2, 1)], LISTED, IN_STOCK) == SPOT.id
-
-
-@pytest.mark.parametrize(
-    ("earlier", "in_stock"),
-    [
-        (group(RESERVED, 0), (SPOT.id,)),
-        (group(RESERVED, 0, in_backoff=True), IN_STOCK),
-        (group(RESERVED, RESERVED.maximum), IN_STOCK),
-    ],
-    ids=["out of stock", "in backoff", "full"],
-)
-def test_a_node_stays_while_the_earlier_pool_cannot_grow(earlier: NodeGroup, in_stock: tuple[str, ...]) -> None:
-    assert to_leave([earlier, group(SPOT, 2, 1)], LISTED, in_stock) is None
-
-
 def test_a_pool_without_nodes_and_a_pool_of_another_class_are_left_alone() -> None:
-    listed = {**LISTED, "other": Preference("another", 1, migrates=True)}
+    listed = {name: Preference("v6e", at, migrates=True) for at, name in enumerate(("reserved", "spot"))}
+    listed["other"] = Preference("another", 1, migrates=True)
     assert to_leave([group(RESERVED, 0), group(SPOT, 0, 1), group(OTHER, 2, 1)], listed, IN_STOCK) is None

@@ -38,13 +38,6 @@ async def whole(reader: asyncio.StreamReader) -> list[bytes]:
     return (await reader.read()).splitlines()
 
 
-@pytest.mark.parametrize(("query", "lines"), [("", 3), ("?tailLines=2", 2), ("?tailLines=9", 3), ("?tailLines=0", 0)])
-def test_the_last_lines_are_given(tmp_path: Path, query: str, lines: int) -> None:
-    file = tmp_path / "main.0.log"
-    file.write_bytes(b"one\ntwo\nthree\n")
-    assert ask(file, query, whole) == [b"one", b"two", b"three"][3 - lines :]
-
-
 def test_following_goes_on_when_the_log_was_moved_aside(tmp_path: Path) -> None:
     file = tmp_path / "main.0.log"
     file.write_bytes(b"a first line that is longer than the next\n")

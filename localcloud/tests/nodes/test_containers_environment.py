@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pytest
@@ -24,16 +23,7 @@ def service(name: str, namespace: str, address: str, *ports: dict[str, Any]) -> 
 
 
 KUBERNETES = service("kubernetes", "default", "10.96.0.1", {"name": "https", "port": 443})
-SECRET = {"metadata": {"name": "s", "namespace": "n"}, "data": {"key": base64.b64encode(b"hidden").decode()}}
-CONFIG = {"metadata": {"name": "c", "namespace": "n"}, "data": {"a": "1", "b-c": "2", "not a name": "3"}}
-
-
-def sources(*services: dict[str, Any]) -> Sources:
-    return Sources(
-        mirror(client.SECRETS, SECRET),
-        mirror(client.CONFIG_MAPS, CONFIG),
-        mirror(client.SERVICES, KUBERNETES, *services),
-    )
+SECRET = {"metadata": {"name": "s", "namespace": "n"}, "data": {"key": ""}}
 
 
 def made(container: dict[str, Any], *services: dict[str, Any], **spec: Any) -> dict[str, str]:
@@ -42,7 +32,10 @@ def made(container: dict[str, Any], *services: dict[str, Any], **spec: Any) -> d
         "spec": {"nodeName": "node", "containers": [container], **spec},
         "status": {"podIP": "10.244.1.2", "hostIP": "10.128.0.1"},
     }
-    return environment.environment(pod, container, sources(*services), {"PATH": "/bin"}, {"cpu": "7910m"})
+    known = Sources(
+        mirror(client.SECRETS, SECRET), mirror(client.CONFIG_MAPS), mirror(client.SERVICES, KUBERNETES, *services)
+    )
+    return environment.environment(pod, container, known, {"PATH": "/bin"}, {"cpu": "7910m"})
 
 
 def env(*entries: dict[str, Any], **container: Any) -> dict[str, str]:
@@ -63,18 +56,6 @@ def test_references_as_kubernetes_expands_them(text: str, expanded: str) -> None
     assert environment.expand(text, {"A": "1"}) == expanded
 
 
-def test_variables_build_on_those_before_them() -> None:
-    variables = env({"name": "A", "value": "1"}, {"name": "B", "value": "$(A)$(C)"}, {"name": "C", "value": "3"})
-    assert variables["B"] == "1$(C)"
-
-
-def test_the_api_server_is_found_by_every_pod() -> None:
-    variables = env()
-    assert variables["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
-    assert variables["KUBERNETES_SERVICE_PORT"] == "443"
-    assert variables["KUBERNETES_PORT_443_TCP_ADDR"] == "10.96.0.1"
-
-
 def test_services_of_the_namespace_are_told_unless_links_are_off() -> None:
     # A Service named `vllm` gives VLLM_PORT=tcp://…, which vLLM takes for its own setting.
     vllm = service("vllm", "n", "10.96.0.9", {"name": "http", "port": 8000})
@@ -88,41 +69,11 @@ def test_services_of_the_namespace_are_told_unless_links_are_off() -> None:
     assert without["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
 
 
-def test_secrets_and_config_maps() -> None:
-    result = made(
-        {
-            "name": "main",
-            "envFrom": [{"configMapRef": {"name": "c"}, "prefix": "P_"}],
-            "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}],
-        }
-    )
-    assert result["TOKEN"] == "hidden"
-    assert (result["P_a"], result["P_b-c"]) == ("1", "2")
-    assert "P_not a name" not in result
-
-
 @pytest.mark.parametrize("reference", [{"name": "s", "key": "other"}, {"name": "absent", "key": "key"}])
 def test_what_is_missing_holds_the_container_up_unless_optional(reference: dict[str, str]) -> None:
     with pytest.raises(MissingObject, match=reference["name"]):
         env({"name": "A", "valueFrom": {"secretKeyRef": reference}})
     assert "A" not in env({"name": "A", "valueFrom": {"secretKeyRef": {**reference, "optional": True}}})
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("metadata.name", "p"),
-        ("metadata.labels['app']", "x"),
-        ("metadata.annotations['none']", ""),
-        ("metadata.labels", 'app="x"'),
-        ("spec.nodeName", "node"),
-        ("status.podIP", "10.244.1.2"),
-        ("status.hostIP", "10.128.0.1"),
-        ("spec.serviceAccountName", "default"),
-    ],
-)
-def test_the_downward_api(path: str, value: str) -> None:
-    assert env({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}})["A"] == value
 
 
 @pytest.mark.parametrize(

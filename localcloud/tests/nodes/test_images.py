@@ -66,3 +66,26 @@ def test_an_image_of_a_remote_repository_is_that_of_its_upstream_once_the_reposi
     with CloudFile(tmp_path / "cloud" / "google.json").edit() as content:
         content["objects"] = {REPOSITORY: {"projects/p/locations/us-east5/repositories/llmd-quay": {"inputs": made}}}
     assert entries.find(image).repository == "quay.io/jetstack/cert-manager-webhook"
+
+
+@pytest.mark.parametrize(
+    ("image", "repository"),
+    [
+        ("busybox", "busybox"),
+        ("quay.io/a/b:v1", "quay.io/a/b"),
+        ("localhost:5000/a/b", "localhost:5000/a/b"),
+        ("localhost:5000/a/b:v1@sha256:00", "localhost:5000/a/b"),
+    ],
+)
+def test_tag_and_digest_are_left_out(image: str, repository: str) -> None:
+    assert images.repository_of(image) == repository
+
+
+def test_a_program_that_is_not_built_says_how_to(tmp_path: Path) -> None:
+    def absent(name: str) -> Path:
+        raise RuntimeError(f"build {name} so")
+
+    entries = ImageTable(tmp_path, absent)
+    entry = entries.find("registry.k8s.io/lws/lws:v0.9.0")
+    with pytest.raises(NoImage, match="Program lws-manager is missing: build lws-manager so"):
+        entries.sees(entry)

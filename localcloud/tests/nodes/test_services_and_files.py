@@ -11,50 +11,30 @@ from localcloud.nodes import projected
 from localcloud.nodes.projected import File
 from localcloud.service_network.routing_table import table
 
+SERVICE = {
+    "metadata": {"name": "s", "namespace": "n"},
+    "spec": {"clusterIPs": ["10.96.0.9"], "ports": [{"name": "http", "port": 80, "protocol": "TCP"}]},
+}
 
-def service(address: str = "10.96.0.9", **port: Any) -> dict[str, Any]:
-    ports = [{"name": "http", "port": 80, "protocol": "TCP", **port}]
-    return {"metadata": {"name": "s", "namespace": "n"}, "spec": {"clusterIPs": [address], "ports": ports}}
 
-
-def endpoints(*conditions: tuple[str, dict[str, bool]], port: str = "http") -> dict[str, Any]:
+def endpoints(*conditions: tuple[str, dict[str, bool]]) -> dict[str, Any]:
     return {
         "metadata": {"name": "s-1", "namespace": "n", "labels": {"kubernetes.io/service-name": "s"}},
         "addressType": "IPv4",
-        "ports": [{"name": port, "port": 8000}],
+        "ports": [{"name": "http", "port": 8000}],
         "endpoints": [{"addresses": [address], "conditions": state} for address, state in conditions],
     }
 
 
-READY, UNREADY = {"ready": True}, {"ready": False}
+READY = {"ready": True}
 ENDING = {"ready": False, "serving": True, "terminating": True}
 
 
-def test_ready_endpoints_take_the_connections() -> None:
-    routes = table([service()], [endpoints(("10.244.1.3", READY), ("10.244.1.2", READY), ("10.244.1.4", UNREADY))])
-    assert routes == {("10.96.0.9", 80): (("10.244.1.2", 8000), ("10.244.1.3", 8000))}
-
-
 def test_ending_endpoints_serve_only_when_no_other_is_left() -> None:
-    assert table([service()], [endpoints(("10.244.1.2", READY), ("10.244.1.3", ENDING))]) == {
-        ("10.96.0.9", 80): (("10.244.1.2", 8000),)
-    }
-    assert table([service()], [endpoints(("10.244.1.3", ENDING))]) == {("10.96.0.9", 80): (("10.244.1.3", 8000),)}
-
-
-@pytest.mark.parametrize(
-    ("one", "slices"),
-    [
-        (service("None"), [endpoints(("10.244.1.2", READY))]),
-        (service(protocol="UDP"), [endpoints(("10.244.1.2", READY))]),
-        (service(), [endpoints(("10.244.1.2", UNREADY))]),
-        (service(), [endpoints(("10.244.1.2", READY), port="other")]),
-        (service(), []),
-    ],
-    ids=["headless", "UDP", "nobody ready", "another port", "no slice"],
-)
-def test_nothing_listens_where_nothing_could_answer(one: dict[str, Any], slices: list[dict[str, Any]]) -> None:
-    assert table([one], slices) == {}
+    address = ("10.96.0.9", 80)
+    both = [endpoints(("10.244.1.2", READY), ("10.244.1.3", ENDING))]
+    assert table([SERVICE], both) == {address: (("10.244.1.2", 8000),)}
+    assert table([SERVICE], [endpoints(("10.244.1.3", ENDING))]) == {address: (("10.244.1.3", 8000),)}
 
 
 def test_files_change_all_at_once_and_the_old_ones_go(tmp_path: Path) -> None:
@@ -67,13 +47,6 @@ def test_files_change_all_at_once_and_the_old_ones_go(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir() if not one.name.startswith("..")) == ["a"]
     assert (tmp_path / "..data").readlink() != before
     assert not (tmp_path / before).exists()
-
-
-def test_the_same_content_is_not_written_again(tmp_path: Path) -> None:
-    projected.write(tmp_path, {"a": File(b"1")})
-    before = (tmp_path / "..data").readlink()
-    assert not projected.write(tmp_path, {"a": File(b"1")})
-    assert (tmp_path / "..data").readlink() == before
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../up", "a/../../up", ""])

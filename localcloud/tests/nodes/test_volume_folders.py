@@ -90,19 +90,3 @@ def test_a_link_that_a_container_made_is_not_followed_out_of_the_volume(tmp_path
         made.mounts(container(subPath="out"))
     [mount] = made.mounts(container(subPath="in"))
     assert Path(mount.source) == (folder / "there").resolve()
-
-
-@pytest.mark.parametrize(
-    ("volume", "mount", "location"),
-    [
-        ({"emptyDir": {}}, {"subPath": "a/b"}, "pod/volumes/v/a/b"),
-        (CLAIM, {"subPath": "qwen"}, "shared/claims/n_weights/qwen"),
-        (bucket("weights"), {}, "shared/buckets/weights"),
-        (bucket("weights", "only-dir=qwen/v1,implicit-dirs"), {}, "shared/buckets/weights/qwen/v1"),
-    ],
-)
-def test_ordinary_paths_are_where_they_were(
-    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], location: str
-) -> None:
-    [made_mount] = volumes(tmp_path, volume).mounts(container(**mount))
-    assert Path(made_mount.source) == tmp_path / location

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from llmd_common.pulumi_signatures import UNKNOWN
 
 if TYPE_CHECKING:
     from localcloud.tests.providers.conftest import Standin
@@ -39,36 +36,11 @@ def runs(laptop_home: Path, **over: str) -> None:
     (laptop_home / "cluster" / "laptop.json").write_text(json.dumps(FACTS | over))
 
 
-def test_a_cluster_takes_endpoints_and_certificate_of_the_control_plane_that_runs(
-    laptop_google: Standin, laptop_home: Path
-) -> None:
-    runs(laptop_home)
-    made = laptop_google.create(KIND, CLUSTER)
-    assert made.outputs["endpoint"] == FACTS["endpoint"]
-    assert base64.b64decode(made.outputs["masterAuth"]["clusterCaCertificate"]).decode() == FACTS["caCertificate"]
-    dns = made.outputs["controlPlaneEndpointsConfig"]["dnsEndpointConfig"]["endpoint"]
-    assert dns == FACTS["dnsEndpoint"]
-    assert made.outputs["clusterIpv4Cidr"] == FACTS["clusterIpv4Cidr"]
-
-
-def test_endpoints_are_unknown_in_a_first_preview_as_on_google_cloud(laptop_google: Standin, laptop_home: Path) -> None:
-    runs(laptop_home)
-    planned = laptop_google.create(KIND, CLUSTER, preview=True)
-    assert planned.outputs["endpoint"] == UNKNOWN
-    assert planned.outputs["masterAuth"]["clusterCaCertificate"] == UNKNOWN
-
-
 def test_a_second_cluster_is_refused_with_the_first_ones_name(laptop_google: Standin, laptop_home: Path) -> None:
     runs(laptop_home)
     laptop_google.create(KIND, CLUSTER)
     with pytest.raises(Exception, match=r"one control plane, which projects/rehearsal/.*/clusters/gke already uses"):
         laptop_google.create(KIND, CLUSTER | {"name": "second"})
-
-
-def test_after_the_first_cluster_is_gone_another_may_come(laptop_google: Standin, laptop_home: Path) -> None:
-    runs(laptop_home)
-    laptop_google.delete(KIND, laptop_google.create(KIND, CLUSTER))
-    assert laptop_google.create(KIND, CLUSTER | {"name": "second"}).outputs["endpoint"] == FACTS["endpoint"]
 
 
 def test_without_a_running_control_plane_no_cluster_is_made_and_the_fix_is_named(laptop_google: Standin) -> None:

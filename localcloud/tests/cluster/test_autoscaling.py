@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from llmd_common.problems import Stale
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud import binaries
-from localcloud.cluster import autoscaling, lifecycle, start
-from localcloud.cluster.processes import PROGRAMS
+from localcloud.cluster import autoscaling, lifecycle
 from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
@@ -61,20 +59,6 @@ def test_keda_and_prometheus_are_built_only_for_stacks_that_keda_scales(
     lifecycle.ensure_binaries(workdir, Console(quiet=True), stack)
     assert by == [Path("kubectl") if expected else None]
     assert set(autoscaling.PROGRAMS) <= set(built) if expected else not set(autoscaling.PROGRAMS) & set(built)
-
-
-@pytest.mark.parametrize(("stack", "expected"), [("scaled", options.PROGRAMS), ("managed", ()), (None, ())])
-def test_prometheus_runs_for_stacks_that_keda_scales(
-    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, expected: tuple[str, ...]
-) -> None:
-    started: list[str] = []
-
-    def record(_: Workdir, programs: Mapping[str, Path], __: Console) -> None:
-        started.extend(programs)
-
-    monkeypatch.setattr(start, "start", record)
-    lifecycle.start_cluster(workdir, Console(quiet=True), stack)
-    assert started == [*PROGRAMS, *expected]
 
 
 @pytest.mark.parametrize("running", [True, False])

@@ -21,8 +21,6 @@ KUBECTL = """\
 import json, os, sys
 words = sys.argv[1:]
 os.makedirs(os.environ.get("KUBECACHEDIR") or os.path.join(os.environ.get("HOME", ""), ".kube", "cache"), exist_ok=True)
-with open({calls!r}, "a") as calls:
-    print(*words, file=calls)
 table = {table!r}
 if table is None:
     sys.exit("The connection to the server 127.0.0.1:6443 was refused - did you specify the right host or port?")
@@ -49,15 +47,7 @@ Wait = Callable[[Deployments | None], list[str]]
 
 
 @pytest.fixture
-def calls(tmp_path: Path) -> Path:
-    """What kubectl was asked, a call a line."""
-    file = tmp_path / "calls"
-    file.touch()
-    return file
-
-
-@pytest.fixture
-def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
+def wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
     """Waits in a cluster of Deployments, by ``namespace/name`` with whether they are ready; gives what it says."""
 
     def command(pid: int, arguments: Sequence[str]) -> list[str]:
@@ -66,7 +56,7 @@ def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
 
     def with_(table: Deployments | None) -> list[str]:
         kubectl = tmp_path / "kubectl"
-        kubectl.write_text(KUBECTL.format(shebang=SHEBANG, calls=str(calls), table=table))
+        kubectl.write_text(KUBECTL.format(shebang=SHEBANG, table=table))
         kubectl.chmod(0o755)
         output = io.StringIO()
         controllers.wait(Workdir(tmp_path, tmp_path / "home", "laptop"), Console(file=output))
@@ -88,26 +78,9 @@ def test_a_controllers_deployment_that_does_not_come_back_is_said(wait: Wait) ->
     ]
 
 
-def test_controllers_of_every_namespace_have_one_time_limit(wait: Wait, calls: Path) -> None:
-    assert wait(dict.fromkeys([*AWAY, KSERVE], False))[0].endswith("cert-manager-webhook")
-    waits = [line for line in calls.read_text().splitlines() if line.startswith("wait")]
-    assert waits == [f"wait --for=condition=Available --timeout={controllers.WAIT_SECONDS}s -f -"]
-
-
-def test_before_the_first_controller_there_is_nothing_to_wait_for(wait: Wait, calls: Path) -> None:
-    assert wait({MODEL: False}) == []
-    assert "wait" not in calls.read_text()
-
-
 def test_an_api_server_that_does_not_answer_is_said_once_and_the_update_goes_on(wait: Wait) -> None:
     (output,) = wait(None)
     assert output.startswith("cluster: The connection to the server")
-
-
-def test_without_a_cluster_nothing_is_asked(wait: Wait, calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discover, "running", lambda home: None)  # pyright: ignore[reportUnknownLambdaType]
-    assert wait({KSERVE: False}) == []
-    assert calls.read_text() == ""
 
 
 def test_the_folder_that_make_runs_in_stays_as_it_was(

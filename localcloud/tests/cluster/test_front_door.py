@@ -110,12 +110,6 @@ def test_the_models_are_asked_once_every_envoy_that_serves_has_the_sidecar(pods:
     assert (front_door.not_replaced(pods, 2) == "") == done
 
 
-def test_what_is_missing_is_counted() -> None:
-    assert front_door.not_replaced([envoy(), envoy(sidecar=False)], 2) == (
-        f"front door: 1 of 2 Envoys are ready with the container {SIDECAR}"
-    )
-
-
 def test_nothing_waits_for_a_sidecar_that_never_comes_because_all_models_are_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,28 +49,9 @@ ANSWERS = {
             }
         }
     ),
-    "created": json.dumps({"metadata": {"managedFields": [{"manager": "kubectl-create", "operation": "Update"}]}}),
     "owner=helm,name=done": "superseded deployed",
     "owner=helm,name=begun": "pending-install",
 }
-
-
-@pytest.mark.parametrize(
-    ("type_", "kind"),
-    [
-        ("kubernetes:core/v1:Namespace", "Namespace.v1."),
-        ("kubernetes:apps/v1:Deployment", "Deployment.v1.apps"),
-        ("kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService", "LLMInferenceService.v1alpha2.serving.kserve.io"),
-    ],
-)
-def test_a_type_becomes_the_kind_that_kubectl_takes(type_: str, kind: str) -> None:
-    assert pending_creates.kind(type_) == kind
-
-
-def test_an_object_that_exists_is_taken_over_by_namespace_and_name(workdir: Workdir, asked: list[str]) -> None:
-    one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}})
-    assert cloud_files.find(workdir, one) == "models/there"
-    assert asked == ["get Deployment.v1.apps there -n models --ignore-not-found -o name"]
 
 
 def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(workdir: Workdir, asked: list[str]) -> None:
@@ -79,29 +60,20 @@ def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(workdi
     assert asked == ["get Deployment.v1.apps applied -n models --show-managed-fields -o json"]
 
 
-def test_nothing_is_noted_of_what_the_provider_did_not_apply(workdir: Workdir, asked: list[str]) -> None:
-    created = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "created", "namespace": "models"}})
-    assert cloud_files.noted(workdir, created) == {}
-    assert cloud_files.noted(workdir, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"})) == {}
-    assert cloud_files.noted(workdir, creating("gcp:compute/network:Network", {"name": "net"})) == {}
-    assert len(asked) == 1
-
-
-def test_a_cluster_wide_object_has_its_name_as_identity(workdir: Workdir, asked: list[str]) -> None:
-    assert (
-        cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}})) == "there"
-    )
-
-
-def test_an_object_that_does_not_exist_is_made_again(workdir: Workdir, asked: list[str]) -> None:
-    assert cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}})) is None
-
-
-def test_a_finished_release_is_taken_over(workdir: Workdir, asked: list[str]) -> None:
-    assert (
-        cloud_files.find(workdir, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}))
-        == "kserve/done"
-    )
+@pytest.mark.parametrize(
+    ("type_", "inputs", "identity"),
+    [
+        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}}, "there"),
+        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}}, None),
+        ("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}}, "models/there"),
+        (pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}, "kserve/done"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_what_exists_is_taken_over_and_what_does_not_is_made_again(
+    workdir: Workdir, type_: str, inputs: Mapping[str, object], identity: str | None
+) -> None:
+    assert cloud_files.find(workdir, creating(type_, inputs)) == identity
 
 
 def test_a_release_that_was_only_begun_is_forgotten_so_that_it_can_be_installed(

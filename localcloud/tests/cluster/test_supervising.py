@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -17,7 +16,6 @@ import pytest
 from llmd_gke.repository import CLONE
 from localcloud.cluster.service import Service, pause_seconds, written
 from localcloud.cluster.supervisor import Kept, Supervisor
-from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 
@@ -115,17 +113,6 @@ def test_what_comes_after_starts_when_the_first_is_ready(layout: Layout, supervi
     os.close(descriptor)
 
 
-def test_a_process_that_dies_is_started_again_and_its_death_is_told(layout: Layout, supervise: Supervise) -> None:
-    supervise(one=(FOREVER, ()))
-    first = named(until(layout, lambda state: state.state == "ready"), "one").pid
-    os.kill(first, signal.SIGKILL)
-    again = named(
-        until(layout, lambda state: named(state, "one").restarts == 1 and named(state, "one").pid != 0), "one"
-    )
-    assert again.pid != first
-    assert again.last_exit == "signal SIGKILL"
-
-
 def test_a_process_that_cannot_start_fails_the_whole_with_the_end_of_its_log(
     layout: Layout, supervise: Supervise
 ) -> None:
@@ -203,24 +190,6 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
     assert supervisor.wait(timeout=60) == 0
     assert ends.read_text().split() == ["second", "first"]
     assert not psutil.pid_exists(named(ready, "deaf").pid)
-
-
-def test_a_renewal_forgets_what_was_stored_and_starts_everything_again(layout: Layout, supervise: Supervise) -> None:
-    stored = [layout.etcd / "member" / "snap" / "db", layout.pods / "models_a-pod" / "log"]
-    for file in stored:
-        file.parent.mkdir(parents=True)
-        file.write_text("of before")
-    supervisor = supervise(first=(FOREVER, ()), second=(FOREVER, ("first",)))
-    before = until(layout, lambda state: state.state == "ready").processes
-    renew.asked(layout).touch()
-    supervisor.send_signal(renew.RENEW)
-    after = until(layout, lambda state: not renew.asked(layout).exists() and state.state != "starting")
-    assert after.state == "ready"
-    assert [file for file in stored if file.exists()] == []
-    assert [one.state for one in after.processes] == ["ready", "ready"]
-    assert named(after, "second").since > named(after, "first").since
-    assert [one.pid for one in before if psutil.pid_exists(one.pid)] == []
-    assert [(one.restarts, one.last_exit) for one in after.processes] == [(0, "")] * 2, "they ended as they were told"
 
 
 def test_pauses_double_up_to_half_a_minute() -> None:

@@ -173,45 +173,26 @@ def test_a_picker_that_does_not_answer_is_missed(watched: Laptop, prometheus: Pr
     assert fired(prometheus, well) == {"PickerMetricsAbsent"}
 
 
-def test_more_requests_than_servers_take_are_queueing(watched: Laptop, prometheus: Prometheus, well: float) -> None:
-    """One request at a time, a tenth of a second each: of 20 clients a server the last waits two seconds."""
+SLOW: dict[str, tuple[dict[str, str], int, int]] = {
+    # One request at a time, a tenth of a second each: of 20 clients a server the last waits two seconds.
+    "ModelQueueing": ({"inter_token_latency": "10ms"}, 60, 5),
+    "FirstTokenSlow": ({"time_to_first_token": "6s"}, 1, 2),
+    "TokensSlow": ({"inter_token_latency": "300ms"}, 1, 10),
+}
+"""Alerts, with the servers' times, the requests at once and the tokens of each that fire them."""
+
+
+@pytest.mark.parametrize("alert", SLOW)
+def test_a_queue_and_slow_tokens_are_noticed(watched: Laptop, prometheus: Prometheus, well: float, alert: str) -> None:
+    times, at_once, tokens = SLOW[alert]
     servers = models.servers(watched)
-    faults.configure(watched, servers, inter_token_latency="10ms")
+    faults.configure(watched, servers, **times)
     try:
-        with faults.load(watched, *endpoint(watched), at_once=60, tokens=5):
-            awaited(prometheus, "ModelQueueing")
+        with faults.load(watched, *endpoint(watched), at_once=at_once, tokens=tokens):
+            awaited(prometheus, alert)
     finally:
-        faults.configure(watched, servers, inter_token_latency="0ms")
-    assert fired(prometheus, well) == {"ModelQueueing"}
-
-
-def test_a_slow_first_token_is_noticed(watched: Laptop, prometheus: Prometheus, well: float) -> None:
-    servers = models.servers(watched)
-    faults.configure(watched, servers, time_to_first_token="6s")
-    try:
-        with faults.load(watched, *endpoint(watched), at_once=1, tokens=2):
-            awaited(prometheus, "FirstTokenSlow")
-    finally:
-        faults.configure(watched, servers, time_to_first_token="0ms")
-    assert fired(prometheus, well) == {"FirstTokenSlow"}
-
-
-def test_slow_tokens_are_noticed(watched: Laptop, prometheus: Prometheus, well: float) -> None:
-    servers = models.servers(watched)
-    faults.configure(watched, servers, inter_token_latency="300ms")
-    try:
-        with faults.load(watched, *endpoint(watched), at_once=1, tokens=10):
-            awaited(prometheus, "TokensSlow")
-    finally:
-        faults.configure(watched, servers, inter_token_latency="0ms")
-    assert fired(prometheus, well) == {"TokensSlow"}
-
-
-def test_a_pod_that_finds_no_node_is_unschedulable(watched: Laptop, prometheus: Prometheus, well: float) -> None:
-    """The pool has four nodes at most. A pod that waits that long is a lost replica, too, a little later."""
-    with models.replicas(watched, REPLICAS + 2, after=REPLICAS):
-        awaited(prometheus, "ModelPodUnschedulable")
-    assert fired(prometheus, well) <= {"ModelPodUnschedulable", "ModelLostReplicas"}
+        faults.configure(watched, servers, **dict.fromkeys(times, "0ms"))
+    assert fired(prometheus, well) == {alert}
 
 
 def test_a_replica_for_which_google_has_no_host_is_unschedulable_and_status_names_the_cause(

@@ -27,7 +27,6 @@ from localcloud.tests.real_kubernetes.autoscaling import (
 )
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 
-CONTROLLER = "kube-controller-manager"
 FEW = 5
 """Streams at once for which one replica is enough."""
 ROUNDS = 10
@@ -93,20 +92,4 @@ def test_the_shipped_window_keeps_replicas_that_are_not_needed(scaled: Laptop, t
         ):
             assert autoscaler(scaled)["spec"]["behavior"]["scaleDown"] == SHIPPED["scaleDown"]
             keeps(scaled, MOST, load, "AbleToScale", "ScaleDownStabilized")
-        assert load.broken() == []
-
-
-def test_after_the_window_one_replica_goes_and_the_next_one_waits_for_its_turn(scaled: Laptop, tmp_path: Path) -> None:
-    with back_to_one(scaled):
-        down = autoscaler(scaled)["spec"]["behavior"]["scaleDown"]
-        assert down == SHIPPED["scaleDown"] | {"stabilizationWindowSeconds": 60}
-        with most_replicas_and_few_streams(scaled, tmp_path) as load:
-            # The controller takes back at once what it has added within ten minutes. The next one remembers nothing.
-            restarts = scaled.process(CONTROLLER).restarts
-            controller = scaled.outer(CONTROLLER)
-            assert controller is not None
-            controller.kill()
-            until(lambda: scaled.process(CONTROLLER).restarts > restarts, "another controller", 60)
-            await_replicas(scaled, MOST - 1)
-            keeps(scaled, MOST - 1, load, "ScalingLimited", "ScaleDownLimit")
         assert load.broken() == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from llmd_gke.rules import schedule
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.autoscaling import (
@@ -25,15 +23,6 @@ FIRST = timedelta(minutes=3)
 NIGHT = timedelta(minutes=5)
 """Longer than it takes until the host has gone too."""
 DAY = timedelta(minutes=30)
-
-
-@pytest.mark.parametrize("hour", range(24))
-def test_it_is_noon_in_the_time_zone_of_the_test(hour: int) -> None:
-    now = datetime(2026, 3, 4, hour, 30, tzinfo=UTC)
-    zone, there = around_noon(now)
-    assert there.hour == 12
-    assert schedule.is_open(zone, [hours(there, there + DAY)], now)
-    assert not schedule.is_open(zone, [hours(there + FIRST, there + DAY)], now)
 
 
 def test_a_model_goes_to_zero_at_the_end_of_its_hours_and_comes_back_at_their_beginning(scaled: Laptop) -> None:

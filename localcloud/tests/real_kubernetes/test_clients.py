@@ -18,11 +18,11 @@ from llmd_gke.manifests import routing
 from llmd_gke.settings import GatewaySettings, ModelSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.clients import asking
-from localcloud.tests.real_kubernetes.clients.asking import AT_ONCE, CLIENTS, SHORT, Endpoint
+from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.clients.certificates import authority_and_secret
 from localcloud.tests.real_kubernetes.clients.curl import curl
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import NAMES, Served, ask, chat
+from localcloud.tests.real_kubernetes.serving import NAMES, Served, chat
 
 NAMESPACE = "clients"
 CLASSES = {"gateway": REGIONAL_INTERNAL, "external": REGIONAL_EXTERNAL}
@@ -100,8 +100,6 @@ def answers(laptop: Laptop, endpoint: Endpoint) -> bool:
     return done.status == 200
 
 
-# -- OpenAI's clients -------------------------------------------------------------------------------------------------
-
 every = pytest.mark.parametrize(("client", "gateway"), [(one, other) for other in GATEWAYS for one in CLIENTS])
 
 
@@ -175,11 +173,6 @@ def test_a_key_is_neither_needed_nor_looked_at_at_the_path_of_a_model(suite: Sui
 
 
 @every
-def test_many_at_once_get_each_its_own_answer(suite: Suite, client: str, gateway: str) -> None:
-    assert suite.case(client, gateway, "at once") == {"answers": AT_ONCE, "own": True}
-
-
-@every
 def test_a_failing_server_is_asked_again_by_the_client_and_not_by_the_load_balancer(
     suite: Suite, client: str, gateway: str
 ) -> None:
@@ -192,89 +185,11 @@ def test_a_failing_server_is_asked_again_by_the_client_and_not_by_the_load_balan
     assert {entry["attempts"] for entry in failed} == {1}
 
 
-@every
-def test_a_time_out_of_the_client_ends_its_waiting(suite: Suite, client: str, gateway: str) -> None:
-    seen = suite.case(client, gateway, "time-out")
-    assert seen["error"] in ("APITimeoutError", "APIConnectionTimeoutError"), seen
-    assert 1 <= seen["seconds"] < 10
-
-
-@every
-def test_a_client_that_leaves_a_stream_leaves_nothing_in_the_load_balancer(
-    suite: Suite, client: str, gateway: str
-) -> None:
-    """The load balancer resets the request to the server, which ends it in vLLM. The simulator computes on."""
-    assert suite.case(client, gateway, "cancelled")["events"] == 3
-    until(lambda: under_way(suite) == 0, "the end of requests that were left", 10)
-    left = [entry for entry in log(suite) if entry["flags"] == "DC"]
-    assert left, "a downstream that disconnects is in the log"
-    assert all(entry["milliseconds"] < 15_000 for entry in left)
-
-
 def log(suite: Suite) -> list[Any]:
     """What the load balancer has logged of this model's requests."""
     file = suite.served.laptop.layout.root / "gateway" / "envoy" / "access.log"
     entries = [json.loads(line) for line in file.read_text().splitlines()]
     return [entry for entry in entries if str(entry["backend"]).startswith(f"{NAMESPACE}_")]
-
-
-def under_way(suite: Suite) -> int:
-    """Requests that the load balancer has sent to backends of this model and that have no end yet."""
-    (answer,) = ask(suite.served.laptop, "http://127.0.0.1:19000", {"path": "/stats?filter=upstream_rq_active"})
-    counts = [line.rpartition(": ") for line in str(answer["text"]).splitlines()]
-    ours = [int(value) for name, _, value in counts if f"cluster.{NAMESPACE}_" in name]
-    assert ours
-    return sum(ours)
-
-
-# -- curl -------------------------------------------------------------------------------------------------------------
-
-QUESTION = chat(SHORT)["body"]
-
-
-@pytest.mark.parametrize("gateway", GATEWAYS)
-def test_curl_speaks_http_1_1(suite: Suite, gateway: str) -> None:
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", "--http1.1", body=QUESTION)
-    assert (seen.status, seen.version) == (200, "1.1")
-    assert json.loads(seen.text)["choices"][0]["message"]["content"] == SHORT
-
-
-@pytest.mark.parametrize("gateway", [name for name in GATEWAYS if name.endswith("HTTPS")])
-def test_curl_gets_http_2_over_tls(suite: Suite, gateway: str) -> None:
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", "--http2", body=QUESTION)
-    assert (seen.status, seen.version) == (200, "2")
-    assert json.loads(seen.text)["choices"][0]["message"]["content"] == SHORT
-
-
-@pytest.mark.parametrize("gateway", [name for name in GATEWAYS if name.endswith("HTTP")])
-def test_curl_that_would_like_http_2_gets_http_1_1_without_tls(suite: Suite, gateway: str) -> None:
-    """``--http2`` asks for an upgrade, which is declined."""
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", "--http2", body=QUESTION)
-    assert (seen.status, seen.version) == (200, "1.1")
-
-
-@pytest.mark.parametrize("gateway", [name for name in GATEWAYS if name.endswith("HTTP")])
-def test_curl_that_insists_on_http_2_without_tls_is_served_here(suite: Suite, gateway: str) -> None:
-    """A limit of the imitation: whether Google's load balancers do it is not documented."""
-    option = "--http2-prior-knowledge"
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", option, body=QUESTION)
-    assert (seen.status, seen.version) == (200, "2")
-
-
-@pytest.mark.parametrize("gateway", GATEWAYS)
-@pytest.mark.parametrize("version", ["--http1.1", "--http2"])
-def test_a_stream_reaches_curl_as_events(suite: Suite, gateway: str, version: str) -> None:
-    body = {**QUESTION, "stream": True}
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", version, "--no-buffer", body=body)
-    assert seen.status == 200
-    assert seen.text.rstrip().endswith("data: [DONE]")
-
-
-@pytest.mark.parametrize("gateway", GATEWAYS)
-@pytest.mark.parametrize("version", ["--http1.1", "--http2"])
-def test_what_is_no_json_gets_400(suite: Suite, gateway: str, version: str) -> None:
-    seen = curl(suite.served.laptop, suite.endpoints[gateway], "/chat/completions", version, body='{"model": ')
-    assert seen.status == 400, seen
 
 
 @pytest.mark.parametrize("gateway", GATEWAYS)
@@ -287,20 +202,3 @@ def test_a_path_of_nobody_gets_the_load_balancers_answer(suite: Suite, gateway: 
     # come (error 92). Node's own client loses none of them.
     sent = curl(laptop, endpoint, path, "--path-as-is", "--http1.1", body={"model": NAMES[0]})
     assert (sent.status, sent.text) == (404, "fault filter abort"), sent
-
-
-@pytest.mark.parametrize("gateway", [name for name in GATEWAYS if name.endswith("HTTPS")])
-def test_a_client_that_does_not_know_the_authority_refuses_the_certificate(suite: Suite, gateway: str) -> None:
-    endpoint = suite.endpoints[gateway]
-    refused = suite.served.laptop.inside("curl", "--silent", "--noproxy", "*", endpoint.base + "/models", check=False)
-    assert refused.returncode == 60, refused
-
-
-# -- guidellm ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("gateway", GATEWAYS)
-def test_guidellm_measures_without_an_error(suite: Suite, gateway: str) -> None:
-    levels = asking.guidellm(suite.served.laptop, suite.endpoints[gateway])
-    assert [(level["concurrency"], level["errors"]) for level in levels] == [(1, 0), (2, 0)]
-    assert all(level["requests"] > 0 and level["itl_p50"] > 0.015 for level in levels), levels

@@ -15,12 +15,10 @@ import pytest
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud import binaries
 from localcloud.tests.real_kubernetes.clients import asking
-from localcloud.tests.real_kubernetes.clients.asking import AT_ONCE, CLIENTS, SHORT, Endpoint
-from localcloud.tests.real_kubernetes.clients.curl import curl
+from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.conftest import need
 from localcloud.tests.real_kubernetes.front_door import skip_unless_built
 from localcloud.tests.real_kubernetes.harness import Laptop
-from localcloud.tests.real_kubernetes.serving import chat
 from localcloud.workflow import state
 
 STACK = "door"
@@ -127,32 +125,7 @@ def test_a_caller_over_its_limit_gets_429(door: Door, client: str) -> None:
     assert {(one["error"], one["status"], bool(one["message"])) for one in limited} == {("RateLimitError", 429, True)}
 
 
-def test_many_at_once_get_each_its_own_answer(door: Door, client: str) -> None:
-    assert door.case(client, "at once") == {"answers": AT_ONCE, "own": True}
-
-
 def test_a_failing_server_is_asked_again(door: Door, client: str) -> None:
     assert door.case(client, "retries")["attempts"] == ["0", "1", "2"]
     assert door.case(client, "retries")["status"] == 500
     assert door.case(client, "retries until it answers") == {"text": SHORT, "attempts": ["0", "1"]}
-
-
-def test_a_client_may_stop_waiting_and_leave_a_stream(door: Door, client: str) -> None:
-    seen = door.case(client, "time-out")
-    assert seen["error"] in ("APITimeoutError", "APIConnectionTimeoutError"), seen
-    assert 1 <= seen["seconds"] < 10
-    assert door.case(client, "cancelled")["events"] == 3
-
-
-def test_curl_and_guidellm_are_served_with_a_key(door: Door, client: str) -> None:
-    """Once for both clients of OpenAI: whichever is asked, the caller is ``batch``, whose requests are not counted."""
-    endpoint = replace(door.endpoint, key=stand_in_key("batch"))
-    question = chat(SHORT, model="qwen")["body"]
-    if client == CLIENTS[0]:
-        for option, version in (("--http1.1", "1.1"), ("--http2", "1.1"), ("--http2-prior-knowledge", "2")):
-            seen = curl(door.laptop, endpoint, "/chat/completions", option, body=question)
-            assert (seen.status, seen.version) == (200, version), option
-    else:
-        levels = asking.guidellm(door.laptop, endpoint)
-        assert [(level["concurrency"], level["errors"]) for level in levels] == [(1, 0), (2, 0)]
-        assert all(level["requests"] > 0 for level in levels), levels

@@ -18,8 +18,7 @@ from localcloud import binaries
 from localcloud.tests.real_kubernetes import faults, objects, steady_load
 from localcloud.tests.real_kubernetes.commands import called
 from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import proxies, ready, skip_unless_built
-from localcloud.tests.real_kubernetes.front_door_objects import SYSTEM
+from localcloud.tests.real_kubernetes.front_door import proxies, skip_unless_built
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.test_destroy import in_the_cluster, of_the_program
@@ -106,31 +105,6 @@ def test_a_second_run_of_the_program_changes_nothing(stack: Laptop) -> None:
     assert not re.search(r"^ +[-+~]+ *\d+ (to |created|updated|deleted|replaced)", again, re.M), again
 
 
-@pytest.mark.parametrize(
-    ("deployment", "namespace"),
-    [
-        ("front-door-redis", "envoy-gateway-system"),
-        ("envoy-gateway", "envoy-gateway-system"),
-        ("ai-gateway-controller", "envoy-ai-gateway-system"),
-    ],
-)
-def test_requests_are_served_while_a_part_is_away(stack: Laptop, deployment: str, namespace: str) -> None:
-    """As ``whenLimiterIsAway: serve`` says; controllers are needed for changes only."""
-    (before,) = [
-        one for one in objects.every(stack, "deployments", namespace=namespace) if objects.name(one) == deployment
-    ]
-    scale = ("scale", "deployment", deployment, "-n", namespace)
-    try:
-        stack.kubectl(*scale, "--replicas=0")
-        until(lambda: not objects.pods_of(stack, deployment, namespace), f"the end of {deployment}", 90)
-        seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 10))
-        assert [one["status"] for one in seen] == [200] * 10
-        assert answers(stack, (chat("hello", model="qwen"), "no-such-key-0123456789abcdef012345"))[0]["status"] == 401
-    finally:
-        stack.kubectl(*scale, f"--replicas={before['spec']['replicas']}")
-    until(lambda: ready(stack, namespace, deployment), deployment, 90)
-
-
 def test_a_key_is_added_by_an_update_that_no_client_notices(stack: Laptop, tmp_path: Path) -> None:
     def third_caller(config: dict[str, Any]) -> None:
         config["llmd-gke:frontDoor"]["callers"].append({"name": "late"})
@@ -153,15 +127,6 @@ def test_a_key_is_added_by_an_update_that_no_client_notices(stack: Laptop, tmp_p
     assert seen.requests >= 35
     assert seen.failed == ()
     assert pods() == before, "nothing restarted"
-
-
-def test_when_one_envoy_is_killed_the_other_serves(stack: Laptop) -> None:
-    victim, *others = proxies(stack)
-    assert others, "one Envoy alone shows nothing"
-    stack.kubectl("delete", "pod", objects.name(victim), "-n", SYSTEM, "--grace-period=0", "--force", "--wait=false")
-    seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 20))
-    assert [one["status"] for one in seen].count(200) >= 19, seen
-    until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
 
 
 def test_while_ai_gateways_sidecar_is_away_requests_get_503_with_retry_after(stack: Laptop) -> None:

@@ -63,13 +63,6 @@ def wants(name: str, pool_name: str, topology: str) -> dict[str, Any]:
 
 
 CLASS = "v6e-capacity"
-BUDGET: dict[str, Any] = {
-    "apiVersion": "policy/v1",
-    "kind": "PodDisruptionBudget",
-    "metadata": {"name": "moves", "namespace": "default"},
-    "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "moves"}}},
-}
-"""Forbids every eviction of the pod that moves."""
 
 
 def class_pool(name: str, *, spot: bool = False) -> dict[str, Any]:
@@ -174,24 +167,6 @@ def test_pods_go_down_the_list_of_a_compute_class_and_back(laptop: Laptop) -> No
     until(lambda: _runs_on(laptop, "regular"), "the pod runs on the first priority", 90)
     until(lambda: not listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=backup"), "the other node goes", 60)
     assert len(ready_nodes(laptop, "regular")) == 1
-
-
-def test_a_pod_whose_spot_host_is_reclaimed_moves_to_the_next_of_its_compute_class_and_back(laptop: Laptop) -> None:
-    prefer(laptop, "cheap", "regular")
-    set_pools(laptop, SYSTEM, class_pool("cheap", spot=True), class_pool("regular"))
-    laptop.apply(_moving(selecting_class()))
-    until(lambda: _runs_on(laptop, "cheap"), "the pod runs on the first priority", 90)
-    (host,) = ready_nodes(laptop, "cheap")
-    laptop.apply(BUDGET)
-    until(lambda: laptop.get("pdb", "moves")["status"].get("currentHealthy") == 1, "the budget counts the pod", 30)
-    with faulty(laptop, fault="reclaimed", resource="*/nodePools/cheap"):
-        until(lambda: _runs_on(laptop, "regular"), "the pod runs on the second priority", 90)
-        assert laptop.get("node", host) is None
-        # The migration back is a drain, which the budget would forbid; Google's taking of the host was none.
-        laptop.kubectl("delete", "pdb", "moves")
-        assert ready_nodes(laptop, "cheap") == []
-    until(lambda: _runs_on(laptop, "cheap"), "the pod runs on the first priority again", 90)
-    until(lambda: not listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=regular"), "the other node goes", 60)
 
 
 def test_a_multi_host_slice_comes_and_goes_as_a_whole(laptop: Laptop) -> None:

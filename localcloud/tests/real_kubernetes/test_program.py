@@ -48,15 +48,6 @@ def test_every_controller_runs_from_its_chart_as_its_own_service_account(laptop:
                 assert pod["spec"]["serviceAccountName"] == ACCOUNTS.get((namespace, name), name)
 
 
-def test_controllers_may_do_what_their_roles_say_and_no_more(laptop: Laptop) -> None:
-    for (namespace, _), account in ACCOUNTS.items():
-        user = f"--as=system:serviceaccount:{namespace}:{account}"
-        assert laptop.kubectl("auth", "can-i", "*", "*", user, check=False).strip() == "no"
-    kserve = "--as=system:serviceaccount:kserve:llmisvc-controller-manager"
-    assert laptop.kubectl("auth", "can-i", "create", "deployments", "-n", objects.MODELS, kserve).strip() == "yes"
-    assert laptop.kubectl("auth", "can-i", "delete", "nodes", kserve, check=False).strip() == "no"
-
-
 PRIVILEGED = {"containers": [{"name": "a", "image": "a", "securityContext": {"privileged": True}}]}
 PLAIN = {"containers": [{"name": "a", "image": "a"}]}
 
@@ -248,62 +239,3 @@ def _host(process: psutil.Process) -> str:
         return process.environ().get("HOSTNAME", "")
     except psutil.Error:
         return ""
-
-
-def in_both_versions(laptop: Laptop, name: str) -> tuple[objects.Object, objects.Object]:
-    """A service as v1alpha1, which KServe's conversion webhook makes, and as v1alpha2, which is stored."""
-    folder = f"namespaces/{objects.MODELS}/llminferenceservices/{name}"
-    older, newer = (
-        json.loads(laptop.kubectl("get", "--raw", f"/apis/serving.kserve.io/{version}/{folder}"))
-        for version in ("v1alpha1", "v1alpha2")
-    )
-    assert (older["apiVersion"], newer["apiVersion"]) == ("serving.kserve.io/v1alpha1", "serving.kserve.io/v1alpha2")
-    return older, newer
-
-
-def test_both_versions_of_the_api_show_the_same_service(laptop: Laptop) -> None:
-    older, newer = in_both_versions(laptop, "qwen")
-    assert older["spec"]["model"]["uri"] == newer["spec"]["model"]["uri"]
-    assert older["metadata"]["uid"] == newer["metadata"]["uid"]
-
-
-OLD = {
-    "apiVersion": "serving.kserve.io/v1alpha1",
-    "kind": "LLMInferenceService",
-    "metadata": {"name": "old", "namespace": objects.MODELS},
-    "spec": {
-        "model": {"uri": "hf://Qwen/Qwen2.5-0.5B-Instruct", "name": "old", "criticality": "Critical"},
-        "replicas": 0,
-        "baseRefs": [{"name": "qwen-tpu"}],
-    },
-}
-"""A service as v1alpha1 has it, with a field that v1alpha2 lacks. It needs no host."""
-
-CACHE = {"cpu": "1Gi", "secondary": [{"fileSystem": {"emptyDir": {"size": "2Gi"}}}]}
-"""A field that v1alpha1 lacks; the controller makes a volume of it."""
-
-
-def test_a_service_of_the_older_version_takes_fields_of_the_newer(laptop: Laptop) -> None:
-    def volumes() -> set[str]:
-        made = objects.one(laptop, "deployment", "old-kserve", objects.MODELS)
-        return {volume["name"] for volume in made["spec"]["template"]["spec"]["volumes"]} if made else set()
-
-    laptop.kubectl("create", "--validate=false", "-f", "-", stdin=json.dumps(OLD))
-    try:
-        until(volumes, "what the controller makes of the older version")
-        assert "kv-cache-secondary-0" not in volumes()
-        older, newer = in_both_versions(laptop, "old")
-        assert older["spec"]["model"]["criticality"] == "Critical"
-        assert "criticality" not in newer["spec"]["model"]
-
-        named = ("llminferenceservices.v1alpha2.serving.kserve.io", "old", "-n", objects.MODELS)
-        laptop.kubectl("patch", *named, "--type=merge", "-p", json.dumps({"spec": {"kvCacheOffloading": CACHE}}))
-        until(lambda: "kv-cache-secondary-0" in volumes(), "what the controller makes of the newer field")
-        older, newer = in_both_versions(laptop, "old")
-        assert newer["spec"]["kvCacheOffloading"]["secondary"] == CACHE["secondary"]
-        assert "kvCacheOffloading" not in older["spec"]
-        assert older["spec"]["model"]["criticality"] == "Critical", "what only the older version has is kept"
-        assert older["metadata"]["generation"] == newer["metadata"]["generation"]
-    finally:
-        laptop.kubectl("delete", models.SERVICES, "old", "-n", objects.MODELS, "--wait", "--timeout=60s")
-    until(lambda: objects.one(laptop, "deployment", "old-kserve", objects.MODELS) is None, "the end of its Deployment")

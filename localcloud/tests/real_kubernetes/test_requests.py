@@ -79,15 +79,6 @@ def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None
     assert (answer["status"], answer["text"]) == (404, "fault filter abort")
 
 
-CLOSED_TO_CHANGES = ("/pause", "/invocations", "/tokenize", "/sleep", "/reset_prefix_cache", "/v1/load_lora_adapter")
-
-
-@pytest.mark.parametrize("path", CLOSED_TO_CHANGES)
-def test_what_changes_the_server_is_not_passed_on(model: Model, path: str) -> None:
-    (answer,) = model.ask({"path": path, "body": {"model": model.served_name, "prompt": "hello"}})
-    assert (answer["status"], answer["text"]) == (404, "fault filter abort"), answer
-
-
 def test_a_model_that_is_not_served_is_refused_by_the_server(model: Model) -> None:
     (answer,) = model.ask(chat("hello", model="another"))
     assert answer["status"] == 404

@@ -37,18 +37,6 @@ def pods_of(answers: list[Any]) -> Counter[str]:
     return Counter(answer["pod"] for answer in answers)
 
 
-def test_prompts_with_the_same_long_prefix_go_to_the_same_pod(served: Served) -> None:
-    prefix = prompt(PROMPT_WORDS, 1)
-    pods = pods_of(served.ask(*[chat(f"{prefix} {prompt(5, 100 + n)}") for n in range(8)]))
-    assert len(pods) == 1, pods
-
-
-def test_prompts_without_anything_in_common_are_spread(served: Served) -> None:
-    pods = pods_of(served.ask(*[chat(prompt(PROMPT_WORDS, 1000 + n)) for n in range(30)], at_once=2))
-    assert len(pods) == 3, pods
-    assert max(pods.values()) <= 20, pods
-
-
 def test_a_busy_pod_is_avoided(served: Served) -> None:
     busy = served.ready("server")[0]
     address = f"http://{busy['status']['podIP']}:8000"
@@ -164,16 +152,3 @@ def test_a_pod_that_is_deleted_loses_no_request(served: Served) -> None:
     pods = pods_of(answers)
     assert len(pods) >= 2, pods
     until(lambda: len(served.ready("server")) == 3, "the successor")
-
-
-def test_without_its_picker_the_model_still_answers(served: Served) -> None:
-    picker = served.parts["Deployment/picker"]
-    served.put({**picker, "spec": {**picker["spec"], "replicas": 0}})
-    try:
-        until(lambda: not objects.pods_of(served.laptop, "picker", served.namespace), "the picker's end")
-        until(lambda: served.ask(chat("anybody there"))[0]["status"] == 200, "an answer without the picker")
-        pods = pods_of(served.ask(*[chat(prompt(PROMPT_WORDS, 6)) for _ in range(20)]))
-        assert len(pods) > 1, "one pod for one prefix: somebody still picks"
-    finally:
-        served.put(picker)
-        until(lambda: served.ready("picker"), "the picker")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,6 @@ import pytest
 from llmd_common import bootstrap
 from localcloud.common.workdir import cache_folder
 from localcloud.tests.real_kubernetes.harness import Laptop
-from tests.fakes import generator
 
 HERE = Path(__file__).parent
 SET = "clients"
@@ -26,18 +24,12 @@ SET = "clients"
 
 CLIENTS = ("openai (Python)", "openai (Node)")
 SHORT = "tell me of the sea"
-LONG = " ".join(f"word{index}" for index in range(1500))
-"""The simulator repeats it: at 20 ms a token half a minute, which nobody waits for."""
 
-AT_ONCE = 32
 ORDER = (
     *("chat", "completion", "stream", "completion stream", "models", "tools", "tools, streamed", "structured output"),
-    *("unknown model", "wrong request", "too long", "wrong path", "wrong key", "at once", "retries"),
-    *("retries until it answers", "time-out", "cancelled"),
+    *("unknown model", "wrong request", "too long", "wrong path", "wrong key", "retries", "retries until it answers"),
 )
-"""The cases, in their order. Those that leave come last: when simulator 0.10.2 cannot send a piece to a client that has
-left, it sets status 500 at a request context that the next request may own already (``pkg/communication/http.go``,
-``chunkSendFailed``): a whole answer then has status 500. vLLM has no such code."""
+"""The cases, in their order."""
 
 NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
 SCHEMA = {
@@ -62,7 +54,7 @@ class Endpoint:
     def question(self, cases: Sequence[str]) -> dict[str, Any]:
         """What the programs read from standard input."""
         given = {"base": self.base, "key": self.key, "model": self.model, "cases": list(cases)}
-        return {**given, "short": SHORT, "long": LONG, "at_once": AT_ONCE, "tools": TOOLS, "schema": SCHEMA}
+        return {**given, "short": SHORT, "tools": TOOLS, "schema": SCHEMA}
 
 
 @cache
@@ -109,26 +101,3 @@ def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str] = 
     seen = json.loads(done.stdout)["cases"]
     assert list(seen) == list(cases)
     return seen
-
-
-GUIDELLM = """
-import json, sys
-from dataclasses import asdict
-from pathlib import Path
-from operations.bench.load import Load, run
-from operations.bench.workload import Workload
-given = json.load(sys.stdin)
-load = Load(given["url"], given["model"], [Workload("random", 64, 32, 8)], 3, 1, 1, 2, timeout=30, key=given["key"])
-levels, _ = run(Path(given["python"]), load, lambda text: None)
-print(json.dumps([asdict(level) for level in levels]))
-"""
-"""Two levels of three seconds, with one stream and with two, by guidellm as ``llmd-gke bench`` runs it."""
-
-
-def guidellm(laptop: Laptop, endpoint: Endpoint) -> list[dict[str, Any]]:
-    """The levels that guidellm measured. It runs without PyTorch, tokenizer and network (``operations/bench``)."""
-    url, key = endpoint.base.removesuffix("/v1"), "" if endpoint.key == NO_KEY else endpoint.key
-    given = {"url": url, "model": endpoint.model, "key": key, "python": str(generator.python())}
-    authority = ["env", f"SSL_CERT_FILE={endpoint.authority}"] if endpoint.authority else []
-    done = laptop.inside(*authority, sys.executable, "-P", "-c", GUIDELLM, stdin=json.dumps(given), timeout=300)
-    return json.loads(done.stdout)

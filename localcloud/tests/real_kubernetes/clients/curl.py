@@ -11,12 +11,10 @@ from localcloud.tests.real_kubernetes.harness import Laptop
 
 @dataclass(frozen=True)
 class Answer:
-    """What curl says of an answer. ``version`` is HTTP's: ``1.1`` or ``2``; ``error`` curl's own."""
+    """What curl says of an answer."""
 
     status: int
-    version: str
     text: str
-    error: str = ""
 
 
 def curl(laptop: Laptop, endpoint: Endpoint, path: str, *options: str, body: object = None) -> Answer:
@@ -30,7 +28,7 @@ def curl(laptop: Laptop, endpoint: Endpoint, path: str, *options: str, body: obj
         "--max-time",
         "60",
         "--write-out",
-        "\n%{http_code} %{http_version}",
+        "\n%{http_code}",
     ]
     command += ["--header", f"Authorization: Bearer {endpoint.key}"]
     if endpoint.authority:
@@ -38,6 +36,5 @@ def curl(laptop: Laptop, endpoint: Endpoint, path: str, *options: str, body: obj
     if body is not None:
         command += ["--json", body if isinstance(body, str) else json.dumps(body)]
     done = laptop.inside(*command, *options, endpoint.base + path, check=False)
-    text, _, figures = done.stdout.rpartition("\n")
-    status, _, version = figures.partition(" ")
-    return Answer(int(status or 0), version, text, done.stderr)
+    text, _, status = done.stdout.rpartition("\n")
+    return Answer(int(status or 0), text)

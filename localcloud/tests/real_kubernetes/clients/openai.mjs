@@ -7,7 +7,7 @@ const load = createRequire(`${process.env.NODE_MODULES}/client.js`);
 const OpenAI = load("openai").OpenAI;
 const errors = load("openai");
 const question = JSON.parse(readFileSync(0, "utf8"));
-const { model, tools, schema, short, long } = question;
+const { model, tools, schema, short } = question;
 
 const client = (more = {}) =>
   new OpenAI({ baseURL: question.base, apiKey: question.key, maxRetries: 0, timeout: 60_000, ...more });
@@ -114,26 +114,6 @@ const CASES = {
   refused: () => failure(() => client().chat.completions.create({ model, messages: messages(short) })),
   "too large": () =>
     failure(() => client().completions.create({ model, prompt: "x".repeat(17_000_000), max_tokens: 1 })),
-  "time-out": async () => {
-    const started = performance.now();
-    const given = { model, prompt: long, max_tokens: 400 };
-    const seen = await failure(() => client({ timeout: 1000 }).completions.create(given));
-    return { ...seen, seconds: (performance.now() - started) / 1000 };
-  },
-  cancelled: async () => {
-    const started = performance.now();
-    let events = 0;
-    for await (const _ of await client().chat.completions.create({ model, messages: messages(long), stream: true }))
-      if (++events === 3) break;
-    return { events, seconds: (performance.now() - started) / 1000 };
-  },
-  "at once": async () => {
-    const wanted = Array.from({ length: question.at_once }, (_, number) => `${short} ${number}`);
-    const one = client();
-    const asked = wanted.map((text) => one.chat.completions.create({ model, messages: messages(text) }));
-    const answers = (await Promise.all(asked)).map((answer) => answer.choices[0].message.content);
-    return { answers: answers.length, own: JSON.stringify(answers) === JSON.stringify(wanted) };
-  },
   retries: () => retries(false),
   "retries until it answers": () => retries(true),
 };

@@ -7,10 +7,8 @@ saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +17,7 @@ import openai
 
 QUESTION: dict[str, Any] = json.load(sys.stdin)
 MODEL, TOOLS, SCHEMA = QUESTION["model"], QUESTION["tools"], QUESTION["schema"]
-SHORT, LONG = QUESTION["short"], QUESTION["long"]
+SHORT = QUESTION["short"]
 
 
 def client(**more: Any) -> openai.OpenAI:
@@ -119,34 +117,6 @@ def too_large() -> dict[str, Any]:
     return failure(lambda: client().completions.create(model=MODEL, prompt="x" * 17_000_000, max_tokens=1))
 
 
-def time_out() -> dict[str, Any]:
-    started = time.monotonic()
-    seen = failure(lambda: client(timeout=1).completions.create(model=MODEL, prompt=LONG, max_tokens=400))
-    return {**seen, "seconds": time.monotonic() - started}
-
-
-def cancelled() -> dict[str, Any]:
-    started = time.monotonic()
-    with client().chat.completions.create(model=MODEL, messages=messages(LONG), stream=True) as events:
-        seen = sum(1 for _, _ in zip(range(3), events, strict=False))
-    return {"events": seen, "seconds": time.monotonic() - started}
-
-
-def together() -> dict[str, Any]:
-    count = int(QUESTION["at_once"])
-
-    async def ask_all() -> list[str]:
-        async with openai.AsyncOpenAI(base_url=QUESTION["base"], api_key=QUESTION["key"], max_retries=0) as many:
-            asked = [
-                many.chat.completions.create(model=MODEL, messages=messages(f"{SHORT} {number}"))
-                for number in range(count)
-            ]
-            return [str(answer.choices[0].message.content) for answer in await asyncio.gather(*asked)]
-
-    answers = asyncio.run(ask_all())
-    return {"answers": len(answers), "own": [f"{SHORT} {number}" for number in range(count)] == answers}
-
-
 def retries(heals: bool) -> dict[str, Any]:
     attempts: list[str] = []
 
@@ -197,9 +167,6 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "wrong key": wrong_key,
     "refused": refused,
     "too large": too_large,
-    "time-out": time_out,
-    "cancelled": cancelled,
-    "at once": together,
     "retries": lambda: retries(heals=False),
     "retries until it answers": lambda: retries(heals=True),
 }

@@ -60,13 +60,15 @@ def follow(
     group: bool,
     output: IO[str] | None = None,
     seconds: float | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> int:
     """Runs a command in ``folder`` and returns its status; ``hear`` gets each line when it comes, line end included.
 
     Those are the lines of stdout and stderr, of stderr alone where ``output`` takes the other. After ``seconds``, and
     on Ctrl-C, the command gets the signals of ``stop``, and with ``group`` what it has started gets them, too; when it
     has ended, ``subprocess.TimeoutExpired`` or the interrupt goes on. Raises ``OSError`` when it cannot be started, and
-    what ``hear`` has raised, once the command has ended; it is not called again then.
+    what ``hear`` has raised, once the command has ended; it is not called again then. The command inherits
+    ``pass_fds``.
     """
     failures = list[Exception]()
     process: subprocess.Popen[str] | None = None
@@ -84,6 +86,7 @@ def follow(
                 errors="replace",
                 # Ctrl-C of the terminal reaches us alone; we pass it on, once.
                 start_new_session=True,
+                pass_fds=pass_fds,
             )
             lines = cast("IO[str]", process.stdout or process.stderr)
             reader = threading.Thread(target=_read, args=(lines, hear, failures), daemon=True)
@@ -99,6 +102,35 @@ def follow(
     if failures:
         raise failures[0]
     return status
+
+
+@contextlib.contextmanager
+def beside(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], *, stop: Stop, pass_fds: Sequence[int] = ()
+) -> Generator[None]:
+    """Runs a command in ``folder`` during the block, and ends it and what it has started at the end of the block.
+
+    What it prints is lost. The command inherits ``pass_fds``. Raises ``OSError`` when it cannot be started.
+    """
+    process: subprocess.Popen[str] | None = None
+    nowhere = subprocess.DEVNULL
+    try:
+        with interrupts_wait():
+            process = subprocess.Popen(
+                arguments,
+                cwd=folder,
+                env=environment,
+                stdin=nowhere,
+                stdout=nowhere,
+                stderr=nowhere,
+                text=True,
+                start_new_session=True,
+                pass_fds=pass_fds,
+            )
+        yield
+    finally:
+        if process is not None:
+            end(process, stop)
 
 
 @contextlib.contextmanager

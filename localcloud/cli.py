@@ -173,7 +173,11 @@ def main() -> int:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print(f"The disk is full ({error}).\nFix: free some space, then run the command again.", file=sys.stderr)
+        print(
+            f"The disk is full ({error}).\nFix: free some space, or set LLMD_GKE_HOME or LLMD_GKE_CACHE to a "
+            "folder on a larger disk, then run the command again.",
+            file=sys.stderr,
+        )
         return SetUpFailed.status
     except KeyboardInterrupt:
         print("\nStopped. The next run continues from here.", file=sys.stderr)

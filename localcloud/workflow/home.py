@@ -17,7 +17,7 @@ from localcloud.common.environment import quote, script
 from localcloud.common.files import write
 from localcloud.common.project import project
 from localcloud.common.workdir import PACKAGES, Workdir, check_owner
-from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
+from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow import backend
 
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
@@ -29,6 +29,9 @@ the kind of cloud determines it."""
 
 ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
 """Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
+
+WRAPPER = "localcloud.workflow.wrapper"
+"""The module that runs plain `pulumi` commands."""
 
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator: name of the program, and the module that runs both."""
@@ -102,10 +105,10 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
     # `pulumi stack init` and `stack rm` write to, or remove, the stack file beside Pulumi.yaml: here that is the copy.
     write(workdir.config / "Pulumi.yaml", yaml.safe_dump({"name": project(workdir), "runtime": "python"}), 0o644)
     wrapper = (
-        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {workdir.label}.\n"
+        f"#!/bin/sh\n# {WRAPPER}: plain pulumi commands, on the {workdir.label}.\n"
         f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(workdir.home))} "
         f"LLMD_GKE_ROOT={quote(str(workdir.root))} LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(PACKAGES))} \\\n"
-        f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
+        f'  exec {quote(sys.executable)} -m {WRAPPER} "$@"\n'
     )
     write(workdir.wrapper / "pulumi", wrapper, 0o755)
     for name, content in backend.of(workdir).tools().items():

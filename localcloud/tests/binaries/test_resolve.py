@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from importlib import metadata
 from pathlib import Path
@@ -11,10 +12,11 @@ from rich.console import Console
 
 from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import cache_key, official, resolve
+from localcloud.binaries import official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
 from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
+from localcloud.go_builds.go_toolchain import Purpose
 from localcloud.workflow import backend
 
 
@@ -44,7 +46,7 @@ def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(na
 
 
 def test_a_built_program_is_found_and_building_it_again_needs_no_go(tmp_path: Path) -> None:
-    built = executable(cache_key.built(tmp_path / "cache", BY_NAME["etcd"]))
+    built = executable(BY_NAME["etcd"].path(tmp_path / "cache"))
     assert binaries.path("etcd") == built
     binaries.ensure(["etcd", "envoy"], Console(quiet=True))
 
@@ -97,7 +99,7 @@ def test_an_official_program_on_path_is_taken_when_its_version_fits(
 def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
     """It would be made to run itself, forever."""
     workdir = Workdir.of(tmp_path, kind="laptop")
-    built = executable(cache_key.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
+    built = executable(BY_NAME["kubectl"].path(tmp_path / "cache"), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
     script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
     comments = "".join(f"# {line}\n" for line in backend.of(workdir).tools()["kubectl"].splitlines())
@@ -151,7 +153,7 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     assert held.wait(20)
     with lock.builder(tmp_path, waiting):
         thread.join(20)
-    assert waited == [str(resolve.official.os.getpid())]
+    assert waited == [str(os.getpid())]
 
 
 @pytest.mark.parametrize(
@@ -164,4 +166,4 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     ],
 )
 def test_a_message_names_the_official_program_that_would_do_instead(name: str, instead: str) -> None:
-    assert instead in resolve.purpose_of([BY_NAME[name]]).instead
+    assert instead in Purpose.of([BY_NAME[name]]).instead

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.catalog import versions
-from localcloud.binaries import cache_key, table
+from localcloud.binaries import table
 from localcloud.binaries.table import BY_NAME, PROVIDER, PROVIDER_NAME, provider_files
-from localcloud.go_builds import wrapper
+from localcloud.go_builds import build
 from localcloud.go_builds.wrapper import GOMOD
 
 MODULES = {
@@ -41,7 +41,7 @@ def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> N
 def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
     assert BY_NAME
     for program in BY_NAME.values():
-        package, go_mod = program.target.package, read(program.wrapper.name, "go.mod")
+        package, go_mod = program.package, read(program.wrapper.name, "go.mod")
         if own := re.match(rf"(?:\.|{re.escape(go_mod.split()[1])})(?:/|$)", package):
             assert (program.wrapper.source / package[own.end() :] / "main.go").exists()
         else:
@@ -51,7 +51,7 @@ def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
 def test_the_version_of_prometheus_module_is_the_release_that_it_says() -> None:
     assert table.prometheus_release("v0.305.0") == "3.5.0"
     assert table.prometheus_release("v0.312.4") == "3.12.4"
-    assert BY_NAME["promtool"].target.stamps["github.com/prometheus/common/version.Version"] == "3.5.0"
+    assert BY_NAME["promtool"].stamps["github.com/prometheus/common/version.Version"] == "3.5.0"
 
 
 def test_what_the_provider_embeds_carries_the_version_it_says(tmp_path: Path) -> None:
@@ -70,30 +70,31 @@ def test_a_program_with_other_changes_to_its_module_is_another_program() -> None
     changes = program.wrapper.changes
     assert changes is not None
     other = replace(program.wrapper, changes=replace(changes, what="triggers: kafka"))
-    assert cache_key.key(replace(program, wrapper=other)) != cache_key.key(program)
+    assert replace(program, wrapper=other).key != program.key
 
 
-def test_what_goes_into_a_build_changes_its_place_and_what_does_not_leaves_it(
+def test_what_goes_into_a_build_changes_its_key_and_what_does_not_leaves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "kubernetes").mkdir()
-    (tmp_path / "kubernetes" / "go.mod").write_text("module a\n")
-    first = BY_NAME["kubectl"]
-    program = replace(first, wrapper=replace(first.wrapper, folder=tmp_path))
-    key = cache_key.key(program)
+    folder = tmp_path / "kubernetes"
+    (folder / "cert-manager").mkdir(parents=True)
+    (folder / "go.mod").write_text("module a\n")
+    wrapper = replace(BY_NAME["kubectl"].wrapper, folder=tmp_path)
+    program, own = (replace(BY_NAME[name], wrapper=wrapper) for name in ("kubectl", "cert-manager"))
+    key, own_key = program.key, own.key
     assert key.startswith(f"kubectl-{program.version}-")
-    assert cache_key.key(replace(program, target=replace(program.target, stamps={"a.b": "c"}))) != key
-    assert cache_key.key(replace(program, target=replace(program.target, package="other"))) != key
-    assert cache_key.key(replace(program, version="v9.9.9")) != key
-    assert cache_key.key(replace(program, target=replace(program.target, cpu_seconds=1.0))) == key
-    monkeypatch.setattr(wrapper, "NO_DEBUGGER", "-dwarf=true")  # the linker discards it: no reason to build again
-    (tmp_path / "kubernetes" / "notes.md").write_text("nothing to do with it")
-    assert cache_key.key(program) == key
-    (tmp_path / "kubernetes" / "go.sum").write_text("another hash\n")
-    assert (second := cache_key.key(program)) != key
-    (tmp_path / "kubernetes" / "cert-manager").mkdir()
-    (tmp_path / "kubernetes" / "cert-manager" / "main.go").write_text("package main\n")
-    assert cache_key.key(program) not in {key, second}
+    assert replace(program, stamps={"a.b": "c"}).key != key
+    assert replace(program, package="other").key != key
+    assert replace(program, version="v9.9.9").key != key
+    monkeypatch.setattr(build, "NO_DEBUGGER", "-dwarf=true")  # the linker discards it: no reason to build again
+    (folder / "notes.md").write_text("nothing to do with it")
+    assert (program.key, own.key) == (key, own_key)
+    (folder / "cert-manager" / "main.go").write_text("package main\n")
+    assert program.key == key
+    assert (second := own.key) != own_key
+    (folder / "go.sum").write_text("another hash\n")
+    assert program.key != key
+    assert own.key not in {own_key, second}
 
 
 def read(wrapper: str, file: str) -> str:

@@ -7,31 +7,29 @@ import pytest
 
 from llmd_common.problems import SetUpFailed
 from localcloud.cluster import capacity_check
+from localcloud.common import memory
 from localcloud.linux_namespaces import rights
 
 DEBIAN = "/proc/sys/kernel/unprivileged_userns_clone"
 UBUNTU = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
 
-def test_enough_room_is_accepted(tmp_path: Path) -> None:
-    folder = tmp_path / "not" / "yet"
-    capacity_check.check(folder, memory=capacity_check.MEMORY_MB, disk=capacity_check.DISK_MB)
-    assert not folder.exists(), "a check makes nothing"
-
-
-@pytest.mark.parametrize(
-    ("memory", "disk", "message"),
-    [
-        (1200, 90_000, "Not enough memory for the laptop cloud: 1200 MB are available, 3500 MB are needed."),
-        (9000, 20, "Not enough disk space for the laptop cloud: 20 MB are free at "),
-    ],
-)
-def test_too_little_room_is_named_with_what_is_needed(tmp_path: Path, memory: int, disk: int, message: str) -> None:
-    with pytest.raises(SetUpFailed) as failure:
-        capacity_check.check(tmp_path, memory=memory, disk=disk)
-    assert str(failure.value).startswith(message)
+def test_too_little_memory_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capacity_check, "available_mb", lambda: 3500)
+    capacity_check.check()
+    monkeypatch.setattr(capacity_check, "available_mb", lambda: 1200)
+    with pytest.raises(SetUpFailed, match="1200 MB are available, 3500 MB are needed") as failure:
+        capacity_check.check()
     assert "\nFix: " in str(failure.value)
     assert failure.value.status == 3
+
+
+def test_the_memory_limit_of_a_control_group_counts(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text(f"{900 << 20}\n")
+    (tmp_path / "memory.current").write_text(f"{400 << 20}\n")
+    assert memory.available_mb(tmp_path) == 500
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available_mb(tmp_path) > 500
 
 
 def works(_options: Sequence[str]) -> str:

@@ -38,7 +38,6 @@ def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
 
     monkeypatch.setattr(rights, "options", works)
     monkeypatch.setattr(capacity_check, "MEMORY_MB", 0)
-    monkeypatch.setattr(capacity_check, "DISK_MB", 0)
     monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
     return Workdir.of(tmp_path, kind="laptop")
 

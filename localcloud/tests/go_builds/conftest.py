@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.go_builds.wrapper import NO_DEBUGGER
+from localcloud.go_builds.build import NO_DEBUGGER
 from localcloud.tests.go_builds.modules import needs_go
 from tests.shared_folder import made_once
 
@@ -21,6 +21,6 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def compile_it(folder: Path) -> None:
         settings = {"GOCACHE": str(folder), "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
         flags = ["-trimpath", f"-gcflags=all={NO_DEBUGGER}"]
-        subprocess.run(["go", "build", *flags, "runtime"], env={**os.environ, **settings}, check=True)
+        subprocess.run(["go", "build", *flags, "os"], env={**os.environ, **settings}, check=True)
 
     return made_once(tmp_path_factory, "standard", compile_it)

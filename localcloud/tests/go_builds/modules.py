@@ -11,13 +11,13 @@ import subprocess
 import threading
 import zipfile
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from localcloud.binaries.table import BuiltProgram
-from localcloud.go_builds.wrapper import BuildTarget, Wrapper
+from localcloud.go_builds import build
+from localcloud.go_builds.wrapper import BuiltProgram, Wrapper
 
 MODULE, VERSION = "example.test/tools", "v1.2.3"
 LIBRARY = f"{MODULE}/words"
@@ -100,14 +100,15 @@ class Shop:
 
     @property
     def programs(self) -> list[BuiltProgram]:
-        wrapper = Wrapper(
-            "tools", (MODULE, VERSION), disk_mb=10, modules_mb=10, memory_mb=200, folder=self.folder / "gomod"
-        )
+        wrapper = Wrapper("tools", (MODULE, VERSION), folder=self.folder / "gomod")
         stamps = {"main.version": VERSION}
-        return [
-            BuiltProgram(BuildTarget(name, f"{MODULE}/cmd/{name}", cpu_seconds=10, stamps=stamps), wrapper, VERSION)
-            for name in self.names
-        ]
+        return [BuiltProgram(name, f"{MODULE}/cmd/{name}", wrapper, VERSION, stamps) for name in self.names]
+
+    @property
+    def apart(self) -> list[BuiltProgram]:
+        """The same programs, each of a wrapper of its own."""
+        first, second = self.programs
+        return [first, replace(second, wrapper=replace(second.wrapper, name="more"))]
 
 
 def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, slow_functions: int = 0) -> Shop:
@@ -119,7 +120,7 @@ def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, slo
     needs_go()
     names = ("hello", "goodbye")
     shop = Shop(folder, names)
-    shutil.copytree(standard, shop.cache / "building" / "standard", copy_function=os.link)
+    shutil.copytree(standard, shop.cache / "building" / "standard" / "gocache", copy_function=os.link)
     publish(folder / "proxy", names, slow_functions)
     wrapper = folder / "gomod" / "tools"
     wrapper.mkdir(parents=True)
@@ -129,6 +130,8 @@ def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, slo
     scratch = {"GOMODCACHE": str(folder / "scratch"), "GOFLAGS": "-mod=mod -modcacherw"}
     # The hashes are Go's own: what is published must be what go.sum says.
     subprocess.run(["go", "mod", "tidy"], cwd=wrapper, env={**os.environ, **settings, **scratch}, check=True)
+    shutil.copytree(wrapper, wrapper.with_name("more"))
+    monkeypatch.setattr(build, "STANDARD", "os")
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("GOMODCACHE", str(shop.user_modules))

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from localcloud.binaries import cache_key, resolve
+from localcloud.binaries import resolve
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve as engine_resolve
 from localcloud.tests.life_cycle.machine import Machine, Outcome
@@ -163,7 +163,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a seed has started ends with it
     if resolve.ready(PLUGIN, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
-        print(f"{PLUGIN} or the engine is not built. Fix: {cache_key.COMMAND} {PLUGIN}", file=sys.stderr)
+        print(f"{PLUGIN} or the engine is not built. Fix: {resolve.COMMAND} {PLUGIN}", file=sys.stderr)
         return 2
     first: int = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     passed = _passed(options.results) if options.resume else set[int]()

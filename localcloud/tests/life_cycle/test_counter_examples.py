@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.binaries import cache_key, resolve
+from localcloud.binaries import resolve
 from localcloud.common.workdir import cache_folder
 from localcloud.tests.life_cycle.__main__ import played
 from localcloud.tests.life_cycle.counter_examples import COUNTER_EXAMPLES
@@ -16,7 +16,7 @@ from localcloud.tests.published_provider.conftest import PLUGIN
 
 @pytest.mark.google
 @pytest.mark.skipif(
-    resolve.ready(PLUGIN, cache_folder()) is None, reason=f"{PLUGIN} is not built: {cache_key.COMMAND} {PLUGIN}"
+    resolve.ready(PLUGIN, cache_folder()) is None, reason=f"{PLUGIN} is not built: {resolve.COMMAND} {PLUGIN}"
 )
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)
 def test_what_was_wrong_once_is_right(name: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.binaries import cache_key, resolve
+from localcloud.binaries import resolve
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve as engine_resolve
 from tests.real_engine.harness import Rehearsal
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.google)
             if resolve.ready(PLUGIN, cache_folder()) is None:
-                reason = f"{PLUGIN} is not built: {cache_key.COMMAND} {PLUGIN}"
+                reason = f"{PLUGIN} is not built: {resolve.COMMAND} {PLUGIN}"
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 

@@ -28,7 +28,7 @@ from pulumi.runtime.proto import (
 
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import cache_folder
-from localcloud.pulumi_cli import cache_key, resolve
+from localcloud.pulumi_cli import build, resolve
 from localcloud.pulumi_cli.discover import HOST
 from tests.real_engine.harness import until
 
@@ -38,7 +38,7 @@ def folder(engine: None) -> Path:
     """Where the self-built host lies; without one these tests are about nothing."""
     program = resolve.ready(cache_folder())
     assert program is not None
-    if not (program.pulumi.parent / cache_key.FAST_EXIT).exists():
+    if not (program.pulumi.parent / build.FAST_EXIT).exists():
         pytest.skip(f"the engine is not self-built ({program.origin})")
     return program.pulumi.parent
 

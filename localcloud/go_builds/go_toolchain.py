@@ -109,7 +109,7 @@ def explain(output: str, purpose: Purpose, folder: Path) -> SetUpFailed:
     again = "then run the command again; it continues where it stopped."
     if "no space left on device" in output:
         return SetUpFailed(
-            f"The disk of {folder} ran full while {purpose.what} was being built.\n"
+            f"The disk of {folder} ran full while building {purpose.what}.\n"
             f"Fix: free some GB, or set LLMD_GKE_CACHE to a folder on a larger disk, {again}"
         )
     if refused := _REFUSED.search(output):
@@ -127,7 +127,7 @@ def explain(output: str, purpose: Purpose, folder: Path) -> SetUpFailed:
         return SetUpFailed(f"{tail}\n\ngo.sum does not match go.mod.\nFix: git restore {GOMOD}")
     if "signal: killed" in output:
         return SetUpFailed(
-            f"A compiler was killed while {purpose.what} was being built, most likely because memory ran out.\n"
+            f"A compiler was killed while building {purpose.what}, most likely because memory ran out.\n"
             f"Fix: {purpose.fix('close other programs')}, {again}"
         )
     return SetUpFailed(f"{tail}\n\nGo could not build {purpose.what}. Fix: {purpose.fix('correct the error above')}.")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.server
 import json
 import os
 import shutil
 import subprocess
-import threading
 import zipfile
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -137,24 +133,3 @@ def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, slo
     monkeypatch.setenv("GOMODCACHE", str(shop.user_modules))
     monkeypatch.delenv("GOFLAGS", raising=False)
     return shop
-
-
-@contextlib.contextmanager
-def refusing_proxy() -> Generator[str]:
-    """A module proxy that has nothing: it answers 404 to everything."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_error(404)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in http.server
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()

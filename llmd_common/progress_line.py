@@ -8,9 +8,7 @@ from typing import Self
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 
@@ -38,12 +36,11 @@ class ProgressLine:
         if self._live:
             self._live.stop()
 
-    def show(self, text: str, share: float | None = None) -> None:
-        """Replaces the text. On a terminal a bar shows ``share`` (0 to 1), a spinner ``None``."""
+    def show(self, text: str) -> None:
+        """Replaces the text."""
         if self._live:
-            row = Table.grid(padding=(0, 1))
-            row.add_row(self._spinner if share is None else ProgressBar(1.0, share, width=24), Text(text))
-            self._live.update(row, refresh=True)
+            self._spinner.update(text=Text(text))
+            self._live.update(self._spinner, refresh=True)
         elif self._clock() - self._printed >= self._every_seconds:
             self._printed = self._clock()
             self.say(text)

@@ -28,5 +28,5 @@ def test_elsewhere_lines_are_printed_no_more_often_than_asked() -> None:
     with ProgressLine(Console(file=screen, width=20), every_seconds=10, clock=lambda: now[0]) as line:
         for second in range(21):
             now[0] = float(second)
-            line.show(f"compiling [bold] package number {second}", 0.5)
+            line.show(f"compiling [bold] package number {second}")
     assert screen.getvalue().splitlines() == [f"compiling [bold] package number {second}" for second in (0, 10, 20)]

@@ -17,6 +17,7 @@ FOLDERS = ("benchmarks", "components", "llmd_common", "llmd_gke", "localcloud", 
 FILES = sorted(
     str(file.relative_to(ROOT))
     for file in (ROOT / "__main__.py", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")))
+    if "tests" not in file.parts
 )
 
 OWNERS = {

@@ -129,9 +129,11 @@ models = {
     for model in settings.models
 }
 
-optional(watching and watching.dashboard_url, lambda url: pulumi.export("dashboardUrl", url))
+if watching and watching.dashboard_url:
+    pulumi.export("dashboardUrl", watching.dashboard_url)
 pulumi.export("gatewayIp", network.gateway_ip)
-optional(door, lambda made: pulumi.export("baseUrl", made.base_url))
+if door:
+    pulumi.export("baseUrl", door.base_url)
 pulumi.export("models", {name: model.endpoint for name, model in models.items()})
 pulumi.export("curl", pulumi.Output.all(*present(*(model.curl for model in models.values()))).apply("\n".join))
 pulumi.export("cluster", {"name": cluster.name, "location": cluster.location, "project": settings.project})

@@ -27,7 +27,8 @@ BUILT_IN: Mapping[str, ModuleType] = {
     "networking.k8s.io/v1": networking,
     "rbac.authorization.k8s.io/v1": rbac,
 }
-"""The SDK's classes for Kubernetes' own kinds, by ``apiVersion``."""
+"""The SDK's classes for Kubernetes' own kinds, by ``apiVersion``. Any other object becomes a CustomResource: the
+provider goes by its kind."""
 
 NAMESPACE_TIMES = pulumi.CustomTimeouts(delete="30m")
 """Time limit of the deletion. GKE's finalizer keeps a Service, and with it the namespace, until the load balancer no
@@ -44,7 +45,8 @@ def create(
 ) -> dict[str, Sequence[pulumi.Resource]]:
     """Creates objects in their order, each after what it names, as ``PREFIX-NAME``.
 
-    ``earlier``: what they may name beside each other; ``special``: further options, by the name of an object. Returns
+    ``earlier``: resources of others, by a name in ``after``; ``special``: further options, by the name of an object
+    that may be in the list. Returns
     ``earlier`` and the objects' resources, by name.
     """
     made = dict(earlier or {})

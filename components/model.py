@@ -26,7 +26,8 @@ from llmd_gke.settings import (
 )
 
 NODE_MINUTES = 20
-"""Minutes for creating a node, about ten; added to the model's own startup budget for image and weights."""
+"""Added to the model's own startup budget (image, weights): a node takes about ten minutes (``catalog/durations.py``),
+with as many in reserve."""
 
 
 @dataclass(frozen=True, kw_only=True)

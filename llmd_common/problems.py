@@ -20,7 +20,7 @@ class BadInput(Problem):
 
 
 class SetUpFailed(Problem):
-    """The engine could not be found, installed or built. Exit status 3."""
+    """A program that a command needs is missing and could not be set up. Exit status 3."""
 
     status = 3
 

@@ -24,7 +24,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.messages import message
-from policies.rules.rule import Rule, Settings, Subject
+from policies.rules.rule import ParameterValues, Rule, Subject
 from policies.stack_inputs import StackInputs
 
 shown: ContextVar[Sequence[Subject]] = ContextVar("shown", default=())
@@ -135,12 +135,12 @@ def _stack() -> str:
     return os.environ.get("PULUMI_STACK", "")
 
 
-def level_of(rule: Rule, settings: Settings) -> EnforcementLevel:
+def level_of(rule: Rule, settings: ParameterValues) -> EnforcementLevel:
     """The level of a rule in a stack: rules for production are mandatory there, and advisory elsewhere."""
     production = rule.level == "production" and settings.is_production
     return EnforcementLevel.MANDATORY if rule.level == "mandatory" or production else EnforcementLevel.ADVISORY
 
 
-def settings_of(rule: Rule, config: Mapping[str, object]) -> Settings:
+def settings_of(rule: Rule, config: Mapping[str, object]) -> ParameterValues:
     """The parameters of a rule as the pack's configuration and the stack's name give them."""
     return rule.settings(config, pulumi.get_stack())

@@ -1,4 +1,4 @@
-"""What the local clouds know of the program that they run. They import ``llmd_gke`` nowhere else.
+"""What the local clouds know of the program that they run. Only their tests import ``llmd_gke`` elsewhere.
 
 Here are facts of Google Cloud, GKE and KServe, and the versions; :mod:`localcloud.product.settings` reads stack files.
 Providers and daemons import only the facts: the settings' models take 0.3 s to import.

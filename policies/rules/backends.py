@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules import routes
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.kinds import GATEWAY, HTTP_ROUTE, POOL, SERVICE, SERVICE_CONFIG
-from policies.rules.rule import Parameter, Program, Settings, Subject
+from policies.rules.kinds import GATEWAY, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
+from policies.rules.rule import Parameter, ParameterValues, Program, Subject
 
 OTHER_GATEWAYS = Parameter(
     "otherGateways",
     (),
     "Gateways other than GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not checked",
 )
-ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
+ROUTE_KINDS = (HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def route_of(subject: Subject) -> Input:
     return subject.spec if subject.kind == HTTP_ROUTE else routes.inline_route(subject.spec)
 
 
-def is_elsewhere(subject: Subject, settings: Settings) -> bool:
+def is_elsewhere(subject: Subject, settings: ParameterValues) -> bool:
     """Whether the configuration lists the object's Gateways as not GKE's, or may do so once all values are known."""
     parents = [*route_of(subject).get("parentRefs").each()]
     if subject.kind != HTTP_ROUTE:
@@ -77,15 +77,15 @@ def backend_of(reference: Input, route: Subject) -> BackendReference | None:
     return BackendReference(kind, namespace, name) if namespace else None
 
 
-def served(program: Program, settings: Settings) -> dict[BackendReference, Subject]:
+def served(program: Program, settings: ParameterValues) -> dict[BackendReference, Subject]:
     """Every backend of a route that GKE's Gateway serves, with the object that refers to it.
 
     Backends whose name or namespace is not known yet are omitted, and the unknown part is noted.
     """
     served_by: dict[BackendReference, Subject] = {}
     values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
-    own_settings = Settings(values, settings.stack)
-    for route in program.of(HTTP_ROUTE, SERVICE):
+    own_settings = ParameterValues(values, settings.stack)
+    for route in program.of(HTTP_ROUTE, LLM_SERVICE):
         if is_elsewhere(route, own_settings):
             continue
         for rule in route_of(route).get("rules").each():

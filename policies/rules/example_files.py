@@ -41,8 +41,8 @@ class Example:
     ``base`` and ``change``: how the file makes them; ``base`` is ``None`` for whole objects.
 
     ``deciding_field`` (``unknown`` in the file) is the path of a field in the last object that decides: if it is
-    unknown, the rule must report that it cannot judge. ``stack`` is the name of the program's stack, ``protect``
-    whether its resources are protected.
+    unknown, the rule must report that it cannot judge. The first refused example of a rule needs it. ``stack`` is the
+    name of the program's stack, ``protect`` whether its resources are protected.
     """
 
     objects: tuple[Object, ...]

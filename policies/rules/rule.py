@@ -18,7 +18,7 @@ from policies.rules.kinds import ANY_GOOGLE, ANY_POLICY, ANY_WORKLOAD, GOOGLE_GR
 Level: TypeAlias = Literal["mandatory", "advisory", "production"]
 """``production``: mandatory in stacks that match the parameter ``stacks``, advisory in others."""
 
-Setting: TypeAlias = "str | int | tuple[str, ...]"
+ParameterValue: TypeAlias = "str | int | tuple[str, ...]"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Parameter:
     """A parameter of a rule. Its type is the type of ``default``."""
 
     name: str
-    default: Setting
+    default: ParameterValue
     about: str
 
     @property
@@ -42,7 +42,7 @@ class Parameter:
         kind = "integer" if isinstance(self.default, int) else "string"
         return {"type": kind, "default": self.default, "description": self.about}
 
-    def read(self, value: object) -> Setting:
+    def read(self, value: object) -> ParameterValue:
         """The value in the pack's configuration. Raises ``TypeError`` with a message for one of another type."""
         if isinstance(self.default, tuple):
             items = (
@@ -63,10 +63,10 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ParameterValues:
     """A rule's configured parameters, and the program's stack."""
 
-    values: Mapping[str, Setting]
+    values: Mapping[str, ParameterValue]
     stack: str = ""
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -197,8 +197,8 @@ class Rule:
     kinds: tuple[Kind, ...]
     level: Level = "mandatory"
     severity: Literal["low", "medium", "high", "critical"] = "high"
-    check_resource: Callable[[Subject, Settings], Iterable[Finding]] | None = None
-    check_stack: Callable[[Program, Settings], Iterable[StackFinding]] | None = None
+    check_resource: Callable[[Subject, ParameterValues], Iterable[Finding]] | None = None
+    check_stack: Callable[[Program, ParameterValues], Iterable[StackFinding]] | None = None
     parameters: tuple[Parameter, ...] = ()
     opt_out: str = ""
 
@@ -219,7 +219,7 @@ class Rule:
             return True
         return ANY_POLICY in self.kinds and subject.has_targets
 
-    def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
+    def settings(self, config: Mapping[str, object], stack: str = "") -> ParameterValues:
         """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""
         by_name = {parameter.name: parameter for parameter in self.parameters}
         for key in config:
@@ -235,13 +235,13 @@ class Rule:
             }
         except TypeError as wrong:
             raise TypeError(f"rule {self.name}: {wrong}") from None
-        return Settings(values, stack)
+        return ParameterValues(values, stack)
 
 
-def on_inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+def on_inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterable[Finding]]:
     """Turns a check of a resource's inputs into a rule's ``check``."""
 
-    def run(subject: Subject, _settings: Settings) -> Iterable[Finding]:
+    def run(subject: Subject, _settings: ParameterValues) -> Iterable[Finding]:
         return check(subject.node)
 
     return run

@@ -12,15 +12,15 @@ from policies.rules.kinds import (
     CHARTS,
     DEPLOYMENT,
     JOB,
+    LLM_SERVICE,
+    LLM_SERVICE_CONFIG,
     POD,
-    SERVICE,
-    SERVICE_CONFIG,
     STATEFUL_SET,
     WORKER_SET,
 )
 from policies.rules.rule import Subject
 
-KSERVE = (SERVICE, SERVICE_CONFIG)
+KSERVE = (LLM_SERVICE, LLM_SERVICE_CONFIG)
 SERVERS = (*KSERVE, DEPLOYMENT, STATEFUL_SET, JOB, POD, WORKER_SET)
 """Kinds whose fields are known. A pod template in any other kind is recognized by its shape."""
 

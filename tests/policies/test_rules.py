@@ -39,7 +39,7 @@ def wrong_shape(rule: Rule) -> list[Resource]:
     is_scalar = top == rule.examples.refused[0].deciding_field.removeprefix("properties.") and not isinstance(
         last.inputs.get(top), Mapping | list | None
     )
-    if top == "removeDefaultNodePool" or is_scalar:
+    if top == "removeDefaultNodePool" or is_scalar:  # its bad example leaves the field out, so that its type is unknown
         return with_last(rule.examples.refused[0], top, {"no": "map"})
     return with_last(rule.examples.refused[0], top, "a text")
 

@@ -128,7 +128,7 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
         shape = accelerators.find_slice(pool.machine_type, pool.topology)
         if shape is None:
             continue
-        # A stopped model has no pods, but it needs hosts again when it starts.
+        # A stopped model counts with 0 replicas: its hosts are checked again when it is started.
         replicas = [model.most_replicas for model in settings.models if model.pool == pool.name]
         if shape.multi_host:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)

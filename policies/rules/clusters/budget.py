@@ -10,10 +10,10 @@ from llmd_gke.rules import budget, capacity_order
 from llmd_gke.rules.budget import PricedPool
 from llmd_gke.rules.inputs import Input
 from policies.rules.kinds import CLUSTER, COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 
-def _check(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _check(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     for cluster in program.of(CLUSTER):
         limit = cluster.node.get("resourceLabels", budget.LABEL).integer()
         if limit is None:

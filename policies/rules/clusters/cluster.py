@@ -10,27 +10,27 @@ from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.kinds import CLUSTER, GATEWAY, NETWORK, NODE_POOL, SUBNET
-from policies.rules.rule import Parameter, Program, Rule, Settings, StackFinding, Subject, on_inputs
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject, on_inputs
 
 GATEWAY_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways"
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 
 
-def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _version(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     yield from cluster.version(subject.node, settings.text("floor"))
 
 
-def _ai_zones(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _ai_zones(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == CLUSTER or node_pools.accelerator(subject.node) is None:
         yield from cluster.ai_zones(subject.node.get("nodeLocations"), subject.node.get("location"))
 
 
-def _hardening(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _hardening(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     check = node_pools.cluster_hardening if subject.kind == CLUSTER else node_pools.node_hardening
     yield from check(subject.node)
 
 
-def _missing_proxies(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _missing_proxies(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
     has_proxies = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
     if has_proxies or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
@@ -47,7 +47,7 @@ def _missing_proxies(program: Program, _settings: Settings) -> Iterator[StackFin
             yield StackFinding(gateway, finding)
 
 
-def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _ordinary_pool(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     pools = list(program.of(NODE_POOL))
     if not pools or not all(node_pools.accelerator(pool.node) is not None for pool in pools):
         return

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import egress
 from policies.rules.kinds import CLUSTER, FQDN_POLICY
-from policies.rules.rule import Program, Rule, Settings, StackFinding
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding
 
 
-def _cluster(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _cluster(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     if any(program.of(FQDN_POLICY)):
         for owner in program.of(CLUSTER):
             for finding in egress.ready_for_names(owner.node):

@@ -9,7 +9,7 @@ from llmd_gke.rules import chart_values, exposure, firewall, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, Kind
-from policies.rules.rule import STACKS, Parameter, Rule, Settings, Subject
+from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import shaped_pods
 
 SERVICE = Kind("", "Service")
@@ -48,8 +48,8 @@ ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
 OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
 
 
-def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
-    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
+    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         allowed = settings.texts("allowed")
         if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
             yield from check(subject.node)
@@ -59,8 +59,8 @@ def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Se
 
 def _or_chart(
     check: Callable[[Input], Iterable[Finding]], of_values: Callable[[Input], Iterable[Finding]]
-) -> Callable[[Subject, Settings], Iterator[Finding]]:
-    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
+    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         chart = subject.kind in CHARTS
         yield from _named(of_values if chart else check)(
             replace(subject, node=subject.node.get("values")) if chart else subject, settings
@@ -69,20 +69,20 @@ def _or_chart(
     return run
 
 
-def _service(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _service(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
     yield from check(subject, settings)
 
 
-def _google(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
-    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _google(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
+    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
             yield from check(subject.node)
 
     return run
 
 
-def _firewall(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _firewall(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     check = firewall.rule if subject.kind in FIREWALLS else firewall.policy
     yield from _google(check)(subject, settings)
 
@@ -97,20 +97,20 @@ def _pods(subject: Subject) -> Iterator[Finding]:
         yield from dict.fromkeys(finding for pod in shaped_pods(subject) for finding in exposure.pod(pod))
 
 
-def _privileged(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _privileged(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     allowed = settings.texts("allowed")
     if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
         yield from _pods(subject)
 
 
-def _binding(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _binding(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == CLUSTER:
         yield from exposure.cluster(subject.node)
     elif subject.name not in settings.texts("allowed"):
         yield from (exposure.open_role if subject.kind == CLUSTER_ROLE else exposure.binding)(subject.node)
 
 
-def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _secrets(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
         return
     if subject.kind in CHARTS:

@@ -15,11 +15,11 @@ from policies.rules.kinds import (
     EXTENSION_POLICY,
     GATEWAY,
     HTTP_ROUTE,
+    LLM_SERVICE_CONFIG,
     SECURITY_POLICY,
-    SERVICE_CONFIG,
     TRAFFIC_POLICY,
 )
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 ALL_SECTIONS = ""
 """The ``sectionName`` of a policy for all listeners of a Gateway."""
@@ -27,7 +27,7 @@ ALL_SECTIONS = ""
 _API = "https://gateway.envoyproxy.io/docs/api/extension_types/"
 
 
-def _merges(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     # Without a front door only keys are at stake: other programs may have routes with limits of their own.
     kinds = (SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY) if any(program.of(AI_ROUTE)) else (SECURITY_POLICY,)
     for policy in program.of(*kinds):
@@ -35,18 +35,18 @@ def _merges(program: Program, _settings: Settings) -> Iterator[StackFinding]:
             yield StackFinding(policy, finding)
 
 
-def _shared(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _shared(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from front_door.shared_limits(subject.spec)
 
 
-def _usage(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     if any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
-        for config in program.of(SERVICE_CONFIG):
+        for config in program.of(LLM_SERVICE_CONFIG):
             for finding in front_door.reports_usage(config.spec.get("template")):
                 yield StackFinding(config, finding)
 
 
-def _internal(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     used = {door: route for route in program.of(AI_ROUTE) for door in _doors(route)}
     gateways = {gateway.identity: gateway for gateway in program.of(GATEWAY) if not gateway.partial}
     sections: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -87,7 +87,7 @@ def _doors(route: Subject) -> Iterator[tuple[str, str]]:
             yield namespace, name
 
 
-def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _beside(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     if any(program.of(AI_ROUTE)):
         for route in program.of(HTTP_ROUTE):
             for finding in front_door.beside(route.node):
@@ -132,7 +132,7 @@ USAGE = Rule(
         "https://docs.vllm.ai/en/latest/cli/serve.html",
         "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
     ),
-    kinds=(TRAFFIC_POLICY, SERVICE_CONFIG),
+    kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG),
     check_stack=_usage,
 )
 

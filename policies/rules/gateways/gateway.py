@@ -9,14 +9,14 @@ from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import GATEWAY
-from policies.rules.rule import Parameter, Rule, Settings, Subject
+from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 
 
-def _class(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.gateway_class(subject.spec.get("gatewayClassName"), settings.texts("allowed"))
 
 
-def _unclaimed(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _unclaimed(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.unclaimed_gateway_features(subject.spec)
 
 

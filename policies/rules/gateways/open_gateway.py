@@ -8,8 +8,8 @@ from llmd_gke.rules import cloud_armor, front_door, open_gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.backends import aimed_at, backend_of, route_of
-from policies.rules.kinds import AI_ROUTE, ARMOR, BACKEND_POLICY, GATEWAY, HTTP_ROUTE, SECURITY_POLICY, SERVICE
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.kinds import AI_ROUTE, ARMOR, BACKEND_POLICY, GATEWAY, HTTP_ROUTE, LLM_SERVICE, SECURITY_POLICY
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 FIX = (
     "put the models behind a front door, attach a GCPBackendPolicy with iap or securityPolicy to the backend, or set "
@@ -17,8 +17,8 @@ FIX = (
 )
 
 
-def _open(program: Program, _settings: Settings) -> Iterator[StackFinding]:
-    routed = [route for route in program.of(HTTP_ROUTE, SERVICE) if not front_door.is_kept(route.node)]
+def _open(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    routed = [route for route in program.of(HTTP_ROUTE, LLM_SERVICE) if not front_door.is_kept(route.node)]
     throttles = {
         name
         for policy in program.of(ARMOR)
@@ -71,11 +71,11 @@ def _attached(route: Subject, gateway: Subject) -> bool:
     )
 
 
-def _armor(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _armor(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from cloud_armor.policy_rules(subject.node)
 
 
-def _iap(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _iap(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from cloud_armor.backend_iap(subject.spec)
 
 
@@ -90,7 +90,7 @@ OPEN = Rule(
         "https://docs.vllm.ai/en/latest/usage/security.html",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
     ),
-    kinds=(GATEWAY, HTTP_ROUTE, SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE, ARMOR),
+    kinds=(GATEWAY, HTTP_ROUTE, LLM_SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE, ARMOR),
     check_stack=_open,
     severity="critical",
     opt_out=f"The setting `gateway.open` allows an open gateway explicitly: it sets the annotation "

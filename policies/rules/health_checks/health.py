@@ -9,8 +9,17 @@ from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import OTHER_GATEWAYS, BackendReference, aimed_at, served
-from policies.rules.kinds import BACKEND_POLICY, GATEWAY, GKE_POLICIES, HEALTH_CHECK, HTTP_ROUTE, POOL, SERVICE, Kind
-from policies.rules.rule import Parameter, Program, Rule, Settings, StackFinding, Subject
+from policies.rules.kinds import (
+    BACKEND_POLICY,
+    GATEWAY,
+    GKE_POLICIES,
+    HEALTH_CHECK,
+    HTTP_ROUTE,
+    LLM_SERVICE,
+    POOL,
+    Kind,
+)
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
 POLICY_CHART = (
@@ -18,7 +27,7 @@ POLICY_CHART = (
 )
 
 
-def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.partial:
         return
     check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
@@ -28,7 +37,7 @@ def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from health.same_namespace(written, subject.namespace)
 
 
-def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _model(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not subject.partial:
         yield from health.model_server(subject.spec, settings.texts("protocols"))
 
@@ -41,7 +50,7 @@ def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list
     return {target for _, target in targets if target is not None}, [*unknown, *hidden]
 
 
-def _missing_check(program: Program, settings: Settings) -> Iterator[StackFinding]:
+def _missing_check(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
     targets, doubts = _policies(program, HEALTH_CHECK)
     for backend, origin in served(program, settings).items():
         if backend not in targets:
@@ -55,7 +64,7 @@ def _missing_check(program: Program, settings: Settings) -> Iterator[StackFindin
             yield StackFinding(origin, finding, "; ".join(doubts))
 
 
-def _missing_timeout(program: Program, settings: Settings) -> Iterator[StackFinding]:
+def _missing_timeout(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
     policies = list(program.of(BACKEND_POLICY))
     _, doubts = _policies(program, BACKEND_POLICY)
     timed: set[BackendReference] = set()
@@ -81,7 +90,7 @@ def _missing_timeout(program: Program, settings: Settings) -> Iterator[StackFind
             yield StackFinding(origin, finding, "; ".join(doubts))
 
 
-def _one_policy(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     seen: dict[tuple[Kind, BackendReference], Subject] = {}
     for policy in program.of(*GKE_POLICIES):
         target = aimed_at(policy)
@@ -130,7 +139,7 @@ MISSING_CHECK = Rule(
     "all routes of the program; a route does not show the class of its Gateway, so every route counts as "
     "attached to GKE's.",
     sources=(POLICY_CHART,),
-    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, HEALTH_CHECK),
+    kinds=(HTTP_ROUTE, LLM_SERVICE, POOL, GATEWAY, HEALTH_CHECK),
     check_stack=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
@@ -144,7 +153,7 @@ BACKEND_TIMEOUT = Rule(
     why="GKE ends any response after 30 s with 504 unless a GCPBackendPolicy sets another timeout; routes cannot "
     "set one (GWCER104).",
     sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, BACKEND_POLICY),
+    kinds=(HTTP_ROUTE, LLM_SERVICE, POOL, GATEWAY, BACKEND_POLICY),
     check_stack=_missing_timeout,
     parameters=(
         OTHER_GATEWAYS,

@@ -8,13 +8,13 @@ from llmd_gke.catalog import kserve, upstream
 from llmd_gke.rules import pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.kinds import DEPLOYMENT, POOL, SERVICE, SERVICE_CONFIG, STATEFUL_SET, WORKER_SET
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.kinds import DEPLOYMENT, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, STATEFUL_SET, WORKER_SET
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 PART_OF = {kserve.PART_OF: kserve.PART, kserve.OWN_COMPONENT: kserve.WORKLOAD}
 
 
-def _ports(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _ports(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     pool = subject.spec if subject.kind == POOL else subject.spec.get("router", "scheduler", "pool", "spec")
     yield from serving.pool_ports(pool.get("targetPorts"))
 
@@ -25,7 +25,7 @@ def _labels(node: Input) -> dict[str, str]:
 
 def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
     """The labels of a workload's pods, and the model they serve; ``None`` if that cannot be determined."""
-    if subject.kind == SERVICE:
+    if subject.kind == LLM_SERVICE:
         return {"app.kubernetes.io/name": subject.name, **PART_OF}, f"LLMInferenceService {subject.name}"
     if subject.kind == WORKER_SET:
         template = subject.spec.get("leaderWorkerTemplate", "workerTemplate")
@@ -58,16 +58,18 @@ def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
-def _one_model(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _one_model(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     shared: dict[tuple[str, str], Subject] = {}
-    for service in program.of(SERVICE):
+    for service in program.of(LLM_SERVICE):
         name = service.spec.get("router", "scheduler", "pool", "ref", "name").text()
         namespace = service.namespace if name is not None else None
         if name is not None and namespace is not None:
             first = shared.setdefault((namespace, name), service)
             if first is not service:
                 yield StackFinding(service, _mixed(f"InferencePool {namespace}/{name}", [first.label, service.label]))
-    workloads = [(subject, _serves(subject)) for subject in program.of(SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)]
+    workloads = [
+        (subject, _serves(subject)) for subject in program.of(LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)
+    ]
     for pool in program.of(POOL):
         selector = _selector(pool)
         matching = [(workload, serves[1]) for workload, serves in workloads if serves and _matches(selector, serves[0])]
@@ -93,7 +95,7 @@ POOL_PORTS = Rule(
     title="InferencePools have at most eight ports",
     why="The v1 CRD allows eight targetPorts; a pool with one port per data-parallel rank and more ranks is rejected.",
     sources=(upstream.inference_extension("config/crd/bases"),),
-    kinds=(POOL, SERVICE, SERVICE_CONFIG),
+    kinds=(POOL, LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_ports,
 )
 
@@ -104,7 +106,7 @@ ONE_MODEL = Rule(
     why="The endpoint picker chooses among all pods of the pool without knowing which model they serve: with two "
     "models in one pool about half of the requests fail. Node pools may be shared.",
     sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
-    kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
+    kinds=(LLM_SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
     check_stack=_one_model,
 )
 

@@ -8,21 +8,21 @@ from llmd_gke.catalog import kserve
 from llmd_gke.catalog import scaling as catalogue
 from llmd_gke.rules import scaling
 from llmd_gke.rules.finding import Finding
-from policies.rules.kinds import SERVICE, Kind
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.kinds import LLM_SERVICE, Kind
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 HPA = Kind(catalogue.HPA_VERSION.partition("/")[0], catalogue.HPA)
 SCALED_OBJECT = Kind(catalogue.KEDA_GROUP, catalogue.SCALED_OBJECT)
 
 
-def _autoscaler(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _autoscaler(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if not subject.partial:
         yield from scaling.autoscaler(subject.kind.name, subject.node.get("metadata", "name"), subject.spec)
 
 
-def _contested(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _contested(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     scaled = [(one.namespace, scaling.target_of(one.spec)) for one in program.of(HPA, SCALED_OBJECT)]
-    for service in program.of(SERVICE):
+    for service in program.of(LLM_SERVICE):
         if (service.namespace, service.name) in scaled and service.namespace is not None:
             for finding in scaling.contested(service.name, service.spec.get("replicas")):
                 yield StackFinding(service, finding)
@@ -53,7 +53,7 @@ CONTESTED = Rule(
     why="KServe writes `spec.replicas` back at each reconciliation (`PreserveDeploymentReplicas` applies only without "
     "it): the two then change the number of replicas alternately.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
-    kinds=(SERVICE, HPA, SCALED_OBJECT),
+    kinds=(LLM_SERVICE, HPA, SCALED_OBJECT),
     check_stack=_contested,
 )
 

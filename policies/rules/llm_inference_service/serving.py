@@ -9,47 +9,47 @@ from llmd_gke.rules import serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import OTHER_GATEWAYS, is_elsewhere
-from policies.rules.kinds import AI_ROUTE, HTTP_ROUTE, SERVICE, SERVICE_CONFIG
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.kinds import AI_ROUTE, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 VALIDATION = kserve.source(f"{kserve.API}/llm_inference_service_validation.go")
 
 
-def _uri(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _uri(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from serving.model_uri(subject.spec)
 
 
-def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from serving.router_shape(subject.spec, subject.name, config=subject.kind == SERVICE_CONFIG)
+def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    yield from serving.router_shape(subject.spec, subject.name, config=subject.kind == LLM_SERVICE_CONFIG)
 
 
-def _managed(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _managed(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not subject.partial and not is_elsewhere(subject, settings):
         yield from serving.managed_route(subject.spec)
 
 
-def _inline(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _inline(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not is_elsewhere(subject, settings):
         yield from serving.inline_route(subject.spec)
 
 
-def _workers(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from serving.parallelism(subject.spec, config=subject.kind == SERVICE_CONFIG)
+def _workers(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    yield from serving.parallelism(subject.spec, config=subject.kind == LLM_SERVICE_CONFIG)
 
 
-def _scaling(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _scaling(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from serving.scaling(subject.spec)
 
 
-def _name(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _name(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     name = subject.node.get("metadata", "name").text()
     if name is not None:
         yield from serving.name_length(name)
 
 
-def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
-    configs = [(config.node.get("metadata", "name").text(), config) for config in program.of(SERVICE_CONFIG)]
-    for service in program.of(SERVICE):
+def _presets(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    configs = [(config.node.get("metadata", "name").text(), config) for config in program.of(LLM_SERVICE_CONFIG)]
+    for service in program.of(LLM_SERVICE):
         for preset, finding in serving.missing_presets(service.spec):
             namespaces = (service.namespace, "kserve", None)
             # An unknown namespace on either side may turn out to match. It is noted, so that the rule reports that it
@@ -63,14 +63,14 @@ def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
             yield StackFinding(service, finding, "; ".join([*uncertain, *program.unrendered]))
 
 
-def _referenced(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _referenced(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     # Envoy AI Gateway creates an HTTPRoute of the same name from an AIGatewayRoute.
     identities = [(route, route.identity) for route in program.of(HTTP_ROUTE, AI_ROUTE)]
     routes = {identity for _, identity in identities if identity is not None}
     unplaced = [
         f"the namespace of {route.label} is not known yet" for route, identity in identities if identity is None
     ]
-    for service in program.of(SERVICE):
+    for service in program.of(LLM_SERVICE):
         for ref in service.spec.get("router", "route", "http", "refs").each():
             name = ref.get("name").value
             if isinstance(name, Unknown):
@@ -91,7 +91,7 @@ MODEL_URI = Rule(
     why="KServe supports hf, s3, oci and pvc; any other scheme, including `gs://`, fails with `unsupported schema "
     "in model URI`.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_uri,
     opt_out="With `storageInitializer.enabled: false` and your own volumes, nothing is checked.",
 )
@@ -103,7 +103,7 @@ ROUTER_SHAPE = Rule(
     "route whose parentRefs differ from the Gateway's refs, baseRefs in a Config, and replicas together with "
     "scaling. With a Gateway and a scheduler but no route, the service waits forever (WaitingForGateway).",
     sources=(kserve.issue(5986), VALIDATION),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_shape,
 )
 
@@ -114,7 +114,7 @@ MANAGED_ROUTE = Rule(
     "and refers to the v1alpha2 InferencePool first. No setting changes that. A Config passes such a router on "
     "to every service that is based on it.",
     sources=(kserve.issue(5707), kserve.issue(5050)),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
@@ -127,7 +127,7 @@ INLINE_ROUTE = Rule(
     why="KServe overwrites the InferencePool group of an inline route with v1alpha2, and does not remove fields "
     "that were removed from the inline route.",
     sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
-    kinds=(SERVICE,),
+    kinds=(LLM_SERVICE,),
     check_resource=_inline,
     level="advisory",
     severity="medium",
@@ -139,7 +139,7 @@ WORKER = Rule(
     title="Workers have data or pipeline parallelism",
     why="KServe's webhook rejects a worker with neither, with both, or with data but without dataLocal.",
     sources=(VALIDATION,),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_workers,
 )
 
@@ -152,7 +152,7 @@ PRESET = Rule(
     "not include them, so the program must create a Config of that name in the namespace of the service, or in "
     "`kserve`.",
     sources=(kserve.issue(5047), kserve.source(f"{kserve.CONTROLLER}/config_merge.go")),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_stack=_presets,
     level="advisory",
     severity="medium",
@@ -164,7 +164,7 @@ NAME_LENGTH = Rule(
     why="KServe appends up to 25 characters; beyond 63 it truncates and hashes them, and routes and policies, "
     "which must name pool and Service beforehand, no longer match.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
-    kinds=(SERVICE,),
+    kinds=(LLM_SERVICE,),
     check_resource=_name,
     level="advisory",
     severity="medium",
@@ -176,7 +176,7 @@ SCALING = Rule(
     why="KServe's `scaling` creates a VariantAutoscaling and an HPA or a KEDA ScaledObject. KServe includes none "
     "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
-    kinds=(SERVICE, SERVICE_CONFIG),
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
     check_resource=_scaling,
     level="advisory",
     severity="medium",
@@ -189,7 +189,7 @@ REFERENCED = Rule(
     why="KServe checks that the route exists before it creates pool and endpoint picker; until then the service "
     "reports RefsInvalid.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
-    kinds=(SERVICE, HTTP_ROUTE, AI_ROUTE),
+    kinds=(LLM_SERVICE, HTTP_ROUTE, AI_ROUTE),
     check_stack=_referenced,
     level="advisory",
     severity="medium",

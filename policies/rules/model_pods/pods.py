@@ -8,7 +8,7 @@ from functools import partial
 from llmd_gke.rules import exposure, pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.rule import Parameter, Rule, Settings, Subject
+from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, model_pods
 
 
@@ -18,15 +18,15 @@ def _all_pods(subject: Subject) -> Iterator[Input]:
         yield subject.spec.get("router", "scheduler", "template")
 
 
-def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
-    def run(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
+    def run(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
         for pod in _all_pods(subject):
             yield from check(pod)
 
     return run
 
 
-def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _picker(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     floors: Mapping[str, str] = {
         name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pods.PICKER_FLOORS
     }
@@ -37,14 +37,14 @@ def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
             yield from pods.picker_ceiling(pod, settings.text("presetPicker"))
 
 
-def _images(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _images(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for pod in _all_pods(subject):
         yield from pods.images(pod)
     if subject.kind in KSERVE:
         yield from serving.model_images(subject.spec)
 
 
-def _secrets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _secrets(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for pod in _all_pods(subject):
         yield from pods.plain_secrets(pod)
     if subject.kind in KSERVE:

@@ -9,8 +9,8 @@ from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.kinds import CHARTS, JOB, SERVICE, WORKER_SET
-from policies.rules.rule import Parameter, Rule, Settings, Subject
+from policies.rules.kinds import CHARTS, JOB, LLM_SERVICE, WORKER_SET
+from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, SERVERS, WORKLOADS, all_pods, model_pods
 
 TPU_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/tpus"
@@ -23,7 +23,7 @@ def _complete(subject: Subject) -> bool:
     return (
         not subject.partial
         and subject.kind not in CHARTS
-        and not (subject.kind == SERVICE and subject.spec.get("baseRefs").value)
+        and not (subject.kind == LLM_SERVICE and subject.spec.get("baseRefs").value)
     )
 
 
@@ -32,12 +32,12 @@ def on_tpu(subject: Subject) -> bool:
     return any(pods.accelerator(pod) is TPU for pod in all_pods(subject))
 
 
-def _tpu_pod(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _tpu_pod(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for pod in model_pods(subject):
         yield from tpu_pods.tpu_pod(pod, complete=_complete(subject))
 
 
-def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     spec = subject.spec
     if subject.kind == WORKER_SET:
         return
@@ -49,13 +49,13 @@ def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Input(None))
 
 
-def _startup(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if _complete(subject) and subject.kind in SERVERS and subject.kind != JOB:
         for pod in pods.serving_pods(subject.kind.name, subject.spec):
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 
 
-def _arguments(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     tpu = on_tpu(subject)
     for pod in model_pods(subject):
         yield from pods.server_arguments(pod, kind=TPU if tpu else None)
@@ -63,7 +63,7 @@ def _arguments(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from serving.kv_offloading(subject.spec, TPU)
 
 
-def _environment(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _environment(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if on_tpu(subject):
         for pod in model_pods(subject):
             yield from tpu_pods.environment(pod)

@@ -18,7 +18,7 @@ from policies.rules.kinds import (
     NETWORK_POLICY,
     RELEASE,
 )
-from policies.rules.rule import Parameter, Rule, Settings, Subject
+from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 
 CHARTS = kserve.source("charts")
 WHY_FLOOR = {
@@ -33,11 +33,11 @@ def _chart(subject: Subject) -> str:
     return platform.chart_name(subject.node.get("chart").text() or subject.node.get("path").text() or "")
 
 
-def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _namespace(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from platform.kserve_namespace(_chart(subject), subject.node.get("namespace"))
 
 
-def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _crds(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == CRD:
         if subject.partial and subject.node.get("spec").value is None:
             return  # a patch that waits for someone else's CRD, or annotates it
@@ -46,7 +46,7 @@ def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))
 
 
-def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _version(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     floors = {
         "kserve": settings.text("kserveFloor"),
         "lws": settings.text("lwsFloor"),
@@ -56,20 +56,20 @@ def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
     yield from platform.chart_version(subject.node, floors, WHY_FLOOR)
 
 
-def _presets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _presets(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from platform.preset_deletion(_chart(subject), subject.node.get("values"))
 
 
-def _tls(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _tls(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.name == "inferenceservice-config":
         yield from platform.kserve_tls(subject.node.get("data"))
 
 
-def _labels(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _labels(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from network_policies.stale_labels(subject.spec)
 
 
-def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _open(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     checks = {NETWORK_POLICY: network_policies.open_policy, FQDN_POLICY: network_policies.open_names}
     checks |= dict.fromkeys(ADMIN_POLICIES, network_policies.open_admin_policy)
     if subject.kind in checks:
@@ -170,7 +170,7 @@ OPEN = Rule(
 )
 
 
-def _unreadable(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _unreadable(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     subject.node.get("text").present()
     reason = subject.node.get("unreadable").text()
     if reason is not None:

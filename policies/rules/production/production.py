@@ -9,27 +9,27 @@ from llmd_gke.rules import cluster, gateway, node_pools, notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.kinds import ALERT_POLICY, CLUSTER, GATEWAY, LISTENER_SETS, NETWORK, NODE_POOL
-from policies.rules.rule import STACKS, Parameter, Program, Rule, Settings, StackFinding, Subject
+from policies.rules.rule import STACKS, Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 OPT_OUT = "`stacks` selects the stacks; an empty list disables the rule."
 
 
-def _inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
-    def run(subject: Subject, settings: Settings) -> Iterable[Finding]:
+def _inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterable[Finding]]:
+    def run(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
         return check(subject.node) if settings.is_production else ()
 
     return run
 
 
-def _private(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _private(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if settings.is_production:
         yield from (
             cluster.private_pool(subject.node) if subject.kind == NODE_POOL else cluster.private_nodes(subject.node)
         )
 
 
-def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _protect(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not settings.is_production:
         return
     if not subject.protect:
@@ -43,7 +43,7 @@ def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
         yield from cluster.deletion_protection(subject.node)
 
 
-def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _https(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not settings.is_production or _may_be_plain(subject, settings.texts("plainHttpGateways")):
         return
     partial = subject.partial or subject.kind != GATEWAY
@@ -59,7 +59,7 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
     return bool(namespaces) and subject.namespace in (*namespaces, None)
 
 
-def _uncovered(program: Program, settings: Settings) -> Iterator[StackFinding]:
+def _uncovered(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
     if settings.is_production:
         return
     for subject in program.of(CLUSTER, NETWORK):
@@ -74,7 +74,7 @@ def _uncovered(program: Program, settings: Settings) -> Iterator[StackFinding]:
             return
 
 
-def _spot_only(program: Program, settings: Settings) -> Iterator[StackFinding]:
+def _spot_only(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
     if not settings.is_production:
         return
     pools = [pool for pool in program.of(NODE_POOL) if node_pools.accelerator(pool.node) is not None]
@@ -87,7 +87,7 @@ def _spot_only(program: Program, settings: Settings) -> Iterator[StackFinding]:
         yield StackFinding(pools[0], finding)
 
 
-def _silent(program: Program, settings: Settings) -> Iterator[StackFinding]:
+def _silent(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
     policies = list(program.of(ALERT_POLICY)) if settings.is_production else []
     for finding in notification.notifies([policy.node for policy in policies]):
         yield StackFinding(policies[0], finding)

@@ -15,25 +15,25 @@ from policies.rules.kinds import (
     ANY_POLICY,
     BACKEND_POLICY,
     HEALTH_CHECK,
-    SERVICE,
-    SERVICE_CONFIG,
+    LLM_SERVICE,
+    LLM_SERVICE_CONFIG,
 )
-from policies.rules.rule import Rule, Settings, Subject
+from policies.rules.rule import ParameterValues, Rule, Subject
 
 REPORTS = gke_routes.REPORTS
 
 
-def _timeouts(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _timeouts(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not is_elsewhere(subject, settings):
         yield from routes.timeouts(route_of(subject))
 
 
-def _refused(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _refused(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not is_elsewhere(subject, settings):
         yield from routes.refused_features(route_of(subject))
 
 
-def _unclaimed(subject: Subject, settings: Settings) -> Iterator[Finding]:
+def _unclaimed(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not is_elsewhere(subject, settings):
         yield from routes.unclaimed_features(route_of(subject))
 
@@ -45,7 +45,7 @@ def _references(subject: Subject) -> Iterator[Input]:
         yield subject.spec.get("targetRef")
 
 
-def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _pool_group(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == ALPHA_POOL:
         yield Finding(
             "inference-pool-group",
@@ -62,12 +62,12 @@ def _all_references(subject: Subject) -> Iterator[Input]:
     is_known_kind = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
     by_path = {reference.path: reference for reference in _references(subject)} if is_known_kind else {}
     by_path |= {reference.path: reference for reference in gateway.targets(subject.node)}
-    if subject.kind in (SERVICE, SERVICE_CONFIG):
+    if subject.kind in (LLM_SERVICE, LLM_SERVICE_CONFIG):
         by_path |= {reference.path: reference for reference in gateway.targets_in(route_of(subject))}
     yield from by_path.values()
 
 
-def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _generated(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for reference in _all_references(subject):
         yield from gateway.generated_target(reference)
 

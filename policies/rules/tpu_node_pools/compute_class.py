@@ -9,18 +9,18 @@ from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, node_pools
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import Program, Rule, Settings, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 REFERENCE = "https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass"
 CONCEPT = "https://docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes"
 
 
-def _class(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _class(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if not subject.partial:
         yield from capacity_order.compute_class(subject.spec)
 
 
-def _members(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _members(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     there = {name: pool for pool in program.of(NODE_POOL) if (name := pool.node.get("name").text())}
     for subject in program.of(COMPUTE_CLASS):
         for name in capacity_order.listed(subject.spec):
@@ -29,7 +29,7 @@ def _members(program: Program, _settings: Settings) -> Iterator[StackFinding]:
                     yield StackFinding(there[name], finding)
 
 
-def _reclaimable(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+def _reclaimable(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     there = {name: pool for pool in program.of(NODE_POOL) if (name := pool.node.get("name").text())}
     for subject in program.of(COMPUTE_CLASS):
         names = capacity_order.listed(subject.spec)

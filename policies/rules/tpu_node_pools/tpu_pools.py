@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from llmd_gke.rules import tpu_pools
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import NODE_POOL
-from policies.rules.rule import Rule, Settings, Subject, on_inputs
+from policies.rules.rule import ParameterValues, Rule, Subject, on_inputs
 
 PLAN = "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus"
 XPK = "https://github.com/AI-Hypercomputer/xpk/blob/main/src/xpk/core/nodepool.py"
 TOOLKIT = "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/modules/compute/gke-node-pool/main.tf"
 
 
-def _unlisted(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+def _unlisted(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for finding in tpu_pools.zone(subject.node):
         if finding.severity == "warning":
             yield Finding("tpu-zone-unlisted", finding.problem, finding.allowed, finding.fix)

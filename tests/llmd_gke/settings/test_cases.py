@@ -35,6 +35,7 @@ def cases(*files: Path) -> Iterator[Any]:
 
 
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
+    """The configuration with these values. A value at a position of a list is its last item."""
     for path, value in changes.items():
         section, *steps = path.split(".")
         node: Any = config

@@ -17,7 +17,7 @@ from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, CloudKind, Workdir, cache_folder, kind_of_environment
 from localcloud.google_api import cli as google_cli
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import backend, cloud_files, commands, new_stack, processes, removal, shell, state
+from localcloud.workflow import backend, cloud_files, commands, new_stack, removal, shell, state
 from localcloud.workflow.say import say
 
 STATUSES = """
@@ -113,8 +113,7 @@ def env() -> None:
 @app.command()
 def setup(quiet: Annotated[bool, typer.Option(help="Print nothing if everything is already set up.")] = False) -> None:
     """Set up the engine, for the laptop cloud also its programs, and do nothing else."""
-    engine = resolve.ensure(cache_folder(), console)
-    backend.of(workdir()).ensure_binaries(console)
+    engine = backend.of(workdir()).install(console)
     if not quiet:
         say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 
@@ -154,7 +153,6 @@ def status() -> None:
             say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
     say(console, f"clouds   {len(cloud_files.objects(here))} objects")
     backend.of(here).show_status(console)
-    say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
 
 
 @app.command()

@@ -15,45 +15,40 @@ from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
 from localcloud.workflow.state import Pending
 
-PROVIDER = "kubernetes:"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 MANAGER = "pulumi-kubernetes-"
 """Prefix of the provider's field managers (``fieldManagerName`` in provider/pkg/provider/provider.go)."""
+
+FIELD_MANAGER = "__fieldManager"
+"""Output of the provider with the field manager by which it applies an object."""
 
 UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
 """States of a release with which Helm rejects further operations: "another operation is in progress"."""
 
 
-def find_created(workdir: Workdir, pending: Pending) -> str | None:
-    """The identity of the object that an unfinished create made; ``None`` if there is none.
+def find(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
+    """The object that an unfinished create made: its identity as ``id``, and as ``outputs`` the field manager with
+    which the provider applied it. ``None`` if there is none.
 
-    The record of a release that Helm did not finish is deleted, so that it can be installed again. Raises ``Problem``
-    if the API server does not answer.
+    The provider generates a field manager for every object, and can change its fields only with that one: with another,
+    the API server reports a conflict. The record of a release that Helm did not finish is deleted, so that it can be
+    installed again. Raises ``Problem`` if the API server does not answer.
     """
     name, namespace = _names(pending)
     if not name:
         return None
-    identity = f"{namespace}/{name}" if namespace else name
+    identity = {"id": f"{namespace}/{name}" if namespace else name}
     if pending.type == RELEASE:
         return identity if _release(workdir, name, namespace) else None
-    arguments = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
-    return identity if _kubectl(workdir, *arguments).strip() else None
-
-
-def field_manager(workdir: Workdir, pending: Pending) -> str | None:
-    """The field manager with which the provider applied an object; ``None`` for a release.
-
-    The provider generates one for every object, and can change its fields only with that one: with another, the API
-    server reports a conflict.
-    """
-    if pending.type == RELEASE:
+    arguments = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "--show-managed-fields"]
+    output = _kubectl(workdir, *arguments, "-o", "json")
+    if not output.strip():
         return None
-    name, namespace = _names(pending)
-    output = _kubectl(workdir, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
     metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(output))["metadata"]
     fields = cast("Sequence[Mapping[str, object]]", metadata.get("managedFields") or [])
     applied = (str(one["manager"]) for one in fields if one.get("operation") == "Apply")
-    return next((one for one in applied if one.startswith(MANAGER)), None)
+    manager = next((one for one in applied if one.startswith(MANAGER)), None)
+    return {**identity, "outputs": {FIELD_MANAGER: manager}} if manager else identity
 
 
 def kind(type_: str) -> str:

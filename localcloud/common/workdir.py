@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -58,19 +58,30 @@ CloudKind = Literal["rehearsal", "laptop"]
 class CloudTraits:
     """The properties of a kind of cloud that determine folders, environment and messages.
 
-    ``label``: its name in messages. ``make``: the argument that selects it on a ``make`` command line. ``namespaced``:
-    it runs in Linux namespaces without a network. ``control_plane``: Kubernetes' own control plane runs in it.
+    ``label``: its name in messages. ``removed``: everything that `make down` has removed, for its last message.
+    ``make``: the argument that selects it on a ``make`` command line. ``namespaced``: Kubernetes' own control plane
+    runs, in Linux namespaces without a network. ``disposable``: `make down` removes everything even if a destroy
+    failed. ``providers``: provider name to the program that is run instead of our stand-in.
     """
 
     label: str
+    removed: str
     make: str = ""
     namespaced: bool = False
-    control_plane: bool = False
+    disposable: bool = False
+    providers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 TRAITS: dict[CloudKind, CloudTraits] = {
-    "rehearsal": CloudTraits("rehearsal"),
-    "laptop": CloudTraits("laptop cloud", make="CLOUD=laptop", namespaced=True, control_plane=True),
+    "rehearsal": CloudTraits("rehearsal", "no stack, no object in a cloud, no process"),
+    "laptop": CloudTraits(
+        "laptop cloud",
+        "no stack, no process, no cluster",
+        make="CLOUD=laptop",
+        namespaced=True,
+        disposable=True,
+        providers={"gcp": "pulumi-resource-gcp", "kubernetes": "pulumi-resource-kubernetes"},
+    ),
 }
 
 CLOUD = "LLMD_GKE_CLOUD"
@@ -166,20 +177,25 @@ class Workdir:
         return self.home / "charts"
 
     @property
+    def traits(self) -> CloudTraits:
+        """The properties of its kind of cloud."""
+        return TRAITS[self.kind]
+
+    @property
     def label(self) -> str:
         """The cloud's name in messages."""
-        return TRAITS[self.kind].label
+        return self.traits.label
 
     @property
     def namespaced(self) -> bool:
         """Whether it runs in Linux namespaces of its own, without a network."""
-        return TRAITS[self.kind].namespaced
+        return self.traits.namespaced
 
     def make(self, target: str, stack: str | None = None) -> str:
         """The `make` command that a message recommends."""
         command = ["make", target]
         command += [f"STACK={stack}"] if stack not in (None, "local") else []
-        command += [selection] if (selection := TRAITS[self.kind].make) else []
+        command += [selection] if (selection := self.traits.make) else []
         return " ".join(command)
 
     def stack_file(self, stack: str) -> Path:

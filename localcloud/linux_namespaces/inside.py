@@ -10,19 +10,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from llmd_common.problems import Problem, Stale
+from llmd_common.problems import Problem, Refused, Stale
 from localcloud.common.environment import is_proxy
-from localcloud.linux_namespaces import discover, enter
+from localcloud.linux_namespaces import discover, enter, routes
 
 
 def command(home: Path, arguments: Sequence[str]) -> list[str]:
-    """The command line for :func:`os.execvp`. Raises ``Stale`` if the laptop cloud does not run."""
-    if discover.inside(home):
-        return list(arguments)
-    present = discover.running(home)
-    if present is None:
+    """The command line for :func:`os.execvp`.
+
+    Raises ``Stale`` if the laptop cloud does not run, ``Refused`` if a process in it could reach another machine.
+    """
+    present = None if discover.inside(home) else discover.running(home)
+    if present is None and not discover.inside(home):
         raise Stale(f"The laptop cloud of {home} is not running.\nFix: make up CLOUD=laptop")
-    return enter.command(present.init.pid, arguments)
+    if ways := routes.ways_out(present.init.pid if present else "self"):
+        raise Refused(
+            "The laptop cloud must not reach Google Cloud, so it does not start: its network has a route to the "
+            f"outside ({', '.join(ways)}).\nFix: make down CLOUD=laptop, which stops it."
+        )
+    return enter.command(present.init.pid, arguments) if present else list(arguments)
 
 
 def main(arguments: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing another program

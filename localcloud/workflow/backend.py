@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from rich.console import Console
 
 from localcloud.common.workdir import CloudKind, Workdir
-
-if TYPE_CHECKING:  # it imports, by way of the folders, this module
-    from localcloud.workflow.state import Lock, Pending
+from localcloud.pulumi_cli.discover import Engine
+from localcloud.workflow.state import Pending
 
 BACKENDS: dict[CloudKind, str] = {
     "rehearsal": "localcloud.rehearsal.Rehearsal",
@@ -33,105 +32,77 @@ class Update(Protocol):
 
 
 class Backend(Protocol):
-    """One local cloud. Made with its folders; every method may be called when nothing runs."""
+    """One local cloud. Made with its folders; every method may be called when nothing runs.
 
-    @property
-    def real_providers(self) -> Mapping[str, str]:
-        """Provider name to the binary that is run instead of our stand-in."""
+    Properties that are only values are in :class:`~localcloud.common.workdir.CloudTraits`.
+    """
+
+    def check(self, stack: str | None) -> None:
+        """What the stack's commands require, before anything is built. Raises ``BadInput``, ``Refused``,
+        ``SetUpFailed`` or ``Stale``.
+        """
         ...
 
-    @property
-    def disposable(self) -> bool:
-        """Whether `make down` removes everything even if a destroy failed."""
+    def install(
+        self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
+    ) -> Engine:
+        """Makes the engine available, and all programs that the stack needs. ``meanwhile`` is called once during a long
+        setup of the engine. Raises ``SetUpFailed``.
+        """
         ...
 
-    @property
-    def nothing_left(self) -> str:
-        """A description of everything that `make down` has removed, for its last message."""
+    def start(self, engine: Engine, console: Console, stack: str | None = None) -> None:
+        """Lays out the folder, and starts what runs between commands unless it runs."""
         ...
 
-    def check(self) -> None:
-        """Prerequisites, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
-        ...
+    def command_line(self, arguments: Sequence[str]) -> list[str]:
+        """The command line that runs ``arguments`` where the providers' clouds can be reached.
 
-    def check_stack(self, stack: str) -> None:
-        """Raises ``Stale`` if objects of the stack's state no longer exist."""
-        ...
-
-    def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
-        """Builds or fetches what :meth:`start` needs, and what that stack needs in addition."""
-        ...
-
-    def start(self, console: Console, stack: str | None = None) -> None:
-        """Starts the servers that providers call, and those that the stack needs in addition, unless they run."""
-        ...
-
-    def tools(self) -> Mapping[str, str]:
-        """Scripts beside `pulumi` in the folder that is first on PATH: name to content."""
+        Raises ``Stale`` if that place does not exist, ``Refused`` if another machine could be reached from it.
+        """
         ...
 
     def adapt_settings(self, copy: dict[str, object]) -> Sequence[str]:
         """Adapts the copy of a stack file to this cloud. Returns notes for the user."""
         ...
 
-    def check_isolation(self) -> None:
-        """Raises ``Refused`` if a process in it could reach another machine."""
-        ...
-
-    def enter(self, arguments: Sequence[str]) -> list[str]:
-        """The command line that runs ``arguments`` where the providers' clouds can be reached."""
-        ...
-
-    def shell_environment(self) -> Mapping[str, str]:
-        """Additional variables of an interactive shell."""
-        ...
-
-    def holds(self, lock: Lock) -> bool | None:
-        """Whether the engine that made the lock runs; ``None`` if its process number tells that."""
-        ...
-
-    def owns(self, pending: Pending) -> bool:
-        """Whether the object of an unfinished create would be in this cloud's own API, not in a stand-in's file."""
-        ...
-
-    def find_created(self, pending: Pending) -> str | None:
-        """The id of the object that such a create made; ``None`` if it made none."""
-        ...
-
-    def created_outputs(self, pending: Pending) -> Mapping[str, object]:
-        """Outputs that the state needs of such an object in addition to its id."""
+    def find_created(self, pending: Pending) -> Mapping[str, object] | None:
+        """What the state needs of the object that an unfinished create made: ``id``, and ``outputs`` if they are more
+        than its inputs. ``None`` if it made none.
+        """
         ...
 
     def update(self, run: Update, console: Console) -> int:
         """Runs an update, and repeats it after a transient failure. Returns the engine's status."""
         ...
 
-    def after_up(self, stack: str, console: Console) -> int:
-        """Checks that the models of a stack answer. Returns 0, or 1 if one does not."""
+    def after_update(self, stack: str, status: int, console: Console) -> int:
+        """Prints what the cloud knows about the end of an update, such as the causes of a failure.
+
+        Returns the status, or 1 if a model of an updated stack does not answer.
+        """
         ...
 
-    def explain_failure(self, console: Console) -> None:
-        """Prints problems of the cloud that may explain a failed update."""
-        ...
-
-    def tips(self) -> Mapping[str, str]:
-        """Commands to try next, with what they do."""
-        ...
-
-    def show_status(self, console: Console) -> None:
-        """Prints the processes of the cloud, other than engines."""
-        ...
-
-    def nothing_to_destroy(self) -> str:
-        """The reason why no stack can be destroyed any more; empty if one can."""
+    def destroy(self, stacks: Sequence[str], console: Console) -> int:
+        """Destroys and removes stacks, of which there is at least one. Returns 0, or the status of the first destroy
+        that did not succeed.
+        """
         ...
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
         """Removes the rest once no stack is left. Returns 1 if a destroy should have removed some of it."""
         ...
 
-    def stop(self) -> None:
-        """Stops everything and removes its files."""
+    def clear(self) -> None:
+        """Stops everything and removes the folder."""
+        ...
+
+    def show_status(self, console: Console) -> None:
+        """Prints the running processes of the cloud."""
+        ...
+
+    def tips(self) -> Mapping[str, str]:
+        """Commands to try next, with what they do."""
         ...
 
 

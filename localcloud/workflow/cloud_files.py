@@ -13,7 +13,7 @@ from llmd_common.problems import Stale
 from llmd_common.pulumi_signatures import is_special
 from localcloud.common.workdir import Workdir
 from localcloud.product import is_of_probe
-from localcloud.workflow import backend, home
+from localcloud.workflow import home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
 
@@ -37,25 +37,23 @@ def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
     return {ident: entry for name in FILES for ident, entry in _entries(workdir.cloud / name)}
 
 
-def find(workdir: Workdir, pending: Pending) -> str | None:
-    """The id of the object that an unfinished create made, ``None`` if there is none.
+def find_at_google(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
+    """The ``id`` of Google's object that an unfinished create made, ``None`` if there is none.
 
-    Google's object with that type and those inputs is meant, or else with that name; an object of the cluster has its
-    id by its name.
+    It has that type and those inputs, or else that name.
     """
-    cloud = backend.of(workdir)
-    if cloud.owns(pending):
-        return cloud.find_created(pending)
-    if pending.type.startswith(KUBERNETES):
-        return _in_cluster(workdir, pending)
     of_type = {ident: entry for ident, entry in objects(workdir).items() if entry.get("type") == pending.type}
     alike = (ident for ident, entry in of_type.items() if _same(pending.inputs, entry.get("inputs")))
     called = (ident for ident, entry in of_type.items() if _called(pending.inputs, entry.get("inputs")))
-    return next(alike, None) or next(called, None)
+    ident = next(alike, None) or next(called, None)
+    return {"id": ident} if ident else None
 
 
-def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
-    """As :func:`find`, for an object of the cluster. A patch can be applied again, and is not looked for."""
+def find_in_cluster(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
+    """As :func:`find_at_google`, for an object of the stand-in's cluster, which has its id by its name.
+
+    A patch can be applied again, and is not looked for.
+    """
     # They need the protocol's messages, which `--help` must not wait for.
     from localcloud.providers.kubernetes import release
     from localcloud.providers.kubernetes.objects import identity, kind_of
@@ -69,13 +67,7 @@ def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
             return None
         key, ident = kind.key, identity(kind, inputs)
     there = {(entry.get("type"), one) for one, entry in _entries(workdir.cloud / FILES[1])}
-    return ident if (key, ident) in there else None
-
-
-def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
-    """Outputs that the state needs of such an object in addition to its id."""
-    cloud = backend.of(workdir)
-    return cloud.created_outputs(pending) if cloud.owns(pending) else {}
+    return {"id": ident} if (key, ident) in there else None
 
 
 def _called(asked: Mapping[str, object], made: object) -> bool:

@@ -20,10 +20,9 @@ from rich.text import Text
 from llmd_common.problems import Problem
 from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import PACKAGES, Workdir, cache_folder
+from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.product.settings import command_to_set
-from localcloud.pulumi_cli import resolve
-from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state, unchanged
+from localcloud.workflow import backend, config, failures, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
@@ -39,11 +38,9 @@ def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runn
     Shows the stack's summary while something is built.
     """
     cloud = backend.of(workdir)
-    cloud.check()
-    engine = resolve.ensure(cache_folder(), console, _summary(workdir, stack, console))
-    cloud.ensure_binaries(console, stack)
-    home.prepare(workdir, engine)
-    cloud.start(console, stack)
+    cloud.check(stack)
+    engine = cloud.install(console, stack, _summary(workdir, stack, console))
+    cloud.start(engine, console, stack)
     interlock.check(workdir)
     return Runner(workdir, engine)
 
@@ -77,7 +74,6 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
     cloud = backend.of(workdir)
     with exclusive(workdir, "up"):
         required = secrets_of(workdir, stack)
-        cloud.check_stack(stack)
         runner = set_up(workdir, console, stack)
         say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
         recovery.clear_locks(runner, stack, console)
@@ -89,23 +85,20 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
     again, down = workdir.make("up", stack), workdir.make("down")
     if status == 0:
         show_outputs(workdir, stack, console)
-        failures.say_pools(workdir, stack, console)
-        status = cloud.after_up(stack, console)
+    outcome = cloud.after_update(stack, status, console)
+    if status == 0:
         show_next(workdir, stack, console)
     elif status == STOPPED:
         say(console, f"\nStopped. Finished work is kept; `{again}` continues, `{down}` removes everything.")
     elif status < 0:
-        cloud.explain_failure(console)  # the whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
     else:
-        failures.say_causes(workdir, stack, console)
-        cloud.explain_failure(console)
         say(
             console,
             f"Finished work is kept.\nFix: correct the cause named in the error above, then `{again}`; `{down}` "
             "removes everything.",
         )
-    return reported(status)
+    return reported(outcome)
 
 
 def _update(
@@ -171,7 +164,6 @@ def preview(workdir: Workdir, stack: str, console: Console) -> int:
     config.check_name(stack)
     pack.folder(workdir)
     required = secrets_of(workdir, stack)
-    backend.of(workdir).check_stack(stack)
     runner = set_up(workdir, console, stack)
     say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
     ensure_stack(runner, stack, select=False)
@@ -248,8 +240,7 @@ def clear_all(workdir: Workdir, console: Console) -> int:
     with exclusive(workdir, "clean"):
         if names := state.names(workdir):
             raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{workdir.make('down')}`, then `make clean`.")
-        backend.of(workdir).stop()
-        shutil.rmtree(workdir.home, ignore_errors=True)
+        backend.of(workdir).clear()
     say(console, f"Removed {workdir.home}.")
     return 0
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from localcloud.common.workdir import Workdir
 from localcloud.product import google_errors
 from localcloud.workflow import cloud_files, event_log
+from localcloud.workflow.runner import STOPPED
 from localcloud.workflow.say import say
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
@@ -50,6 +51,14 @@ def _urn(event: dict[str, Any]) -> str:
     return str(event.get("metadata", {}).get("urn", ""))
 
 
+def say_outcome(workdir: Workdir, stack: str, status: int, console: Console) -> None:
+    """Prints Google's errors after an update that ended with that status of the engine."""
+    if status == 0:
+        _say_pools(workdir, stack, console)
+    elif status > 0 and status != STOPPED:
+        say_causes(workdir, stack, console)
+
+
 def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
     """Prints cause and fix of Google's errors in the last operation."""
     pools = list(_pools_in_error(workdir))
@@ -61,7 +70,7 @@ def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
         say(console, f"\nCause: {cause}.\nFix: {fix}.{where}")
 
 
-def say_pools(workdir: Workdir, stack: str, console: Console) -> None:
+def _say_pools(workdir: Workdir, stack: str, console: Console) -> None:
     """Prints node pools that GKE could not create, although the update succeeded (docs/google-emulator.md)."""
     for name, cause in _pools_in_error(workdir):
         first, again = google_errors.pool_fix(cause, stack), google_errors.pool_again(name, stack)

@@ -18,7 +18,6 @@ from localcloud.common.files import write
 from localcloud.common.project import project
 from localcloud.common.workdir import PACKAGES, Workdir, check_owner
 from localcloud.pulumi_cli.discover import Engine
-from localcloud.workflow import backend
 
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
@@ -39,7 +38,7 @@ EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 
 def real_providers(workdir: Workdir) -> dict[str, str]:
     """Provider name to the program that runs in place of our stand-in. Raises ``BadInput`` for a wrong variable."""
-    providers, chosen = dict(backend.of(workdir).real_providers), os.environ.get(GOOGLE)
+    providers, chosen = dict(workdir.traits.providers), os.environ.get(GOOGLE)
     if chosen == "published":
         providers["gcp"] = "pulumi-resource-gcp"
     elif chosen == "hand-written":
@@ -111,8 +110,6 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
         f'  exec {quote(sys.executable)} -m {WRAPPER} "$@"\n'
     )
     write(workdir.wrapper / "pulumi", wrapper, 0o755)
-    for name, content in backend.of(workdir).tools().items():
-        write(workdir.wrapper / name, content, 0o755)
     write(workdir.env_script, script(workdir), 0o644)
 
 

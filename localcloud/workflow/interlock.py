@@ -14,8 +14,8 @@ from typing import cast
 import yaml
 
 from llmd_common.problems import Refused
+from localcloud.common.project import project
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import backend
 from localcloud.workflow.home import launchers
 
 PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
@@ -25,7 +25,6 @@ def check(workdir: Workdir) -> None:
     """Raises ``Refused`` with the possible way to a real provider, and the fix."""
     check_project(workdir)
     check_plugins(workdir)
-    backend.of(workdir).check_isolation()
 
 
 def why(workdir: Workdir) -> str:
@@ -51,6 +50,7 @@ def check_project(workdir: Workdir) -> None:
             f"{why(workdir)}: {names} next to Pulumi.yaml is also a project file, and the engine might use its "
             f"providers.\nFix: remove {names}; the project is Pulumi.yaml."
         )
+    project(workdir)  # raises an error that says so if the file cannot be read
     content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
         raise Refused(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 import psutil
+from rich.console import Console
 
 from localcloud.common.workdir import Workdir
+from localcloud.workflow.say import say
 
 MARKS = (
     "localcloud.providers.",
@@ -26,6 +28,11 @@ def left_over(workdir: Workdir) -> list[psutil.Process]:
 def engines(workdir: Workdir) -> list[psutil.Process]:
     """Running engines of this rehearsal."""
     return [one for one in _ours(workdir) if _arguments_of(one) and os.path.basename(_arguments_of(one)[0]) == ENGINE]  # noqa: PTH119
+
+
+def show(workdir: Workdir, console: Console) -> None:
+    """Prints how many of both there are."""
+    say(console, f"running  {len(engines(workdir)) + len(left_over(workdir))} processes")
 
 
 def end(processes: list[psutil.Process]) -> None:

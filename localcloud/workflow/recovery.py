@@ -14,14 +14,13 @@ import json
 import socket
 import tempfile
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import cast
 
-import psutil
 from rich.console import Console
 
 from llmd_common.problems import Busy, Stale
 from localcloud.common.workdir import Workdir
+from localcloud.linux_namespaces import discover
 from localcloud.workflow import backend, cloud_files, processes, state
 from localcloud.workflow.runner import Runner
 
@@ -29,19 +28,12 @@ CREATING = "creating"
 
 
 def is_alive(lock: state.Lock, workdir: Workdir) -> bool:
-    """Whether the process that made the lock may still run; its number may have been reused."""
+    """Whether the engine that made the lock may still run. Its process number is that of its own namespace."""
     if lock.pid == 0:
         return False
-    if (held := backend.of(workdir).holds(lock)) is not None:
-        return held
     if lock.host != socket.gethostname():
         return True
-    try:
-        process = psutil.Process(lock.pid)
-        started = datetime.fromtimestamp(process.create_time(), UTC)
-        return process.status() != psutil.STATUS_ZOMBIE and (started - lock.since).total_seconds() < 2
-    except psutil.NoSuchProcess:
-        return False
+    return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(workdir))
 
 
 def clear_locks(runner: Runner, stack: str, console: Console) -> None:
@@ -81,9 +73,9 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
             lines.append(f"  {name}: {one.kind} was in progress; the state is refreshed from the cloud")
         elif one.urn in present.urns:
             lines.append(f"  {name}: was created, and the state contains it")
-        elif ident := cloud_files.find(runner.workdir, one):
-            taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.workdir, one)}
-            lines.append(f"  {name}: was created, but the state lacked it; imported with ID {ident}")
+        elif created := backend.of(runner.workdir).find_created(one):
+            taken_over[one.urn] = created
+            lines.append(f"  {name}: was created, but the state lacked it; imported with ID {created['id']}")
         else:
             lines.append(f"  {name}: was not created; this run creates it")
     console.print("recovery: an earlier run was interrupted during:", highlight=False, soft_wrap=True)

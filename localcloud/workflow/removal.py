@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from llmd_common.problems import Busy, Problem
+from llmd_common.problems import Problem
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
 from localcloud.product import protection
 from localcloud.workflow import backend, cloud_files, config, failures, processes, recovery, state
-from localcloud.workflow.backend import Backend
 from localcloud.workflow.commands import reported, set_up
 from localcloud.workflow.runner import STOPPED, Runner
 from localcloud.workflow.say import say
@@ -24,7 +23,7 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
     """
     if only is not None:
         config.check_name(only)
-    cloud = backend.of(workdir)
+    cloud, disposable = backend.of(workdir), workdir.traits.disposable
     with exclusive(workdir, "down"):
         names = state.names(workdir)
         forgotten = (only is None or names in ([], [only])) and cloud_files.forget_damaged(workdir, console)
@@ -32,18 +31,19 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         if only is not None and not chosen:
             there = ", ".join(names) or "none"
             say(console, f"Stack {only} does not exist in this {workdir.label}. Its stacks: {there}.")
-        if only is not None or not cloud.disposable:  # all stacks are removed with a disposable cloud
+        if only is not None or not disposable:  # all stacks are removed with a disposable cloud
             for name in chosen:
                 refuse_protected(workdir, name)
         held = [name for name in chosen if (one := state.read(workdir, name)) and one.urns]
-        if forgotten and cloud.disposable:  # there is nothing left to destroy it with
+        if forgotten and disposable:  # there is nothing left to destroy it with
             held = []
-        if held and not cloud.nothing_to_destroy():
+        if held:
             cloud_files.check_google(workdir)
-        status = _destroy(cloud, workdir, held if cloud.disposable else chosen, console)
-        everything = cloud.disposable and only is None
+        present = held if disposable else chosen
+        status = cloud.destroy(present, console) if present else 0
+        everything = disposable and only is None
         ended = status != STOPPED and (everything or (not status and not state.names(workdir)))
-        if ended or not cloud.disposable:  # an engine in a shell of a disposable cloud may work on another stack
+        if ended or not disposable:  # an engine in a shell of a disposable cloud may work on another stack
             processes.end(processes.left_over(workdir))
         if ended:
             status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
@@ -52,32 +52,19 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         say(console, f"\nStopped. Some resources were removed, the rest is kept; `{again}` continues.")
     if status == 0:
         left = state.names(workdir)
-        say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {cloud.nothing_left}.")
+        say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {workdir.traits.removed}.")
     return reported(status)
 
 
-def _destroy(cloud: Backend, workdir: Workdir, chosen: Sequence[str], console: Console) -> int:
-    """Destroys stacks. Returns 0 also when there is nothing to destroy, or nothing to destroy it with."""
-    if not chosen:
-        return 0
-    if reason := cloud.nothing_to_destroy():
-        say(console, reason)
-        return 0
-    try:
-        runner = set_up(workdir, console)
-        for name in chosen:
-            status = remove(runner, name, console)
-            if status == STOPPED and name == chosen[-1] and name not in state.names(workdir):
-                return 0  # it was the last one, and everything was destroyed before the engine heard of the signal
-            if status:
-                return status
-    except Busy:
-        raise
-    except Problem as problem:
-        if not cloud.disposable:
-            raise
-        say(console, str(problem))
-        return 1
+def destroy(workdir: Workdir, chosen: Sequence[str], console: Console) -> int:
+    """Destroys stacks, one after the other. Returns 0, or the status of the first one that did not succeed."""
+    runner = set_up(workdir, console)
+    for name in chosen:
+        status = remove(runner, name, console)
+        if status == STOPPED and name == chosen[-1] and name not in state.names(workdir):
+            return 0  # it was the last one, and everything was destroyed before the engine heard of the signal
+        if status:
+            return status
     return 0
 
 
@@ -120,7 +107,7 @@ def remove(runner: Runner, name: str, console: Console) -> int:
                     say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
                 elif status != STOPPED:
                     failures.say_causes(workdir, name, console)
-                    if not backend.of(workdir).disposable:
+                    if not workdir.traits.disposable:
                         say(
                             console,
                             "Some resources were removed, the rest is kept.\n"

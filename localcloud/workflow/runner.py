@@ -101,7 +101,7 @@ class Runner:
 
     def _command(self, *arguments: str) -> list[str]:
         """The engine's command line, where the clouds of its providers can be reached."""
-        return backend.of(self.workdir).enter([str(self.engine.pulumi), *arguments])
+        return backend.of(self.workdir).command_line([str(self.engine.pulumi), *arguments])
 
 
 def supervise(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from localcloud.common.environment import clean, quote
 from localcloud.common.files import write
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 
@@ -26,9 +27,9 @@ def command(workdir: Workdir, wanted: str) -> tuple[list[str], dict[str, str]]:
     environment["PATH"] = f"{workdir.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     name = Path(wanted).name
     after = f'. {quote(str(workdir.env_script))}\nPS1="({workdir.label}) $PS1"\n'
-    for variable, value in backend.of(workdir).shell_environment().items():  # some point nowhere after the script above
-        environment[variable] = value
-        after += f"export {variable}={quote(value)}\n"
+    if workdir.namespaced:  # the script above points it nowhere
+        environment["KUBECONFIG"] = str(Layout(workdir.home).kubeconfig)
+        after += f"export KUBECONFIG={quote(environment['KUBECONFIG'])}\n"
     if name == "bash":
         start = workdir.home / "bashrc"
         write(start, f"[ -f ~/.bashrc ] && . ~/.bashrc\n{after}", 0o644)
@@ -44,4 +45,5 @@ def command(workdir: Workdir, wanted: str) -> tuple[list[str], dict[str, str]]:
 def run(workdir: Workdir) -> int:
     """Starts the user's shell in the project folder, and waits for it to end."""
     argv, environment = command(workdir, os.environ.get("SHELL") or "/bin/sh")
-    return subprocess.run(backend.of(workdir).enter(argv), env=environment, cwd=workdir.root, check=False).returncode
+    command_line = backend.of(workdir).command_line(argv)
+    return subprocess.run(command_line, env=environment, cwd=workdir.root, check=False).returncode

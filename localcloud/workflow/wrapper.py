@@ -134,7 +134,7 @@ def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing ano
         if status := subprocess.run([engine, *command], env=environment, check=False).returncode:
             return status
     try:
-        command = backend.of(workdir).enter([engine, *then])
+        command = backend.of(workdir).command_line([engine, *then])
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status

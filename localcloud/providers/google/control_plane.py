@@ -32,7 +32,7 @@ START = "Fix: make up CLOUD=laptop"
 
 def is_real(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether this process belongs to a cloud in which a control plane of Kubernetes runs."""
-    return TRAITS[kind_of_environment(environ)].control_plane
+    return TRAITS[kind_of_environment(environ)].namespaced
 
 
 def facts_file(environ: Mapping[str, str] = os.environ) -> Path:

@@ -14,10 +14,10 @@ from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
+from localcloud.cluster import backend
 from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
 from localcloud.go_builds.go_toolchain import Purpose
-from localcloud.workflow import backend
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_o
     built = executable(BY_NAME["kubectl"].path(tmp_path / "cache"), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
     script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
-    comments = "".join(f"# {line}\n" for line in backend.of(workdir).tools()["kubectl"].splitlines())
+    comments = "".join(f"# {line}\n" for line in backend.tools(workdir)["kubectl"].splitlines())
     script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
     assert binaries.path("kubectl") == built
 

@@ -8,9 +8,13 @@ import pytest
 
 from llmd_common.problems import Problem
 from localcloud.cluster import pending_creates
+from localcloud.cluster.backend import LaptopCloud
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import cloud_files
 from localcloud.workflow.state import Pending
+
+
+def find(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
+    return LaptopCloud(workdir).find_created(pending)
 
 
 def creating(type_: str, inputs: Mapping[str, object]) -> Pending:
@@ -36,7 +40,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 ANSWERS = {
-    "there": "deployment.apps/there",
     "applied": json.dumps(
         {
             "metadata": {
@@ -49,6 +52,7 @@ ANSWERS = {
             }
         }
     ),
+    "created": json.dumps({"metadata": {"managedFields": [{"manager": "kubectl-create", "operation": "Update"}]}}),
     "owner=helm,name=done": "superseded deployed",
     "owner=helm,name=begun": "pending-install",
 }
@@ -56,35 +60,34 @@ ANSWERS = {
 
 def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(workdir: Workdir, asked: list[str]) -> None:
     one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "applied", "namespace": "models"}})
-    assert cloud_files.noted(workdir, one) == {"outputs": {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}}
-    assert asked == ["get Deployment.v1.apps applied -n models --show-managed-fields -o json"]
+    outputs = {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}
+    assert find(workdir, one) == {"id": "models/applied", "outputs": outputs}
+    assert asked == ["get Deployment.v1.apps applied -n models --ignore-not-found --show-managed-fields -o json"]
 
 
 @pytest.mark.parametrize(
     ("type_", "inputs", "identity"),
     [
-        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}}, "there"),
+        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "created"}}, {"id": "created"}),
         ("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}}, None),
-        ("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}}, "models/there"),
-        (pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}, "kserve/done"),
+        ("kubernetes:apps/v1:Deployment", {"metadata": {"name": "created", "namespace": "m"}}, {"id": "m/created"}),
+        (pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}, {"id": "kserve/done"}),
     ],
 )
 @pytest.mark.usefixtures("asked")
 def test_what_exists_is_taken_over_and_what_does_not_is_made_again(
-    workdir: Workdir, type_: str, inputs: Mapping[str, object], identity: str | None
+    workdir: Workdir, type_: str, inputs: Mapping[str, object], identity: Mapping[str, object] | None
 ) -> None:
-    assert cloud_files.find(workdir, creating(type_, inputs)) == identity
+    assert find(workdir, creating(type_, inputs)) == identity
 
 
 def test_a_release_that_was_only_begun_is_forgotten_so_that_it_can_be_installed(
     workdir: Workdir, asked: list[str]
 ) -> None:
-    assert (
-        cloud_files.find(workdir, creating(pending_creates.RELEASE, {"name": "begun", "namespace": "kserve"})) is None
-    )
+    assert find(workdir, creating(pending_creates.RELEASE, {"name": "begun", "namespace": "kserve"})) is None
     assert asked[-1] == "delete secrets -n kserve -l owner=helm,name=begun"
 
 
 def test_without_a_cluster_nothing_is_taken_for_absent(workdir: Workdir) -> None:
     with pytest.raises(Problem, match="is not running"):
-        cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))
+        find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))

@@ -11,7 +11,7 @@ from llmd_common.problems import BadInput
 from localcloud.common import workdir
 from localcloud.common.workdir import Workdir, cache_folder, check_owner
 from localcloud.pulumi_cli.discover import Engine
-from localcloud.workflow import commands
+from localcloud.workflow import home
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, **changes: int) -> None:
@@ -68,5 +68,5 @@ def test_a_home_of_somebody_else_is_refused_before_a_passphrase_is_written(
     workdir.home.mkdir(mode=0o700)
     seen(monkeypatch, st_uid=os.geteuid() + 1)
     with pytest.raises(BadInput, match="belongs to another user"):
-        commands.home.prepare(workdir, Engine(Path("/usr/bin/true"), "v0", "test"))
+        home.prepare(workdir, Engine(Path("/usr/bin/true"), "v0", "test"))
     assert not workdir.passphrase.exists()

@@ -1,4 +1,4 @@
-"""Signals of a command that runs inside: each reaches it once, whoever else gets it."""
+"""A command that runs inside: each signal reaches it once, whoever else gets it, and it reaches no other machine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from llmd_common.problems import Refused
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import inside
@@ -136,3 +137,16 @@ def test_an_engine_that_was_killed_is_told_from_one_that_failed(
     engine.chmod(0o755)
     runner = Runner(Workdir(tmp_path, tmp_path / ".laptop", "laptop"), Engine(engine, "3.259.0", "a test"))
     assert runner.stream("up") == status
+
+
+def test_nothing_runs_in_a_network_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def entered(_: Path) -> bool:
+        return True
+
+    def ways_out(_: int | str) -> list[str]:
+        return ["0.0.0.0 via eth0"]
+
+    monkeypatch.setattr(inside.discover, "inside", entered)
+    monkeypatch.setattr(inside.routes, "ways_out", ways_out)
+    with pytest.raises(Refused, match=r"a route to the outside \(0\.0\.0\.0 via eth0\)\.\nFix: make down CLOUD=laptop"):
+        inside.command(tmp_path, ["true"])

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from localcloud.cluster import pending_creates
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop
+from localcloud.workflow import cloud_files
 
 
 def of_the_program(laptop: Laptop, stack: str = "local") -> dict[tuple[str, str], str]:
@@ -22,7 +23,7 @@ def of_the_program(laptop: Laptop, stack: str = "local") -> dict[tuple[str, str]
         kind = type_.rpartition(":")[2]
         # A patch is of an object that is somebody else's.
         if (
-            type_.startswith(pending_creates.PROVIDER)
+            type_.startswith(cloud_files.KUBERNETES)
             and type_ != pending_creates.RELEASE
             and not kind.endswith("Patch")
             and not resource.get("deletedWith")

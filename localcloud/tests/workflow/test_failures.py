@@ -85,7 +85,7 @@ def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
     (workdir.cloud / "google.json").write_text(json.dumps(content))
     console = Console(record=True, width=1000)
-    failures.say_pools(workdir, "dev", console)
+    failures.say_outcome(workdir, "dev", 0, console)
     text = console.export_text()
     assert "Warning: node pool tpu is in state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
     assert "in `make shell`: GKE keeps trying." in text

@@ -14,7 +14,7 @@ from localcloud.cluster import lifecycle
 from localcloud.common.workdir import CloudKind, Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
-from localcloud.workflow import cloud_files, removal, state
+from localcloud.workflow import backend, cloud_files, removal, state
 from localcloud.workflow.home import GOOGLE, launchers
 from localcloud.workflow.state import Pending
 
@@ -122,8 +122,9 @@ def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tm
     workdir = workdir_of(tmp_path, "laptop")
     write(workdir, "google.json", cloud_files.EMULATOR)
     asked = {"name": "vpc", "autoCreateSubnetworks": False, "deleteDefaultRoutesOnCreate": False}
-    assert cloud_files.find(workdir, Pending(URN, "creating", NETWORK, asked)) == "projects/p/global/networks/vpc"
-    assert cloud_files.find(workdir, Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
+    find = backend.of(workdir).find_created
+    assert find(Pending(URN, "creating", NETWORK, asked)) == {"id": "projects/p/global/networks/vpc"}
+    assert find(Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
 
 
 def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> None:

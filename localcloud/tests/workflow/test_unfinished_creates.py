@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from localcloud.common.workdir import Workdir
-from localcloud.workflow import cloud_files
+from localcloud.rehearsal import Rehearsal
 from localcloud.workflow.state import Pending
 
 ACCOUNT = ("gcp:serviceaccount/account:Account", "projects/p/serviceAccounts/nodes@p.iam.gserviceaccount.com")
@@ -61,4 +61,5 @@ def workdir(tmp_path: Path) -> Workdir:
 def test_what_an_unfinished_create_made_is_recognised(
     workdir: Workdir, kind: str, inputs: dict[str, Any], ident: str | None
 ) -> None:
-    assert cloud_files.find(workdir, Pending(f"urn::{kind}::it", "creating", kind, inputs)) == ident
+    created = Rehearsal(workdir).find_created(Pending(f"urn::{kind}::it", "creating", kind, inputs))
+    assert created == (ident and {"id": ident})

@@ -86,7 +86,7 @@ test-localcloud: known dev  ## run the local clouds' tests; CLOUD=laptop: on rea
 	@$(LAPTOP) setup --quiet
 	@$(RUN_TESTS)
 
-RUN_TESTS = LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
+RUN_TESTS = .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS) $(if $(MINUTES),--minutes=$(MINUTES))
 
 # SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
 SEEDS ?= 5

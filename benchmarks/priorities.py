@@ -1,7 +1,7 @@
 """The first token by priority while a model is busy, as measured on the laptop cloud: picture and table of the docs.
 
 ``python -m benchmarks.priorities`` prints the picture as SVG, ``python -m benchmarks.priorities table`` the table, both
-of ``priorities.json``. ``LLMD_GKE_WRITE_PRIORITIES=1 .venv/bin/python -m pytest -n 0
+of ``priorities.json``. ``.venv/bin/python -m pytest -n 0 --rewrite
 localcloud/tests/real_kubernetes/test_front_door_priorities.py`` measures, and writes that file.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +12,6 @@ from operations.doctor.google import GoogleClient, MissingResource, login
 
 if TYPE_CHECKING:
     from llmd_gke.settings import StackSettings
-
-REGISTRIES = "LLMD_GKE_REGISTRIES"
-"""Environment variable of the tests: a server that stands in for all container registries, below their hosts' names."""
 
 
 @dataclass
@@ -58,6 +54,4 @@ class Context:
     @staticmethod
     def registry(host: str) -> str:
         """The base URL of a container registry."""
-        stand_in = os.environ.get(REGISTRIES)
-        hosts = {"docker.io": "registry-1.docker.io"}
-        return f"{stand_in}/{host}" if stand_in else f"https://{hosts.get(host, host)}"
+        return f"https://{'registry-1.docker.io' if host == 'docker.io' else host}"

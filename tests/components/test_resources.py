@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scraping
 from llmd_gke.settings import StackSettings
+from tests import golden
 from tests.components import kinds
 from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import metadata, of, spec
@@ -39,7 +39,6 @@ CAPACITIES: dict[str, Any] = {
     ],
 }
 GOLDEN = Path(__file__).with_name("golden")
-REWRITE = "LLMD_GKE_REWRITE_GOLDEN"
 
 
 def identities(graph: Graph) -> list[str]:
@@ -55,15 +54,13 @@ def test_types_and_names_are_the_ones_that_stacks_remember(name: str) -> None:
     graph = load(ROOT, "prod") if name == "prod" else load(ROOT, "eu4a", changes=CAPACITIES)
     file = GOLDEN / f"{name}.txt"
     result = identities(graph)
-    if os.environ.get(REWRITE):
-        file.write_text("".join(f"{line}\n" for line in result))
-    remembered = file.read_text().splitlines()
+    remembered = golden.remembered(file, "".join(f"{line}\n" for line in result)).splitlines()
     difference = "\n".join(difflib.unified_diff(remembered, result, "remembered", "now", lineterm="", n=0))
     assert not difference, (
         f"{difference}\n\nA resource whose types or name change is deleted and recreated in every existing stack: "
         "for a cluster that means all of it. Give a renamed or moved resource `aliases` in its options first. "
         f"If nothing was renamed (something came or went on purpose), "
-        f"run this test once with {REWRITE}=1 and commit {file.name}."
+        f"run this test once with --rewrite and commit {file.name}."
     )
 
 

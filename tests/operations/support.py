@@ -10,10 +10,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from operations import cli
+from tests import golden
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden")
-REWRITE = "LLMD_GKE_REWRITE_GOLDEN"
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ def run(*arguments: str, root: Path = ROOT, environment: dict[str, str] | None =
 
 
 def same_as_golden(name: str, text: str) -> None:
-    """Fails where ``text`` differs from the committed file; rewrites it where the environment asks for that."""
+    """Fails where ``text`` differs from the committed file."""
     file = GOLDEN / name
     text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
-    if os.environ.get(REWRITE):
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8"), f"not as in {file.name}; if that is meant: {REWRITE}=1"
+    assert text == golden.remembered(file, text), f"not as in {file.name}; if that is meant: pytest --rewrite"

@@ -18,8 +18,8 @@ from tests.schema import sources
 from tests.schema.structural import Table, table
 
 collect_ignore = [
-    *([] if sources.gke_folder() else ["test_gke_as_published.py"]),
-    *([] if sources.gmp_folder() else ["test_pod_monitoring_as_published.py"]),
+    *([] if sources.GKE_FOLDER.is_dir() else ["test_gke_as_published.py"]),
+    *([] if sources.GMP_FOLDER.is_dir() else ["test_pod_monitoring_as_published.py"]),
 ]
 """What compares with Google's own files, which no package registry has, is no test where they are not at hand."""
 

@@ -20,8 +20,11 @@ from localcloud.metrics_adapter import crd as autoscaling_metric
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
-GKE_FOLDER = "LLMD_GKE_GKE_CRDS"
-GMP_FOLDER = "LLMD_GKE_GMP_CRDS"
+CRDS = ROOT.parent / "shared" / "crds"
+"""Google's own files, which are in no package registry: what compares with them is not collected without them."""
+GKE_FOLDER = CRDS / "gke"
+GMP_FOLDER = CRDS / "gmp"
+"""``charts/operator/crds`` of https://github.com/GoogleCloudPlatform/prometheus-engine."""
 
 KSERVE = "github.com/kserve/kserve"
 GATEWAY_API = "sigs.k8s.io/gateway-api"
@@ -58,18 +61,6 @@ def _download(module_at_version: str) -> Path:
     if answer.returncode != 0:
         pytest.fail(f"go mod download {module_at_version} failed: {answer.stdout}{answer.stderr}")
     return Path(json.loads(answer.stdout)["Dir"])
-
-
-def gke_folder() -> Path | None:
-    """The folder of GKE's CRDs, which are in no package registry: where there is none, ``gke.json`` has to do."""
-    folder = Path(os.environ.get(GKE_FOLDER) or ROOT.parent / "shared" / "crds" / "gke")
-    return folder if folder.is_dir() else None
-
-
-def gmp_folder() -> Path | None:
-    """The folder of managed Prometheus' CRDs, ``charts/operator/crds`` of GoogleCloudPlatform/prometheus-engine."""
-    named = os.environ.get(GMP_FOLDER)
-    return Path(named) if named and Path(named).is_dir() else None
 
 
 @cache

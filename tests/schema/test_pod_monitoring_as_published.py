@@ -1,8 +1,4 @@
-"""Our definition of PodMonitoring against the published one, collected only where that is at hand.
-
-``LLMD_GKE_GMP_CRDS`` names ``charts/operator/crds`` of a clone of
-https://github.com/GoogleCloudPlatform/prometheus-engine.
-"""
+"""Our definition of PodMonitoring against the published one, collected only where that is at hand."""
 
 from __future__ import annotations
 
@@ -23,9 +19,7 @@ SELECTOR = {"matchLabels": {"app": "one"}}
 
 
 def published() -> Table:
-    folder = sources.gmp_folder()
-    assert folder, "without the folder this file is not collected"
-    return sources.read(folder / FILE)
+    return sources.read(sources.GMP_FOLDER / FILE)
 
 
 def schemas() -> tuple[Table, Table]:

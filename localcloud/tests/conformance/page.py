@@ -12,8 +12,8 @@ from localcloud.tests.conformance.oracle import Report, Row
 from localcloud.tests.conformance.results import SuiteTest, Verdict
 
 PAGE: Path = CLONE / "docs" / "conformance.md"
-WRITE = "LLMD_GKE_WRITE_CONFORMANCE"
-"""Environment variable: 1 makes the run write the page instead of comparing it."""
+WRITE = "PYTEST_ADDOPTS=--rewrite .ci/full conformance"
+"""The command that writes the page instead of comparing it."""
 
 
 def text(report: Report, rows: Sequence[Row], uncounted: int, inference: Mapping[str, Verdict]) -> str:
@@ -25,7 +25,7 @@ def text(report: Report, rows: Sequence[Row], uncounted: int, inference: Mapping
         "\n\n".join(
             [
                 "# Conformance",
-                "Made by a run of the suites (`LLMD_GKE_WRITE_CONFORMANCE=1 .ci/full conformance`), not by hand. "
+                f"Made by a run of the suites (`{WRITE}`), not by hand. "
                 "`.ci/full conformance`\nruns them again and fails where a verdict is no longer the one on this page.",
                 *_gateway_api(report, rows, uncounted),
                 *_inference(inference),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,6 @@ from tests.real_engine.harness import Rehearsal
 
 HERE = Path(__file__).parent
 PLUGIN = "pulumi-resource-gcp"
-ASKED = "LLMD_GKE_TEST_GOOGLE"
-"""Set to 1 where these tests are to run: they take minutes, and `.ci/full google` is what runs them."""
-
-collect_ignore_glob = [] if os.environ.get(ASKED) == "1" else ["test_*.py"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,11 +1,10 @@
 """Fixtures of the tests on the laptop cloud; ``Laptop`` is in ``harness.py``.
 
-They run with ``make test CLOUD=laptop`` or when a path below this folder is given, never by the way.
+They run with ``make test CLOUD=laptop`` or when a path below this folder is given.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -28,22 +27,13 @@ from tests.real_engine.harness import SMALL_PROGRAM
 
 HERE = Path(__file__).parent
 CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-REQUIRE = "LLMD_GKE_REQUIRE_LAPTOP"
-"""Set by ``make test CLOUD=laptop``: what is not set up is then a failure, not a reason to skip."""
-MINUTES = "LLMD_GKE_TEST_MINUTES"
-"""``make test CLOUD=laptop MINUTES=20``: tests that would begin later are left out."""
 DEADLINE = pytest.StashKey[sharing.Deadline]()
 RUNNING = pytest.StashKey[list[Laptop]]()
 """Clusters that the tests of a group share."""
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    asked = [Path(word.partition("::")[0]).absolute() for word in config.invocation_params.args]
-    return None if any(one.is_relative_to(HERE) for one in asked) else True
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[DEADLINE] = sharing.Deadline(os.environ.get(MINUTES, ""))
+    config.stash[DEADLINE] = sharing.Deadline(config.getoption("minutes"))
     config.stash[RUNNING] = []
 
 
@@ -88,7 +78,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def need(names: tuple[str, ...]) -> None:
-    """Skips, or fails where the laptop cloud is required, when something is not set up."""
+    """Fails when something is not set up."""
     try:
         rights.options()
         for name in names:
@@ -96,7 +86,7 @@ def need(names: tuple[str, ...]) -> None:
         if resolve.ready(cache_folder()) is None:
             raise SetUpFailed("The Pulumi engine is not set up. Fix: make up")
     except SetUpFailed as problem:
-        (pytest.fail if os.environ.get(REQUIRE) else pytest.skip)(str(problem))
+        pytest.fail(str(problem))
 
 
 @pytest.fixture(scope="session")

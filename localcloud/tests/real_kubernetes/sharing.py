@@ -86,11 +86,8 @@ class Together(LoadScopeScheduling):
 class Deadline:
     """Tests that would begin later than so many minutes after the start are left out, and said to be."""
 
-    def __init__(self, minutes: str) -> None:
-        try:
-            self._minutes = float(minutes) if minutes else None
-        except ValueError:
-            raise pytest.UsageError(f"MINUTES={minutes} is no number. Fix: MINUTES=20, or leave it out") from None
+    def __init__(self, minutes: float | None) -> None:
+        self._minutes = minutes
         self._began = time.monotonic()
 
     def check(self) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +17,7 @@ from localcloud.go_builds import modules
 from localcloud.tests.conformance import oracle, page, results
 from localcloud.tests.conformance.results import SuiteTest, Verdict
 from localcloud.tests.real_kubernetes.harness import Laptop
+from tests import golden
 
 PROGRAMS = ("echo-basic", "gateway-conformance", "inference-conformance")
 GATEWAY_CLASS = "gke-l7-regional-external-managed"
@@ -97,7 +96,4 @@ def test_the_conformance_suites_come_to_what_their_page_says(bare: Laptop) -> No
     # Kept where a verdict has no reason yet, and so no page can be made.
     (bare.folder / "verdicts.json").write_text(json.dumps({"gateway": actual, "inference": inference}))
     written = page.text(report, rows, page.uncounted(every, report), inference)
-    if os.environ.get(page.WRITE):
-        Path(page.PAGE).write_text(written, encoding="utf-8")
-    before = page.PAGE.read_text(encoding="utf-8") if page.PAGE.exists() else ""
-    assert before == written, f"Fix: {page.WRITE}=1 .ci/full conformance"
+    assert golden.remembered(page.PAGE, written) == written, f"Fix: {page.WRITE}"

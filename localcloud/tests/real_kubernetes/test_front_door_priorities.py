@@ -6,7 +6,6 @@ Skipped where the front door's programs are not built: ``.ci/full front_door`` b
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from datetime import date
@@ -26,6 +25,7 @@ from localcloud.tests.real_kubernetes.front_door import metrics_of_picker, skip_
 from localcloud.tests.real_kubernetes.harness import Laptop
 from localcloud.tests.real_kubernetes.streams import set_times
 from localcloud.workflow import state
+from tests import golden
 
 STACK, MODEL, NAMESPACE = "door", "small", "others"
 CLIENT = Path(__file__).with_name("priorities_client.py")
@@ -84,7 +84,7 @@ def test_the_first_token_of_a_high_priority_comes_within_twice_its_idle_time(sta
     assert asked(stack) - before == sum(one.requests for one in callers.values()), "the picker, once for each request"
     assert callers["saturated"].median <= priorities.MOST * callers["idle"].median, callers
     assert callers["batch"].median > priorities.MOST * callers["saturated"].median, callers
-    if os.environ.get("LLMD_GKE_WRITE_PRIORITIES"):  # the data of the picture in docs/front-door.md
+    if golden.rewrite:  # the data of the picture in docs/front-door.md
         priorities.write(measured)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from llmd_gke.settings import StackSettings
 from llmd_gke.settings.load import load_stack
-from operations.doctor.context import REGISTRIES, Context
+from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT
 from tests.operations.doctor.elsewhere import Elsewhere, serving
 from tests.operations.doctor.emulated import PROJECT, Google, emulating
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
     standin = Elsewhere()
     with serving(standin) as base:
-        monkeypatch.setenv(REGISTRIES, f"{base}/registry")
+        monkeypatch.setattr(Context, "registry", staticmethod(lambda host: f"{base}/registry/{host}"))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
         monkeypatch.setenv("HF_ENDPOINT", f"{base}/hf")
         yield standin
 

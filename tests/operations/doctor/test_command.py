@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.operations.doctor.emulated import PROJECT, Google
+from tests.operations.support import Done, run
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def doctor(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "operations", "doctor", *arguments]
-    import os
-
-    environment = {**os.environ, "LLMD_GKE_ROOT": str(root)}
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+def doctor(root: Path, *arguments: str, **environment: str) -> Done:
+    return run("doctor", *arguments, root=root, environment=environment)
 
 
 @pytest.fixture
@@ -75,12 +61,10 @@ def test_a_stack_of_this_machine_needs_no_google(google: Google, stack: Path) ->
     assert google.calls == []
 
 
-def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(
-    stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(stack: Path, tmp_path: Path) -> None:
     (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "laptop"))
-    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
+    home = str(tmp_path / "laptop")
+    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json", LLMD_GKE_HOME=home)
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)["findings"]
     assert {one["verdict"] for one in data} == {"ok"}
@@ -93,9 +77,9 @@ def test_a_laptop_cloud_of_the_hand_written_provider_is_told_that_nothing_was_as
     stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "laptop"))
     monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
-    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
+    home = str(tmp_path / "laptop")
+    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json", LLMD_GKE_HOME=home)
     assert done.returncode == 0, done.stderr
     (note,) = json.loads(done.stdout)["notes"]
     assert "nothing was checked" in note

@@ -42,7 +42,7 @@ help:  ## show this list
 venv: operations  ## set up the Python environment of the program and of llmd-gke, for use on Google Cloud
 
 up: cloud  ## set up what is missing, then create or update stack STACK
-	@$(LAPTOP) up --stack "$$MAKE_STACK"
+	@$(LAPTOP) up --stack "$$MAKE_STACK" $(ARGS)
 
 new: tools  ## create a stack file of your own to edit, Pulumi.STACK.yaml
 	@$(LAPTOP) new --stack "$$MAKE_STACK"

@@ -61,7 +61,7 @@ def project(folder: Path, empty: bool) -> Runner:
 
 def preview(runner: Runner, fast: bool) -> float:
     """Seconds that one preview takes."""
-    os.environ["LLMD_GKE_FAST_EXIT"] = "1" if fast else "0"
+    os.environ["LLMD_GKE_SDK_DEBUG"] = "0" if fast else "1"
     began = time.perf_counter()
     runner.ask("preview", "--stack", STACK, "--config-file", str(runner.workdir.stack_copy(STACK)))
     return time.perf_counter() - began

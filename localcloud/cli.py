@@ -69,9 +69,13 @@ def workdir() -> Workdir:
 
 
 @app.command()
-def up(stack: StackOption = "local") -> None:
+def up(
+    *,
+    stack: StackOption = "local",
+    always: Annotated[bool, typer.Option("--always", help="Update even if a preview shows no change.")] = False,
+) -> None:
     """Create or update a stack; set up the engine first if necessary."""
-    raise typer.Exit(commands.up(workdir(), stack, console))
+    raise typer.Exit(commands.up(workdir(), stack, console, always=always))
 
 
 @app.command()

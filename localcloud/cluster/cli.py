@@ -11,7 +11,7 @@ from rich.console import Console
 from llmd_common.problems import Problem
 from localcloud import binaries
 from localcloud.cluster import start, status_table
-from localcloud.cluster.processes import PROGRAMS
+from localcloud.cluster.processes import ETCD_QUOTA, PROGRAMS
 from localcloud.common.environment import is_proxy
 from localcloud.common.layout import Layout
 from localcloud.common.lock import exclusive
@@ -32,7 +32,11 @@ def workdir() -> Workdir:
 
 
 @app.command("start")
-def start_(only: Only = None) -> None:
+def start_(
+    *,
+    only: Only = None,
+    etcd_quota: Annotated[int, typer.Option(min=1, help="Space quota of etcd, in bytes.")] = ETCD_QUOTA,
+) -> None:
     """Start the namespaces and the control plane, unless they are running."""
     here, console = workdir(), Console()
     wanted = [name for name in PROGRAMS if only is None or name in only]
@@ -42,7 +46,8 @@ def start_(only: Only = None) -> None:
         binaries.ensure(wanted, console)
         if only is None or "gateway" in only:
             upstream.prepare(Layout(here.home).crds)
-        start.start(here, {name: binaries.path(name) for name in wanted}, console, only)
+        programs = {name: binaries.path(name) for name in wanted}
+        start.start(here, programs, console, only=only, etcd_quota=etcd_quota)
     status_table.show(here, console)
 
 

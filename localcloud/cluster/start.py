@@ -19,6 +19,7 @@ from rich.console import Console
 
 from llmd_common.problems import Problem, SetUpFailed
 from localcloud.cluster import logs, variables
+from localcloud.cluster.processes import ETCD_QUOTA
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import SUPERVISOR, Layout
@@ -31,14 +32,26 @@ START_SECONDS = 600.0
 STOP_SECONDS = 60.0
 
 
-def start(workdir: Workdir, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
+def start(
+    workdir: Workdir,
+    programs: Mapping[str, Path],
+    console: Console,
+    *,
+    only: Sequence[str] | None = None,
+    etcd_quota: int = ETCD_QUOTA,
+) -> None:
     """Starts the cluster unless it runs, and waits until its control plane answers.
 
-    ``only`` names the processes to start; default: all. Raises ``BadInput`` before anything is done, and
-    ``SetUpFailed`` with the reason; nothing runs then.
+    ``only`` names the processes to start; default: all. ``etcd_quota``: etcd's space quota in bytes. Raises
+    ``BadInput`` before anything is done, and ``SetUpFailed`` with the reason; nothing runs then.
     """
+    asked = {
+        "programs": {name: str(path) for name, path in programs.items()},
+        "only": list(only) if only is not None else None,
+        "etcdQuota": etcd_quota,
+    }
     with _one_at_a_time(workdir, console):
-        _start(workdir, programs, console, only)
+        _start(workdir, console, asked)
 
 
 @contextlib.contextmanager
@@ -54,7 +67,7 @@ def _one_at_a_time(workdir: Workdir, console: Console) -> Generator[None]:
         yield
 
 
-def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
+def _start(workdir: Workdir, console: Console, asked: Mapping[str, object]) -> None:
     from localcloud.cluster import pki  # its library is not installed for the rehearsal alone
 
     layout = Layout(workdir.home)
@@ -67,11 +80,6 @@ def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, onl
     options = rights.options()
     prepare(layout)
     pki.prepare(layout)
-    asked = {
-        "programs": {name: str(path) for name, path in programs.items()},
-        "only": list(only) if only is not None else None,
-        "etcdQuota": variables.etcd_quota(),
-    }
     layout.request.write_text(json.dumps(asked))
     command = ["unshare", *options, sys.executable, "-P", "-m", SUPERVISOR]
     environment = clean(os.environ, workdir) | {"PYTHONPATH": str(PACKAGES), "KUBECONFIG": str(layout.kubeconfig)}

@@ -1,10 +1,16 @@
-"""The environment of everything that the rehearsal starts: no credentials, no foreign plugins, a home of its own."""
+"""The environment of everything that the rehearsal starts: no credentials, no foreign plugins, a home of its own.
+
+Users' variables are in localcloud/docs/rehearsal.md. Internal ones: processes find their cloud by ``LLMD_GKE_HOME``,
+``LLMD_GKE_ROOT`` (the project) and ``LLMD_GKE_CLOUD`` (its kind), which :func:`own` sets, also in a sourced shell;
+``LLMD_GKE_ENTERED`` marks a command that has entered the namespaces (operations/enter_localcloud.py);
+``LLMD_GKE_GOOGLE_API`` (localcloud/google_api) and ``LLMD_GKE_GOOGLE_ENDPOINT`` (operations/doctor) are the addresses
+of emulators; ``LLMD_GKE_BACK_OFF_SECONDS`` (localcloud/nodes/timings.py) lets tests of restarts end sooner.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 
 from localcloud.common.layout import Layout
@@ -61,10 +67,8 @@ def own(workdir: Workdir) -> dict[str, str]:
         "GOOGLE_APPLICATION_CREDENTIALS": str(workdir.empty_dir / "no-credentials.json"),
         "KUBECONFIG": str(workdir.empty_dir / "no-kubeconfig"),
         "LLMD_GKE_CLOUD": workdir.kind,
-        "LLMD_GKE_CLOUD_FOLDER": str(workdir.cloud),
         "LLMD_GKE_HOME": str(workdir.home),
         "LLMD_GKE_ROOT": str(workdir.root),
-        "LLMD_GKE_STANDIN_PYTHON": sys.executable,
         "NO_GCE_CHECK": "true",
         "PULUMI_BACKEND_URL": f"file://{workdir.state}",
         "PULUMI_CONFIG_PASSPHRASE_FILE": str(workdir.passphrase),

@@ -34,7 +34,7 @@ def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dic
 
 def main(arguments: list[str]) -> int:
     """Runs the plugin and returns its exit status."""
-    folder = Path(os.environ["LLMD_GKE_CLOUD_FOLDER"])
+    folder = Path(os.environ["LLMD_GKE_HOME"], "cloud")
     folder.mkdir(parents=True, exist_ok=True)
     with running(folder) as cloud:
         try:

@@ -6,7 +6,6 @@ call), ``google`` and ``kubernetes`` hold the rules. A stand-in refuses what it 
 
 Environment:
 
-* ``LLMD_GKE_CLOUD_FOLDER``: folder of ``google.json``, ``kubernetes.json`` and ``calls.jsonl`` (required).
+* ``LLMD_GKE_HOME``: in its folder ``cloud`` are ``google.json``, ``kubernetes.json`` and ``calls.jsonl`` (required).
 * ``LLMD_GKE_FAULTS``: path of a JSON file with faults to inject, see :mod:`localcloud.providers.protocol.faults`.
-* ``LLMD_GKE_TIME_SCALE``: factor on every wait (``0.001`` makes a 30-minute timeout last 1.8 s), default 1.
 """

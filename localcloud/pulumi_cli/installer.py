@@ -9,7 +9,6 @@ SHA-256 and a name (https://get.pulumi.com/install.sh; https://www.pulumi.com/do
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shutil
 import tarfile
@@ -23,9 +22,6 @@ from localcloud.product import engine_cli
 from localcloud.pulumi_cli.discover import Engine, check_engine
 
 RELEASES = "https://get.pulumi.com/releases/sdk"
-
-OFF = "LLMD_GKE_NO_INSTALLER"
-"""Set to 1 to build the engine even where the releases can be reached."""
 
 ANSWER_SECONDS = 4.0
 SILENCE_SECONDS = 60.0
@@ -60,7 +56,7 @@ def checksums() -> str:
 
 def reachable() -> bool:
     """Whether the releases' host answers within a short time limit."""
-    if os.environ.get(OFF) == "1" or archive() is None:
+    if archive() is None:
         return False
     try:
         answer = httpx.head(f"{RELEASES}/{checksums()}", timeout=ANSWER_SECONDS, follow_redirects=True)
@@ -89,8 +85,8 @@ def install(cache: Path) -> Engine | None:
             raise SetUpFailed(
                 f"{RELEASES}/{name} has the SHA-256 {checksum}, but {checksums()} has {expected}: it was not "
                 "unpacked.\n"
-                f"Fix: run the command again; if that does not help, set {OFF}=1 to build the engine, and report "
-                "it to Pulumi"
+                f"Fix: run the command again; if that does not help, put pulumi {engine_cli()} first on PATH, and "
+                "report it to Pulumi"
             )
         try:
             with tarfile.open(file) as opened:

@@ -67,8 +67,11 @@ def _summary(workdir: Workdir, stack: str | None, console: Console) -> Callable[
     return show
 
 
-def up(workdir: Workdir, stack: str, console: Console) -> int:
-    """Deploys a stack. Returns 0, 1 if the engine reports a failure, 130 if it was stopped."""
+def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False) -> int:
+    """Deploys a stack; ``always`` with an update, also if a preview shows no change.
+
+    Returns 0, 1 if the engine reports a failure, 130 if it was stopped.
+    """
     config.check_name(stack)
     pack.folder(workdir)
     cloud = backend.of(workdir)
@@ -81,7 +84,7 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
         recovery.settle(runner, stack, copy, console)
         recovery.check_cloud(workdir, stack)
         ensure_stack(runner, stack, select=True)
-        status = cloud.update(partial(_update, runner, stack, console), console)
+        status = cloud.update(partial(_update, runner, stack, console, always=always), console)
     again, down = workdir.make("up", stack), workdir.make("down")
     if status == 0:
         show_outputs(workdir, stack, console)
@@ -102,14 +105,20 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
 
 
 def _update(
-    runner: Runner, stack: str, console: Console, events: Path | None = None, watch: Watch | None = None
+    runner: Runner,
+    stack: str,
+    console: Console,
+    events: Path | None = None,
+    watch: Watch | None = None,
+    *,
+    always: bool = False,
 ) -> int:
     """Runs an update, see :class:`~localcloud.workflow.backend.Update`; only a preview if that shows no change."""
     workdir, log = runner.workdir, events or failures.log(runner.workdir)
     digest = unchanged.inputs(workdir, stack, runner.engine.pulumi)
-    status = (
-        _without_changes(runner, stack, console, log, watch) if unchanged.is_complete(workdir, stack, digest) else None
-    )
+    status = None
+    if not always and unchanged.is_complete(workdir, stack, digest):
+        status = _without_changes(runner, stack, console, log, watch)
     if status is None:
         log.unlink(missing_ok=True)
         status = runner.stream("up", "--yes", *_update_flags(workdir, stack), events=log, watch=watch)

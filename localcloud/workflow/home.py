@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import secrets
-import shutil
 import sys
 from pathlib import Path
 
@@ -25,9 +24,6 @@ STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes"
 GOOGLE = "LLMD_GKE_GOOGLE"
 """Chooses the Google provider: ``published`` on the emulator of Google's APIs, or the ``hand-written`` one. Without it
 the kind of cloud determines it."""
-
-ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
-"""Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
 
 WRAPPER = "localcloud.workflow.wrapper"
 """The module that runs plain `pulumi` commands."""
@@ -59,7 +55,7 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
     """
     contents: dict[Path, str] = {}
     real = real_providers(workdir)
-    python = f'PYTHONPATH={quote(str(PACKAGES))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
+    python = f"PYTHONPATH={quote(str(PACKAGES))} exec {quote(sys.executable)} -m"
     for provider, (_, module) in STAND_INS.items():
         file, program = _launcher(workdir, provider), real.get(provider)
         if program in EMULATED:
@@ -95,7 +91,11 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
         workdir.home, "the stack's passphrase would be stored there", "set LLMD_GKE_HOME to a folder of your own"
     )
     workdir.home.chmod(0o700)
-    _choose_engine_log(workdir)
+    # In place of the folder with the engine's log, which costs a tenth of an operation, a third of an update of fifty
+    # models. There is no switch; the engine works without it where it cannot create the folder (``StartLogging``,
+    # pulumi/pkg/logging/encrypted.go). A folder that somebody made is used.
+    if not (log := workdir.pulumi_home / "logs").exists():
+        log.touch()
     if not workdir.passphrase.exists():
         write(workdir.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
     for path, content in launchers(workdir).items():
@@ -105,24 +105,9 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
     write(workdir.config / "Pulumi.yaml", yaml.safe_dump({"name": project(workdir), "runtime": "python"}), 0o644)
     wrapper = (
         f"#!/bin/sh\n# {WRAPPER}: plain pulumi commands, on the {workdir.label}.\n"
-        f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(workdir.home))} "
-        f"LLMD_GKE_ROOT={quote(str(workdir.root))} LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(PACKAGES))} \\\n"
-        f'  exec {quote(sys.executable)} -m {WRAPPER} "$@"\n'
+        f"LLMD_GKE_HOME={quote(str(workdir.home))} LLMD_GKE_ROOT={quote(str(workdir.root))} "
+        f"LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(PACKAGES))} \\\n"
+        f'  exec {quote(sys.executable)} -m {WRAPPER} {quote(str(engine.pulumi))} "$@"\n'
     )
     write(workdir.wrapper / "pulumi", wrapper, 0o755)
     write(workdir.env_script, script(workdir), 0o644)
-
-
-def _choose_engine_log(workdir: Workdir) -> None:
-    """Prevents the engine from writing its log, unless ``LLMD_GKE_ENGINE_LOG`` enables it.
-
-    The log of everything costs a tenth of an operation, a third of an update of fifty models. There is no switch; the
-    engine works without it where it cannot create the folder (``StartLogging``, pulumi/pkg/logging/encrypted.go).
-    """
-    folder = workdir.pulumi_home / "logs"
-    if os.environ.get(ENGINE_LOG) == "1":
-        if folder.is_file():
-            folder.unlink()
-    elif not folder.is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.touch()

@@ -3,7 +3,7 @@
 An update runs program, policies and providers a second time only to find the same. The preview alone does not tell
 this: an update also saves what no event of the engine contains, such as dependencies between resources. So the update
 is left out only if the project's files, the stack file, the environment's settings, the engine and the state are also
-those of the last complete update. ``LLMD_GKE_ALWAYS_UPDATE=1`` switches this off.
+those of the last complete update. ``up --always`` switches this off.
 
 That preview prints nothing itself: the engine's display keeps several copies of every resource until the end, a third
 of its memory with a hundred models. What it has to say is in its event log.
@@ -22,7 +22,6 @@ from localcloud.common.files import write
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import config, event_log, pack, state
 
-SWITCH = "LLMD_GKE_ALWAYS_UPDATE"
 STACK_TYPE = "pulumi:pulumi:Stack"
 SHOWN = frozenset({"info", "info#err", "warning"})
 """Severities of messages that a command without errors shows at its end."""
@@ -79,8 +78,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def is_complete(workdir: Workdir, stack: str, digest: str) -> bool:
     """Whether the last complete update had these inputs, and its state is still the present one."""
-    if os.environ.get(SWITCH) == "1":
-        return False
     try:
         return _record(workdir, stack).read_text(encoding="utf-8") == _line(workdir, stack, digest)
     except FileNotFoundError:

@@ -25,8 +25,6 @@ from localcloud.common.workdir import Workdir
 from localcloud.product.settings import NAMESPACE
 from localcloud.workflow import arguments, backend, config, interlock, pack
 
-ENGINE = "LLMD_GKE_ENGINE"
-
 
 def selected(workdir: Workdir, environ: Mapping[str, str]) -> str | None:
     """The stack of commands without ``--stack``: PULUMI_STACK, otherwise the one selected by `pulumi stack select`."""
@@ -114,10 +112,9 @@ def _exists(workdir: Workdir, stack: str) -> bool:
     return stack in state.names(workdir)
 
 
-def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing another program
+def main(engine: str, argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing another program
     """Replaces this process by the engine; returns an exit status only if that fails."""
     workdir = Workdir.of()
-    engine = os.environ.get(ENGINE, "")
     if not Path(engine).exists():
         print(f"The engine no longer exists at {engine}. Fix: `make up`, which sets it up again.", file=sys.stderr)
         return 3
@@ -145,4 +142,4 @@ def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by executing ano
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

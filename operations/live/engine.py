@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llmd_common.child_process import follow
-from localcloud.workflow.unchanged import SWITCH
 from operations import outputs
 from operations.live import engine_events
 from operations.live.report import without_secrets
@@ -49,7 +48,7 @@ def unchanged(target: Target) -> list[str]:
     """
     if target.cloud is Cloud.GOOGLE:
         return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
-    return [*up(target), f"{SWITCH}=1"]
+    return [*up(target), "ARGS=--always"]
 
 
 def was_unchanged(target: Target, status: int) -> bool:

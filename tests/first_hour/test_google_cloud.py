@@ -62,9 +62,8 @@ def test_the_first_request_carries_the_key_that_the_readme_creates(tmp_path: Pat
         name: value for name, value in values.items() if name in PROVIDERS or name.startswith("PULUMI_DISABLE")
     }
     environment |= {
-        "LLMD_GKE_CLOUD_FOLDER": values["LLMD_GKE_CLOUD_FOLDER"],
+        "LLMD_GKE_HOME": values["LLMD_GKE_HOME"],
         "LLMD_GKE_FAULTS": str(tmp_path / "faults.json"),
-        "LLMD_GKE_STANDIN_PYTHON": values["LLMD_GKE_STANDIN_PYTHON"],
         "PATH": f"{programs}:{engine.pulumi.parent}:{os.environ['PATH']}",
     }
     written = steps()

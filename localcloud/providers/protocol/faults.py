@@ -16,7 +16,7 @@
      "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
      "inUseAfterCluster": 60,                            seconds that GKE's endpoint groups outlive their cluster
      "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
-     "timeScale": 0.001}                                 factor on every wait, before $LLMD_GKE_TIME_SCALE
+     "timeScale": 0.001}                                 factor on every wait: a 30-minute timeout lasts 1.8 s
 
 Keys of ``delaySeconds`` and ``fail…`` are resource types as the engine names them. Every key is optional; an unknown
 one is refused, so that a misspelt fault cannot make a test pass.
@@ -95,7 +95,7 @@ class Faults:
 
     def wait(self, seconds: float) -> bool:
         """Wait that long, scaled. ``False`` when Cancel or the end of the process cut it short."""
-        scale = self.read().get("timeScale", os.environ.get("LLMD_GKE_TIME_SCALE") or 1)
+        scale = self.read().get("timeScale", 1)
         return not self.stop.wait(seconds * float(str(scale)))
 
     def delay(self, kind: str) -> bool:

@@ -32,13 +32,13 @@ GRACE_SECONDS = 1
 
 def cloud_folder() -> Path:
     """The folder with the cloud's files. Exits with a message if the variable is not set."""
-    folder = os.environ.get("LLMD_GKE_CLOUD_FOLDER")
-    if not folder:
+    home = os.environ.get("LLMD_GKE_HOME")
+    if not home:
         sys.exit(
-            "LLMD_GKE_CLOUD_FOLDER is not set: this provider is a stand-in and only runs in the rehearsal "
+            "LLMD_GKE_HOME is not set: this provider is a stand-in and only runs in the rehearsal "
             "(`make up`, `make shell`)"
         )
-    return Path(folder)
+    return Path(home, "cloud")
 
 
 def serve(make: Callable[[Path, Faults], Rules]) -> None:

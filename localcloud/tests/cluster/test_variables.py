@@ -16,10 +16,8 @@ from localcloud.linux_namespaces import rights
 GOOD = {
     "LLMD_GKE_NODE_START_SECONDS": "0",
     "LLMD_GKE_SIMULATOR_ARGS": "--time-to-first-token '200 ms'",
-    "LLMD_GKE_ETCD_QUOTA_BYTES": "8388608",
 }
 BAD = {
-    "LLMD_GKE_ETCD_QUOTA_BYTES": "8Gi",
     "LLMD_GKE_NODE_START_SECONDS": "soon",
     "LLMD_GKE_MODEL_START_SECONDS": "nan",
     "LLMD_GKE_SCALE_DOWN_SECONDS": "-1",
@@ -57,14 +55,6 @@ def test_what_cannot_be_used_is_named_with_its_value_and_the_fix(name: str, valu
     assert message.startswith(f"{name}={value}: ")
     assert "\nFix: " in message
     assert f"unset {name}" in message
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "1e9", "٣", "9" * 19])
-def test_etcds_quota_is_a_number_of_bytes(value: str) -> None:
-    with pytest.raises(BadInput, match=f"LLMD_GKE_ETCD_QUOTA_BYTES={value}: not a number of bytes above 0"):
-        variables.etcd_quota({"LLMD_GKE_ETCD_QUOTA_BYTES": value})
-    assert variables.etcd_quota(GOOD) == 8 << 20
-    assert variables.etcd_quota({}) == 2 << 30
 
 
 def test_it_is_refused_before_anything_is_built(workdir: Workdir, monkeypatch: pytest.MonkeyPatch) -> None:

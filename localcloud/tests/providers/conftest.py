@@ -175,12 +175,14 @@ def urn(kind: str, name: str) -> str:
     return f"urn:pulumi:test::project::{kind}::{name}"
 
 
-def start(provider: str, folder: Path, **environment: str) -> Standin:
+def start(provider: str, home: Path, **environment: str) -> Standin:
+    folder = home / "cloud"
+    folder.mkdir(exist_ok=True)
     faults = folder / "faults.json"
     process = subprocess.Popen(
         [sys.executable, "-m", f"localcloud.providers.{provider}"],
         cwd=REPOSITORY,
-        env={**os.environ, "LLMD_GKE_CLOUD_FOLDER": str(folder), "LLMD_GKE_FAULTS": str(faults), **environment},
+        env={**os.environ, "LLMD_GKE_HOME": str(home), "LLMD_GKE_FAULTS": str(faults), **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -194,11 +196,11 @@ def start(provider: str, folder: Path, **environment: str) -> Standin:
 
 @pytest.fixture(scope="session")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Standin]]:
-    folder = tmp_path_factory.mktemp("cloud")
+    home = tmp_path_factory.mktemp("home")
     running: dict[str, Standin] = {}
     try:
         for provider in ("google", "kubernetes"):
-            running[provider] = start(provider, folder)
+            running[provider] = start(provider, home)
         yield running
     finally:
         for standin in running.values():
@@ -292,7 +294,7 @@ def laptop_home(tmp_path: Path) -> Path:
 @pytest.fixture
 def laptop_google(laptop_home: Path) -> Iterator[Standin]:
     """Google in a laptop cloud, with a network."""
-    standin = start("google", laptop_home / "cloud", LLMD_GKE_CLOUD="laptop", LLMD_GKE_HOME=str(laptop_home))
+    standin = start("google", laptop_home, LLMD_GKE_CLOUD="laptop")
     try:
         standin.configure(project="rehearsal", region="europe-west4", zone="europe-west4-a")
         standin.faults(enabledApis=["*"])

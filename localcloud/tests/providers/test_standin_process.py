@@ -30,9 +30,17 @@ Start = Callable[..., tuple[subprocess.Popen[str], provider_pb2_grpc.ResourcePro
 
 
 @pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """The folder of a cloud."""
+    cloud = tmp_path / "cloud"
+    cloud.mkdir()
+    return cloud
+
+
+@pytest.fixture
 def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start stand-ins of this test's own; the cloud is in ``tmp_path``."""
-    monkeypatch.setenv("LLMD_GKE_CLOUD_FOLDER", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
     monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
     running: list[subprocess.Popen[str]] = []
 
@@ -88,7 +96,7 @@ def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
 
 
 def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("LLMD_GKE_CLOUD_FOLDER", raising=False)
+    monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
     done = subprocess.run(
         [sys.executable, "-m", "localcloud.providers.google"],
         cwd=REPOSITORY,
@@ -160,7 +168,7 @@ runpy.run_module("localcloud.providers.google", run_name="__main__")
 
 def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """For grpc no call is under way any more when the engine is gone."""
-    monkeypatch.setenv("LLMD_GKE_CLOUD_FOLDER", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
     monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
     faults(tmp_path, delaySeconds={NETWORK: 3600})
     cloud, pause = tmp_path / "google.json", threading.Event()

@@ -54,8 +54,9 @@ class Side:
         return Plan(step, tuple(sorted(tops)))
 
 
-def _plugin(folder: Path) -> Standin:
-    environment = {**os.environ, "LLMD_GKE_CLOUD_FOLDER": str(folder)}
+def _plugin(home: Path) -> Standin:
+    folder, environment = home / "cloud", {**os.environ, "LLMD_GKE_HOME": str(home)}
+    folder.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "localcloud.google_api.plugin", "127.0.0.1:1"],
         cwd=REPOSITORY, env={**environment, "LLMD_GKE_FAULTS": str(folder / "faults.json")},

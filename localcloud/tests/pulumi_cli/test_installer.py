@@ -40,7 +40,6 @@ class Releases:
         transport = httpx.MockTransport(self.answer)
         monkeypatch.setattr(installer.platform, "system", lambda: "Linux")
         monkeypatch.setattr(installer.platform, "machine", lambda: "x86_64")
-        monkeypatch.delenv(installer.OFF, raising=False)
         client = httpx.Client(transport=transport)
         monkeypatch.setattr(installer.httpx, "get", client.get)
         monkeypatch.setattr(installer.httpx, "head", client.head)
@@ -71,7 +70,7 @@ def test_another_archive_is_refused_and_nothing_of_it_is_unpacked(releases: Rele
     releases.archive = packed(tarfile.TarInfo("pulumi/more"))
     with pytest.raises(SetUpFailed, match="it was not unpacked") as caught:
         installer.install(tmp_path)
-    assert "LLMD_GKE_NO_INSTALLER=1" in str(caught.value)
+    assert f"put pulumi {engine_cli()} first on PATH" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 

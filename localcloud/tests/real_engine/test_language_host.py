@@ -179,12 +179,12 @@ raise SystemExit(STATUS)
 """
 
 
-@pytest.mark.parametrize("fast", ["1", "0"])
+@pytest.mark.parametrize("official", ["", "1"])
 def test_a_program_ends_in_good_order_also_with_the_fast_exit(
-    folder: Path, tmp_path: Path, request_for: Ask, fast: str
+    folder: Path, tmp_path: Path, request_for: Ask, official: str
 ) -> None:
     asked = request_for(TELLS.replace("STATUS", "7"))
-    with serving(folder, LLMD_GKE_FAST_EXIT=fast) as (_, stub):
+    with serving(folder, LLMD_GKE_SDK_DEBUG=official) as (_, stub):
         answer = stub.Run(asked)
     assert answer.error == "program exited with non-zero exit code: 7"
     assert (tmp_path / "thread").exists(), "threads of the program are waited for"
@@ -230,9 +230,9 @@ def test_configuration_and_arguments_reach_the_program(folder: Path, tmp_path: P
     assert seen["argv"][1:] == ["x", "y"]
 
 
-@pytest.mark.parametrize("fast", ["1", "0"])
-def test_a_status_of_text_is_a_failure(folder: Path, tmp_path: Path, request_for: Ask, fast: str) -> None:
-    with serving(folder, LLMD_GKE_FAST_EXIT=fast) as (_, stub):
+@pytest.mark.parametrize("official", ["", "1"])
+def test_a_status_of_text_is_a_failure(folder: Path, tmp_path: Path, request_for: Ask, official: str) -> None:
+    with serving(folder, LLMD_GKE_SDK_DEBUG=official) as (_, stub):
         answer = stub.Run(request_for("import sys\nsys.exit('what went wrong')\n"))
     assert answer.error == "program exited with non-zero exit code: 1"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.workflow import state, unchanged
+from localcloud.workflow import state
 from tests.real_engine.harness import Rehearsal
 
 
@@ -42,8 +42,7 @@ def test_a_second_up_ends_with_its_preview_and_a_full_update_would_save_the_same
     again = small.up()
     assert "Nothing to update." in again.stdout
     assert "Updating" not in again.stdout
-    small.environ[unchanged.SWITCH] = "1"
-    full = small.up()
+    full = small.make("up", "--always")
     assert "4 unchanged" in full.stdout.split("Updating")[1]
     assert saved(small) == before
 
@@ -120,7 +119,8 @@ def test_logs_are_written_and_debug_messages_sent_only_where_they_are_asked_for_
     planned = small.steps("preview")
     assert planned["ip1"] == "delete"
     assert folder.is_file()
-    small.environ["LLMD_GKE_ENGINE_LOG"] = "1"
+    folder.unlink()
+    folder.mkdir()
     small.make("env")
     assert small.steps("preview") == planned
     assert list(folder.iterdir())

@@ -77,8 +77,8 @@ kubernetes.core.v1.ConfigMap(
 
 def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Laptop) -> None:
     one = small
-    one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"] = str(8 << 20)
-    one.start(*CONTROL_PLANE)
+    only = [word for name in CONTROL_PLANE for word in ("--only", name)]
+    one.cluster("start", "--etcd-quota", str(8 << 20), *only)
 
     number = itertools.count(1)
 
@@ -97,7 +97,6 @@ def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Lap
         assert result.stdout.count("etcd has reached its space quota and rejects writes") == 1
         assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in result.stdout
     assert one.down().returncode == 0
-    del one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"]
     one.start(*CONTROL_PLANE)
     assert "big-1" not in one.kubectl("get", "configmaps", "-o", "name")
 

@@ -13,7 +13,6 @@ import pytest
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.commands import called
 from localcloud.tests.real_kubernetes.harness import Laptop
-from localcloud.workflow import unchanged
 from operations.bench.result import LAPTOP
 from operations.live import engine, local_steps
 from operations.options import Cloud
@@ -104,9 +103,8 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     assert any(line.startswith("bench: ") and "1 concurrent" in line for line in lines), lines
 
 
-def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(laptop.environ, unchanged.SWITCH, "1")
-    laptop.up()
+def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:
+    laptop.make("up", "--always")
     assert engine.was_unchanged(target, 0)
 
 

@@ -146,7 +146,7 @@ def test_a_second_up_that_changes_something_or_left_no_history_fails(
 
 def test_the_second_up_of_a_cloud_of_this_machine_is_its_up_and_that_of_google_a_preview() -> None:
     second = engine.unchanged(Target("local", Cloud.LAPTOP, ROOT))
-    assert second == ["make", "up", "STACK=local", "CLOUD=laptop", "LLMD_GKE_ALWAYS_UPDATE=1"]
+    assert second == ["make", "up", "STACK=local", "CLOUD=laptop", "ARGS=--always"]
     google = Target("eu4a", Cloud.GOOGLE, ROOT)
     assert engine.unchanged(google)[:3] == ["pulumi", "preview", "--expect-no-changes"]
     assert engine.was_unchanged(google, 0)

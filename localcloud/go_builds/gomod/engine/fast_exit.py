@@ -3,11 +3,11 @@
 Importing the large cloud SDKs makes some million objects. Collecting garbage while they load, and freeing them one by
 one at exit, takes about a second of every preview and changes nothing: the operating system takes the memory back.
 What a program may rely on at its end still happens: non-daemon threads are joined, `atexit` functions run, output is
-flushed, and the exit status is the executor's own. `LLMD_GKE_FAST_EXIT=0` switches this launcher off.
+flushed, and the exit status is the executor's own.
 
 The SDK also sends the engine debug messages, in a call that the event loop waits for, of every property of every
-resource (pulumi.log). The engine drops them unless it is run with `--debug`. They are left out, unless
-`LLMD_GKE_SDK_DEBUG=1` asks for them.
+resource (pulumi.log). The engine drops them unless it is run with `--debug`. They are left out.
+`LLMD_GKE_SDK_DEBUG=1` switches this launcher off.
 """
 
 import atexit
@@ -47,8 +47,7 @@ def main() -> int:
     gc.disable()
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(sys.argv[0])
-    if os.environ.get("LLMD_GKE_SDK_DEBUG") != "1":
-        leave_out_debug_messages()
+    leave_out_debug_messages()
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as end:

@@ -20,15 +20,15 @@ const (
 	userSawTheError = 32
 	// How long a program may take to end after it was asked to.
 	grace = 5 * time.Second
-	// Set to 0 to run the official executor without the launcher that leaves quickly.
-	fastExitVariable = "LLMD_GKE_FAST_EXIT"
+	// Set to 1 to run the official executor without the launcher, which leaves quickly and drops debug messages.
+	debugVariable = "LLMD_GKE_SDK_DEBUG"
 )
 
 // executor is the command line that runs a program: the official script, through the launcher that saves the second
 // which the interpreter needs to tear down the large SDKs.
 func (h *host) executor() []string {
 	official := filepath.Join(h.folder, "pulumi-language-python-exec")
-	if os.Getenv(fastExitVariable) == "0" {
+	if os.Getenv(debugVariable) == "1" {
 		return []string{official}
 	}
 	return []string{filepath.Join(h.folder, "fast_exit.py"), official}

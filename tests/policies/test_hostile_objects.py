@@ -1,4 +1,4 @@
-"""6,000 mutated objects with fixed seeds: the pack judges them all, and says nothing that it must not.
+"""1,200 mutated objects with fixed seeds: the pack judges them all, and says nothing that it must not.
 
 No traceback, no rule that failed, no control character, no message over 2 KB, and none of the planted secrets.
 """
@@ -96,7 +96,7 @@ def mutated(random_: random.Random) -> Resource:
     return Resource(type_, name, inputs, one.protect)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(12))
 def test_hostile_objects_are_judged_in_short_printable_messages(seed: int) -> None:
     random_ = random.Random(seed)
     analyzer = Analyzer()

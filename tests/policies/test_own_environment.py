@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tomllib
@@ -17,14 +16,10 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2_grpc
 
 from llmd_gke.repository import CLONE
-from localcloud.common.environment import clean
-from localcloud.common.workdir import cache_folder
-from localcloud.pulumi_cli import resolve
 from policies import pack
 from policies.groups import ALL
 from tests import wheels
 from tests.policies.support import request_of, resources
-from tests.real_engine.harness import Rehearsal
 
 EXAMPLE = CLONE / "examples" / "policies-only"
 
@@ -68,38 +63,6 @@ def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: 
             process.kill()
     assert {policy.name for policy in info.policies} == {rule.name for rule in ALL}
     assert "route-timeouts" in {one.policyName for one in refused.diagnostics}
-
-
-@pytest.mark.rehearsal
-def test_the_example_is_previewed_with_the_policies_and_refused_with_a_mistake(
-    environment: Path, tmp_path: Path
-) -> None:
-    engine = resolve.ready(cache_folder())
-    assert engine is not None, "The Pulumi engine is not set up. Run: make test"
-    rehearsal = Rehearsal(tmp_path)
-    project, workdir = rehearsal.root, rehearsal.workdir
-    shutil.copytree(EXAMPLE, project)
-    (project / ".venv").symlink_to(environment)
-    rehearsal.make("env")
-
-    def pulumi(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(engine.pulumi), "-C", str(project), "--non-interactive", *arguments]
-        return subprocess.run(
-            command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False, timeout=300
-        )
-
-    assert pulumi("stack", "init", "dev").returncode == 0
-    preview = pulumi("preview", "--policy-pack", str(project / "pack"))
-    assert preview.returncode == 0, preview.stdout + preview.stderr
-    assert f"llmd-gke@v{pack.VERSION}" in preview.stdout
-    program = (project / "__main__.py").read_text()
-    mistake = program.replace('"rules": [{', '"rules": [{"timeouts": {"request": "30s"}, ')
-    assert mistake != program
-    (project / "__main__.py").write_text(mistake)
-    refused = pulumi("preview", "--policy-pack", str(project / "pack"))
-    assert refused.returncode != 0
-    assert "route-timeouts" in refused.stdout
-    assert "docs/policies/routes.md#route-timeouts" in refused.stdout
 
 
 def test_the_pack_has_one_version_everywhere() -> None:

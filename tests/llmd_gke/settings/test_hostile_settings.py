@@ -1,4 +1,4 @@
-"""4,000 hostile settings with fixed seeds: one clear message or settings, whatever comes in.
+"""1,200 hostile settings with fixed seeds: one clear message or settings, whatever comes in.
 
 No traceback, no control character, no message over 2 KB, and none of the planted secrets.
 """
@@ -132,7 +132,7 @@ def complain(make: Callable[[], Any]) -> str:
     return message
 
 
-@pytest.mark.parametrize("seed", range(35))
+@pytest.mark.parametrize("seed", range(10))
 def test_hostile_settings_give_one_clear_message(seed: int) -> None:
     random_ = random.Random(seed)
     refused = 0
@@ -163,7 +163,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_hostile_stack_files_give_one_clear_message(seed: int, tmp_path: Path) -> None:
     random_ = random.Random(seed)
     text = (ROOT / "Pulumi.eu4a.yaml").read_bytes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 from dataclasses import replace
@@ -247,27 +246,3 @@ def test_a_value_is_taken_out_for_its_variables_name_and_ordinary_ones_stay() ->
 )
 def test_what_looks_like_a_secret_is_taken_out(secret: str) -> None:
     assert report.without_secrets(f"before {secret} after", {}) == f"before {HIDDEN} after"
-
-
-@pytest.mark.rehearsal
-@pytest.mark.slow
-def test_a_run_on_the_rehearsal_brings_up_reports_and_leaves_nothing(tmp_path: Path) -> None:
-    """The real engine on the stand-ins: the orchestration, without anything to ask."""
-    environment = os.environ | {"LLMD_GKE_CLOUD": "rehearsal", "LLMD_GKE_HOME": str(tmp_path / "home")}
-    call = [sys.executable, "-m", "operations", "live", "--stack", "local", "-o", "json"]
-    done = subprocess.run(
-        [*call, "--folder", str(tmp_path / "out")],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    steps = {step["name"]: step["verdict"] for step in data["steps"]}
-    assert (steps["up"], steps["smoke"], steps["destroy"]) == ("passed", "skipped", "passed")
-    assert (steps["second up"], data["unchanged"]) == ("passed", True)
-    assert (tmp_path / "out" / "report.md").exists()
-    assert not list((tmp_path / "home" / "state" / ".pulumi" / "stacks").rglob("local.json"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from llmd_common import child_process
-from llmd_gke.rules.front_door import KEYS, caller_of
+from llmd_gke.rules.callers import KEYS, caller_of
 from operations.exits import BadInput, Failed, SetUpFailed
 from operations.options import Cloud
 from operations.target import Target

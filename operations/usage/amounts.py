@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from llmd_gke.manifests.dashboard.caller_panels import CALLER, INPUT, MODEL, OUTPUT, TOKEN_TYPE, used
-from llmd_gke.rules.front_door import caller_of
+from llmd_gke.rules.callers import caller_of
 from llmd_gke.settings import StackSettings
 from operations.prometheus.client import Prometheus, Series, measured
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests.routing import GATEWAY_API
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules.front_door import adapters
+from llmd_gke.rules.callers import adapters
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 PATH = "/v1/models"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from llmd_gke.rules import cloud_armor
-from llmd_gke.rules import front_door as checks
+from llmd_gke.rules import callers, cloud_armor
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.front_door import forced_usage
 from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
 from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.stack import StackSettings
@@ -26,7 +26,7 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
     names = {model.name: names_of(model) for model in settings.models}
     positions = dict(zip((model.name for model in settings.models), settings.model_keys, strict=True))
     named = of_each(settings.model_keys, "name", "namespace", "servedModelName", "extraArgs")
-    for model, finding in checks.unique_names(names):
+    for model, finding in callers.unique_names(names):
         yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding, named)
     for model in settings.models:
         key = positions[model.name]
@@ -38,7 +38,7 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
             )
             yield SettingFinding(f"{key}.atRoot", True, finding)
         if door.counts_tokens:
-            yield from locate(f"{key}.extraArgs", list(model.extra_args), checks.forced_usage(model.extra_args))
+            yield from locate(f"{key}.extraArgs", list(model.extra_args), forced_usage(model.extra_args))
     if door.keep_paths:
         finding = Finding(
             "kept-paths",
@@ -56,7 +56,7 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
             severity="warning",
         )
         yield SettingFinding(KEY, None, finding)
-    yield from locate(f"{KEY}.redis", door.redis, checks.redis(door.redis))
+    yield from locate(f"{KEY}.redis", door.redis, callers.redis(door.redis))
     if door.access is not None:
         yield from _access(door.access, settings)
     if isinstance(door.identity, str):
@@ -105,10 +105,10 @@ def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[S
                 "callers are identified by tokens, so keys have no effect: Envoy Gateway would require both",
                 fix="pulumi config rm llmd-gke:callerKeys, or remove frontDoor.identity",
             )
-            yield SettingFinding(checks.KEYS, None, finding)
+            yield SettingFinding(callers.KEYS, None, finding)
         return
-    for name, finding in checks.caller_keys([caller.name for caller in door.callers], given):
-        yield SettingFinding(f"{checks.KEYS}.{name}", None, finding)
+    for name, finding in callers.caller_keys([caller.name for caller in door.callers], given):
+        yield SettingFinding(f"{callers.KEYS}.{name}", None, finding)
 
 
 def stand_ins(present: bool) -> Iterator[SettingFinding]:
@@ -120,12 +120,12 @@ def stand_ins(present: bool) -> Iterator[SettingFinding]:
             allowed="make up, make preview, or plain pulumi inside `make shell`",
             fix="pulumi config rm llmd-gke:callerKeys, then llmd-gke key new CALLER for each caller",
         )
-        yield SettingFinding(checks.KEYS, None, finding)
+        yield SettingFinding(callers.KEYS, None, finding)
 
 
 def names_of(model: ModelSettings) -> tuple[str, ...]:
     """The names that a model answers to: its two names, and those of its adapters."""
-    return (model.served_name, model.published_name, *checks.adapters(model.extra_args))
+    return (model.served_name, model.published_name, *callers.adapters(model.extra_args))
 
 
 def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[SettingFinding]:
@@ -133,7 +133,7 @@ def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[Setti
     seen: set[str] = set()
     for index, caller in enumerate(door.callers):
         key = f"{KEY}.callers[{index}]"
-        yield from locate(f"{key}.name", caller.name, checks.caller_name(caller.name))
+        yield from locate(f"{key}.name", caller.name, callers.caller_name(caller.name))
         if caller.name in seen:
             finding = Finding("unique-name", f"another caller has the name {caller.name}", fix="use a unique name")
             yield SettingFinding(f"{key}.name", caller.name, finding, (f"{KEY}.callers",))
@@ -150,10 +150,10 @@ def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[Setti
     if door.has_priorities:
         spaces, keys = [model.namespace for model in settings.models], of_each(settings.model_keys, "namespace")
         for index, key in enumerate(keys):
-            findings = checks.one_pool(spaces[index], spaces[:index])
+            findings = callers.one_pool(spaces[index], spaces[:index])
             yield from locate(key, spaces[index], findings, KEY, *keys)
     count = sum(caller.limits for caller in door.callers)
-    yield from locate(f"{KEY}.callers", len(door.callers), checks.limits(count), f"{KEY}.callers")
+    yield from locate(f"{KEY}.callers", len(door.callers), callers.limits(count), f"{KEY}.callers")
     for key, model in zip(model_names, models, strict=True):
         if not door.callers_of(model):
             finding = Finding("caller-model", "no caller may use this model", fix="add it to the models of a caller")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.rules import egress, front_door, models, tracing, vllm_arguments
+from llmd_gke.rules import callers, egress, models, tracing, vllm_arguments
 from tests.abbreviations import VARIANTS
 
 QWEN, UNKNOWN = "hf://Qwen/Qwen3-4B", "hf://someone/a-model"
@@ -57,10 +57,10 @@ def test_a_connector_may_be_given_by_keys() -> None:
 
 def test_adapters_given_twice_are_refused_because_the_server_keeps_the_last() -> None:
     argv = ["--lora-modules", "a=/a", "b=/b", "--seed", "7", "--lora_modules=c=/c"]
-    assert front_door.adapters(argv) == ("c",)
+    assert callers.adapters(argv) == ("c",)
     (finding,) = vllm_arguments.server_arguments(argv)
     assert finding.severity == "error"
-    assert front_door.adapters(["--lora-module", "a=/a", '{"name": "b"}']) == ("a", "b")
+    assert callers.adapters(["--lora-module", "a=/a", '{"name": "b"}']) == ("a", "b")
 
 
 def test_rules_about_single_arguments_see_short_ones() -> None:

@@ -16,11 +16,11 @@ export MAKE_CLOUD := $(value CLOUD)
 
 SET_UP  = python3 llmd_common/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
-# Tests of the laptop cloud that share a cluster stay together (localcloud/tests/real_kubernetes/sharing.py). Of the others, those
-# with the real engine come first and take longest: a worker without tests takes over half of another's queue. They wait
-# for processes a quarter of their time, so three workers keep two processors busy.
+# Tests of the laptop cloud that share a cluster stay together (localcloud/tests/real_kubernetes/sharing.py), and those of
+# the product in a file, whose worker records each graph once. Of the others, those with the real engine come first and
+# take longest: a worker without tests takes over half of another's queue. Three workers keep two processors busy.
 TESTS   = $(if $(filter laptop,$(CLOUD)),localcloud/tests/real_kubernetes,$(if $(filter test-localcloud,$(MAKECMDGOALS)),localcloud/tests))
-PYTEST_ARGS ?= $(if $(filter laptop,$(CLOUD)),-n 2 --dist load,-n 3 --dist worksteal)
+PYTEST_ARGS ?= $(if $(filter laptop,$(CLOUD)),-n 2 --dist load,-n 3 $(if $(filter test,$(MAKECMDGOALS)),--dist loadfile --no-loadscope-reorder,--dist worksteal))
 OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 

@@ -174,7 +174,7 @@ def test_ctrl_c_while_a_process_is_being_started_ends_it(tmp_path: Path, monkeyp
     before = psutil.Process().children()
     monkeypatch.setattr(subprocess, "Popen", Interrupting)
     with pytest.raises(KeyboardInterrupt):
-        follow("sleep 60", tmp_path, quiet)
+        follow("exec sleep 60", tmp_path, quiet)
     assert [one for one in psutil.Process().children() if one not in before] == []
 
 

@@ -71,33 +71,18 @@ def follow(
     ``pass_fds``.
     """
     failures = list[Exception]()
-    process: subprocess.Popen[str] | None = None
     reader: threading.Thread | None = None
+    streams = (subprocess.PIPE, subprocess.STDOUT) if output is None else (output, subprocess.PIPE)
     try:
-        with interrupts_wait():
-            process = subprocess.Popen(
-                arguments,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE if output is None else output,
-                stderr=subprocess.STDOUT if output is None else subprocess.PIPE,
-                text=True,
-                errors="replace",
-                # Ctrl-C of the terminal reaches us alone; we pass it on, once.
-                start_new_session=True,
-                pass_fds=pass_fds,
-            )
+        with _started(
+            arguments, folder, environment, streams=streams, stop=stop, group=group, pass_fds=pass_fds
+        ) as process:
             lines = cast("IO[str]", process.stdout or process.stderr)
             reader = threading.Thread(target=_read, args=(lines, hear, failures), daemon=True)
             reader.start()
-        status = process.wait(seconds)
-    except BaseException:
-        if process is not None:
-            end(process, stop, group=group)
-        raise
+            status = process.wait(seconds)
     finally:
-        if reader is not None:
+        if reader is not None and reader.ident:
             reader.join(REST_SECONDS)
     if failures:
         raise failures[0]
@@ -112,25 +97,45 @@ def beside(
 
     What it prints is lost. The command inherits ``pass_fds``. Raises ``OSError`` when it cannot be started.
     """
+    nowhere = (subprocess.DEVNULL, subprocess.DEVNULL)
+    with _started(arguments, folder, environment, streams=nowhere, stop=stop, pass_fds=pass_fds) as process:
+        yield
+        end(process, stop)
+
+
+@contextlib.contextmanager
+def _started(
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    streams: tuple[int | IO[str], int],
+    stop: Stop,
+    group: bool = True,
+    pass_fds: Sequence[int] = (),
+) -> Generator[subprocess.Popen[str]]:
+    """A command that is ended if the block, or its start, raises. ``streams``: its stdout and stderr."""
     process: subprocess.Popen[str] | None = None
-    nowhere = subprocess.DEVNULL
     try:
         with interrupts_wait():
             process = subprocess.Popen(
                 arguments,
                 cwd=folder,
                 env=environment,
-                stdin=nowhere,
-                stdout=nowhere,
-                stderr=nowhere,
+                stdin=subprocess.DEVNULL,
+                stdout=streams[0],
+                stderr=streams[1],
                 text=True,
+                errors="replace",
+                # Ctrl-C of the terminal reaches us alone; we pass it on, once.
                 start_new_session=True,
                 pass_fds=pass_fds,
             )
-        yield
-    finally:
+        yield process
+    except BaseException:
         if process is not None:
-            end(process, stop)
+            end(process, stop, group=group)
+        raise
 
 
 @contextlib.contextmanager

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-GATEWAY_MODULE = "github.com/envoyproxy/gateway"
-AI_GATEWAY_MODULE = "github.com/envoyproxy/ai-gateway"
-
 CRDS_CHART = "front-door-crds"
 """Our own chart, in the folder ``charts``. Upstream's ``gateway-crds-helm`` cannot be a Helm release: Helm keeps charts
 in Secrets of at most 1 MiB, and that one needs 1.8 MB (envoyproxy/gateway#6105)."""
@@ -64,13 +61,11 @@ LIMITER_TIMEOUT = "250ms"
 """Time limit of an Envoy's question to the limiter. Envoy Gateway's default of 20 ms (``RateLimit.timeout``) is shorter
 than a pause of a busy node: then requests are served without being counted, or refused if ``whenLimiterIsAway`` says
 so. A model needs longer than 250 ms for its first token anyway."""
-METRICS_PORT = 19001
 AI_METRICS_PORT = 1064
 """Port of the metrics of AI Gateway's sidecar: token usage by caller and model."""
 METRICS_JOB = "front-door"
 """Name of the PodMonitoring that reads it; Prometheus has it as the label ``job``."""
 XDS_PORT = 18000
-LIMITS_XDS_PORT = 18001
 LIMITER = "envoy-ratelimit"
 LIMITER_PORT = 8081
 AI_GRPC_PORT = 1063

@@ -12,8 +12,6 @@ from llmd_gke.gateways import gke_routes as features
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
-OLD_POOL_GROUP = "inference.networking.x-k8s.io"
-
 
 def inline_route(spec: Input) -> Input:
     """The route inside the ``spec`` of an LLMInferenceService or LLMInferenceServiceConfig."""

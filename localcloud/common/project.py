@@ -14,7 +14,8 @@ def project(workdir: Workdir) -> str:
     try:
         content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"{file} cannot be read: {error}\nFix: git restore Pulumi.yaml") from None
+        fix = "git restore Pulumi.yaml, or run the command in the folder of the program"
+        raise BadInput(f"{file} cannot be read: {error}\nFix: {fix}") from None
     name = content.get("name") if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
     if not isinstance(name, str):
         raise BadInput(f"{file} has no `name:`.\nFix: git restore Pulumi.yaml")

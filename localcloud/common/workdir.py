@@ -13,6 +13,7 @@ from llmd_common.problems import BadInput
 
 PACKAGES = Path(__file__).resolve().parents[2]
 """The folder that contains this package: a clone, or the installed packages of an environment."""
+INSTALLED = not (PACKAGES / "Makefile").exists()
 
 
 def cache_folder() -> Path:
@@ -115,7 +116,7 @@ class Workdir:
         ``$LLMD_GKE_HOME`` is used unless ``$LLMD_GKE_CLOUD`` is the other kind, as in a shell that sourced that cloud's
         ``env.sh``.
         """
-        near = PACKAGES if (PACKAGES / "Pulumi.yaml").exists() else Path()
+        near = Path() if INSTALLED else PACKAGES
         chosen = (root or Path(os.environ.get("LLMD_GKE_ROOT") or near)).absolute()
         wanted = kind or kind_of_environment()
         given = os.environ.get("LLMD_GKE_HOME") if os.environ.get(CLOUD, wanted) == wanted else None
@@ -192,7 +193,10 @@ class Workdir:
         return self.traits.namespaced
 
     def make(self, target: str, stack: str | None = None) -> str:
-        """The `make` command that a message recommends."""
+        """The command that a message recommends: `make` in a clone, `localcloud` where that is installed."""
+        if INSTALLED:
+            cloud = ["--cloud", self.kind] if self.traits.make else []
+            return " ".join(["localcloud", *cloud, target, *(["--stack", stack] if stack and stack != "local" else [])])
         command = ["make", target]
         command += [f"STACK={stack}"] if stack not in (None, "local") else []
         command += [selection] if (selection := self.traits.make) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from collections.abc import Callable
@@ -139,6 +140,8 @@ class ImageTable:
         source = sources.get(kind, Path(rest))
         if not source.exists():
             raise NoImage(f'"{name}" is missing: {source} does not exist.')
+        if kind == "stand-in" and not os.access(source, os.X_OK):  # installed from a wheel, which drops permissions
+            source.chmod(source.stat().st_mode | 0o111)
         return source
 
 

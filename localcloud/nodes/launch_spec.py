@@ -15,7 +15,6 @@ from localcloud.nodes.timings import Timings
 from localcloud.nodes.volumes import Volumes
 from localcloud.service_network import dns_records
 
-SHM = "/dev/shm"  # noqa: S108 - inside a container of its own
 CLUSTER_DOMAIN = "cluster.local"
 DNS_SERVICE = ("kube-system", "kube-dns")
 

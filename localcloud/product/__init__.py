@@ -1,3 +1,5 @@
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
 """What the local clouds know of the program that they run. Only their tests import ``llmd_gke`` elsewhere.
 
 Here are facts of Google Cloud, GKE and KServe, and the versions; :mod:`localcloud.product.settings` reads stack files.
@@ -32,36 +34,3 @@ from llmd_gke.manifests import charts
 from llmd_gke.probe import is_of_probe
 from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
 from llmd_gke.rules.scaling import effective_source, has_managed_adapter
-
-__all__ = [
-    "ACCELERATORS",
-    "CLUSTER_NAME_LIMIT",
-    "DEFAULT_BACKEND_TIMEOUT_SECONDS",
-    "FAMILIES",
-    "INFERENCE_POOL_CLASSES",
-    "INFERENCE_POOL_GROUP",
-    "PROXY_SUBNET_PURPOSE",
-    "READER_ROLE",
-    "REGIONAL_EXTERNAL",
-    "REGIONAL_INTERNAL",
-    "Source",
-    "accelerators",
-    "charts",
-    "compute_class",
-    "effective_source",
-    "engine_cli",
-    "engine_floor",
-    "front_door",
-    "gke",
-    "google_errors",
-    "has_managed_adapter",
-    "is_of_probe",
-    "kserve",
-    "monitoring",
-    "protection",
-    "region_of",
-    "registries",
-    "scaling",
-    "versions",
-    "zones",
-]

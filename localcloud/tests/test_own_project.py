@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shutil
 import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import psutil
@@ -16,6 +21,26 @@ from tests import wheels
 
 PROGRAM = ("Pulumi.yaml", "Pulumi.local.yaml", "__main__.py", "policies", "quick_sdk", "charts")
 """The files of the program besides its components and library, which are installed."""
+
+
+def test_every_package_that_is_used_is_declared() -> None:
+    """The test below lends the packages of the tests' environment, whatever the project declares."""
+    table = tomllib.loads((CLONE / "localcloud" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    requirements = [*table["dependencies"], *table["optional-dependencies"]["laptop"]]
+    declared = {re.split(r"[=><]", one)[0] for one in requirements} | {"pulumi", "grpcio"}  # by the components
+    files = [file for file in (CLONE / "localcloud").rglob("*.py") if not {"tests", "gomod"} & set(file.parts)]
+    used: set[str] = set()
+    for text in (file.read_text(encoding="utf-8") for file in files):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                used |= {one.name for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                used.add(node.module)
+        used |= set(re.findall(r'resources\.files\("(\w+)"\)', text))
+    tops = {name.replace("google.protobuf", "protobuf").partition(".")[0] for name in used}
+    others = tops - sys.stdlib_module_names - {"localcloud", "llmd_common", "llmd_gke", "protobuf"}
+    providers = {name: {one.lower().replace("_", "-") for one in packages_distributions()[name]} for name in others}
+    assert [name for name, packages in providers.items() if not packages & declared] == []
 
 
 @pytest.mark.rehearsal

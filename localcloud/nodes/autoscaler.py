@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from llmd_common.kubernetes.fields import Object, each, text
 from localcloud.nodes.nodes import Template
@@ -59,6 +60,19 @@ def unschedulable(pod: Object) -> bool:
         one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
         for one in each(pod, "status", "conditions")
     )
+
+
+def age_seconds(timestamp: object) -> float:
+    """Seconds since a time of Kubernetes."""
+    return (datetime.now(UTC) - datetime.fromisoformat(str(timestamp).replace("Z", "+00:00"))).total_seconds()
+
+
+def waiting_seconds(pod: Object) -> float:
+    """Seconds since the scheduler found no node for the pod."""
+    since = next(
+        (c.get("lastTransitionTime") for c in each(pod, "status", "conditions") if c["type"] == "PodScheduled"), None
+    )
+    return age_seconds(since) if since else 0.0
 
 
 def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Sequence[NodeCapacity]) -> ScalingPlan:

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from llmd_common.kubernetes.cache import Mirror
@@ -215,7 +214,7 @@ class NodePools:
             for pool in scaled
         ]
         if pending:
-            settled = [pod for pod in pending if _waiting(pod) > FRESH_SECONDS]
+            settled = [pod for pod in pending if autoscaler.waiting_seconds(pod) > FRESH_SECONDS]
             plan = autoscaler.grow(pending, groups, self._capacities(all_of_them=len(settled) < len(pending)))
             by_uid = {str(pod["metadata"]["uid"]): pod for pod in pending}
             for uid, message in plan.triggered.items():
@@ -258,7 +257,7 @@ class NodePools:
             name = str(one["metadata"]["name"])
             if name in self._leaving or one["spec"].get("unschedulable"):
                 continue
-            if not all_of_them and _age(one["metadata"]["creationTimestamp"]) > FRESH_SECONDS:
+            if not all_of_them and autoscaler.age_seconds(one["metadata"]["creationTimestamp"]) > FRESH_SECONDS:
                 continue
             taints = tuple(
                 (str(taint["key"]), text(taint, "value"), str(taint["effect"]))
@@ -314,15 +313,3 @@ def _idle_first(used: Counter[str]):
         return used[str(one["metadata"]["name"])], str(one["metadata"]["creationTimestamp"])
 
     return rank
-
-
-def _age(timestamp: object) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(str(timestamp).replace("Z", "+00:00"))).total_seconds()
-
-
-def _waiting(pod: Object) -> float:
-    """Seconds since the scheduler found no node for the pod."""
-    since = next(
-        (c.get("lastTransitionTime") for c in each(pod, "status", "conditions") if c["type"] == "PodScheduled"), None
-    )
-    return _age(since) if since else 0.0

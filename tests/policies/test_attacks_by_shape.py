@@ -31,6 +31,10 @@ RULE: dict[str, Any] = {
 }
 
 
+def pod(**security: object) -> Resource:
+    return thing("Pod", "v1", spec={"containers": [{"name": "a", "securityContext": security}]})
+
+
 def inline(*rules: object) -> Resource:
     return thing(
         "LLMInferenceService",
@@ -90,28 +94,9 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
         thing("Pod", "v1", spec={"ephemeralContainers": [{"name": "s", "securityContext": {"privileged": True}}]}),
         "privileged-pod",
     ),
-    "apparmor": (
-        thing(
-            "Pod",
-            "v1",
-            spec={"containers": [{"name": "a", "securityContext": {"appArmorProfile": {"type": "Unconfined"}}}]},
-        ),
-        "privileged-pod",
-    ),
-    "PERFMON": (
-        thing(
-            "Pod", "v1", spec={"containers": [{"name": "a", "securityContext": {"capabilities": {"add": ["PERFMON"]}}}]}
-        ),
-        "privileged-pod",
-    ),
-    "MAC_ADMIN": (
-        thing(
-            "Pod",
-            "v1",
-            spec={"containers": [{"name": "a", "securityContext": {"capabilities": {"add": ["MAC_ADMIN"]}}}]},
-        ),
-        "privileged-pod",
-    ),
+    "apparmor": (pod(appArmorProfile={"type": "Unconfined"}), "privileged-pod"),
+    "PERFMON": (pod(capabilities={"add": ["PERFMON"]}), "privileged-pod"),
+    "MAC_ADMIN": (pod(capabilities={"add": ["MAC_ADMIN"]}), "privileged-pod"),
     "chart values": (release("x", values={"hostNetwork": True}), "privileged-pod"),
     "v4 chart values": (
         Resource(

@@ -192,7 +192,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
         ),
         "public-iam-member",
     ),
-    "a firewall policy for the Internet by name": (
+    "the Internet by name": (
         fw("NetworkFirewallPolicyRule", **{**RULE, "match": {"srcNetworkScope": "INTERNET"}}),
         "public-firewall",
     ),

@@ -46,8 +46,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if near else True
 
 
-# A shell lets a command in the background ignore Ctrl-C, nohup a closed terminal, and so does everything that the command
-# starts: tests that send these signals would wait for an answer that never comes.
+# A shell lets a command in the background ignore Ctrl-C, nohup a closed terminal, and what it starts, too:
+# tests that send these signals would wait for an answer that never comes.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)

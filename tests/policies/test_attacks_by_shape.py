@@ -61,7 +61,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
     "helm.sh token": (Resource("kubernetes:helm.sh/v1:Thing", "g", GATEWAY), "gateway-class"),
     "yaml token": (Resource("kubernetes:yaml/v9:Thing", "g", GATEWAY), "gateway-class"),
     "kustomize token": (Resource("kubernetes:kustomize:Thing", "g", GATEWAY), "gateway-class"),
-    "ConfigGroup as custom resource": (Resource("kubernetes:yaml/v2:ConfigGroup", "g", GATEWAY), "gateway-class"),
+    "ConfigGroup as custom": (Resource("kubernetes:yaml/v2:ConfigGroup", "g", GATEWAY), "gateway-class"),
     "list by another name": (bundle(objs=[{"apiVersion": "v1", "kind": "Bag", "items": [GATEWAY]}]), "gateway-class"),
     "JSON with tabs": (text(json.dumps(GATEWAY, indent="\t")), "gateway-class"),
     "JSON stream": (text('{"apiVersion":"v1","kind":"ConfigMap"}\n' + json.dumps(GATEWAY)), "gateway-class"),
@@ -114,7 +114,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
         text("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {hostPath: {path: /}}"),
         "privileged-pod",
     ),
-    "namespace patch": (
+    "namespace": (
         Resource(
             "kubernetes:core/v1:NamespacePatch",
             "n",
@@ -217,7 +217,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
     "bool as text": (cluster(enableLegacyAbac="true"), "anonymous-binding"),
     "protection as text": (cluster(deletionProtection="false"), "production-protect"),
     # Networks
-    "ClusterNetworkPolicy Accept": (
+    "cluster policy Accept": (
         thing(
             "ClusterNetworkPolicy",
             "policy.networking.k8s.io/v1alpha2",

@@ -147,11 +147,9 @@ def _judge_autoscaling(inputs: JsonObject) -> None:
 
 
 def update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    """Rejects changes of a pool that GKE would reject. The topology of a TPU slice cannot be changed."""
+    """Rejects changes of a pool that GKE would reject."""
+    del old
     _judge_autoscaling(target.inputs)
-    before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
-    if before != after:
-        raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
     _judge_machine(target, pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]))
 
 

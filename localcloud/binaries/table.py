@@ -6,7 +6,7 @@ import json
 from importlib import metadata
 from pathlib import Path
 
-from localcloud.go_builds import keda, kubernetes_provider
+from localcloud.go_builds import google_provider, keda, kubernetes_provider
 from localcloud.go_builds.wrapper import BuiltProgram, ModuleChanges, Wrapper
 from localcloud.product import versions
 
@@ -132,7 +132,8 @@ def _kubernetes_provider() -> BuiltProgram:
 def _google_provider() -> BuiltProgram:
     """Google's provider for Pulumi, built from a command of ours: ``gomod/google-provider/main.go``."""
     version = versions.program(GOOGLE_PROVIDER)
-    return BuiltProgram(GOOGLE_PROVIDER, ".", _wrapper("google-provider", GOOGLE), version, {"main.version": version})
+    wrapper = _wrapper("google-provider", GOOGLE, changes=google_provider.WITHOUT_PAUSES)
+    return BuiltProgram(GOOGLE_PROVIDER, ".", wrapper, version, {"main.version": version})
 
 
 def _monitoring() -> list[BuiltProgram]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from localcloud.go_builds.wrapper import BuiltProgram
 from localcloud.pulumi_cli import build, discover, installer
 
 
@@ -17,8 +18,12 @@ def ready(cache: Path) -> discover.Engine | None:
     return engine or installer.present(cache) or build.present(cache)
 
 
-def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda: None) -> discover.Engine:
+def ensure(
+    cache: Path, console: Console, meanwhile: Callable[[], None] = lambda: None, further: Sequence[BuiltProgram] = ()
+) -> discover.Engine:
     """An engine, which is set up if there is none. ``meanwhile`` is called once before a long setup.
+
+    ``further`` programs are built with it, if it has to be built.
 
     Raises ``SetUpFailed`` if no engine can be set up.
     """
@@ -43,7 +48,7 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
             return engine
         say("the official release could not be installed; building instead.")
     try:
-        return build.build(cache, console)
+        return build.build(cache, console, further)
     except KeyboardInterrupt:
         say("stopped; the next run continues building from here.")
         raise

@@ -14,10 +14,11 @@ import psutil
 import pytest
 
 from localcloud import binaries
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.google_api.plugin import ADDRESS
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import encode
-from localcloud.tests.published_provider.conftest import PLUGIN, Published
+from tests.real_engine.harness import Rehearsal
 
 PROGRAM = """
 import pulumi_gcp as gcp
@@ -41,7 +42,7 @@ class Plugin:
         environment = {**os.environ, "HOME": str(folder), ADDRESS: address}
         environment["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"] = "https://compute.googleapis.com/compute/v1/"
         self.process = subprocess.Popen(
-            [binaries.path(PLUGIN), "127.0.0.1:1"],
+            [binaries.path(GOOGLE_PROVIDER), "127.0.0.1:1"],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -117,7 +118,7 @@ def trap() -> Iterator[socket.socket]:
         yield listening
 
 
-def test_a_provider_with_an_endpoint_and_a_token_of_its_own_is_refused(published: Published) -> None:
+def test_a_provider_with_an_endpoint_and_a_token_of_its_own_is_refused(published: Rehearsal) -> None:
     published.program(OWN_ENDPOINT)
     done = published.up("local", check=False)
     assert done.returncode == 1
@@ -126,10 +127,10 @@ def test_a_provider_with_an_endpoint_and_a_token_of_its_own_is_refused(published
     assert "resources" not in published.kept()
 
 
-def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Published, trap: socket.socket) -> None:
+def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Rehearsal, trap: socket.socket) -> None:
     elsewhere = f"http://127.0.0.1:{trap.getsockname()[1]}"
     published.program(PROGRAM)
-    published.emulator_faults({"fault": "world", "enabledApis": ["*"]})
+    published.google_faults({"fault": "world", "enabledApis": ["*"]})
     published.environ.update({
         "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": f"{elsewhere}/compute/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.real",
         "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "x@y.iam.gserviceaccount.com", "HTTPS_PROXY": elsewhere,
@@ -141,7 +142,7 @@ def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Publ
             peers |= {
                 connection.raddr.ip
                 for process in psutil.process_iter(["name", "environ"])
-                if process.info["name"] == PLUGIN
+                if process.info["name"] == GOOGLE_PROVIDER
                 and (process.info["environ"] or {}).get("LLMD_GKE_HOME") == str(published.workdir.home)
                 for connection in connections(process)
                 if connection.raddr

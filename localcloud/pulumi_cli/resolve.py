@@ -31,14 +31,14 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
         return engine
     for one in left_aside:
         say(f"{one.pulumi} is not used: {one.reason}.")
-    reachable = installer.reachable()
-    if reachable:
+    archive = installer.look_up()
+    if archive:
         say("not installed yet; downloading the official release ...")
     else:
         say("not installed yet, and the official releases cannot be reached; building it (once).")
     meanwhile()
-    if reachable:
-        if engine := installer.install(cache):
+    if archive:
+        if engine := installer.install(archive, cache):
             say(f"installed {engine.version}, kept in {engine.pulumi.parents[1]}")
             return engine
         say("the official release could not be installed; building instead.")

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from localcloud import binaries
 from localcloud.providers.google import schema
 from localcloud.tests.providers.conftest import REPOSITORY, Refusal, Result, Standin, start
 from localcloud.tests.published_provider.changes.names import PROJECT, REGION, ZONE
 from localcloud.tests.published_provider.changes.table import CHANGES, MADE, changed, label
+from localcloud.tests.published_provider.conftest import PLUGIN
 
 NOISE = "nodeConfig.resourceManagerTags"
 """A computed property that the bridge names in every change of a pool."""
@@ -58,7 +60,7 @@ def _plugin(home: Path) -> Standin:
     folder, environment = home / "cloud", {**os.environ, "LLMD_GKE_HOME": str(home)}
     folder.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "localcloud.google_api.plugin", "127.0.0.1:1"],
+        [sys.executable, "-m", "localcloud.google_api.plugin", binaries.path(PLUGIN), "127.0.0.1:1"],
         cwd=REPOSITORY, env={**environment, "LLMD_GKE_FAULTS": str(folder / "faults.json")},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

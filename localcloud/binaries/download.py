@@ -9,6 +9,7 @@ import hashlib
 import platform
 import tarfile
 import tempfile
+import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ ANSWER_SECONDS = 4.0
 """A host that does not send a release's list of checksums within this time counts as out of reach."""
 SILENCE_SECONDS = 60.0
 """Time without a byte after which a download has failed."""
+LONGEST_SECONDS = 600.0
+"""Time after which a slow download is given up: by then a build would be over."""
 LARGEST = 1024 * 1024 * 1024
 """Bytes of an archive. That of the engine 3.259.0 has about 90 MB."""
 
@@ -69,7 +72,8 @@ class Archive:
         return True
 
     def _download(self, file: Path, name: str) -> str:
-        """Writes the archive to a file and returns its checksum. Raises ``ValueError`` if it is too large."""
+        """Writes the archive to a file and returns its checksum. Raises ``ValueError`` if it is too large or slow."""
+        end = time.monotonic() + LONGEST_SECONDS
         digest, size = hashlib.new(name.replace("-", ""), usedforsecurity=False), 0
         with (
             httpx.stream("GET", self.url, timeout=SILENCE_SECONDS, follow_redirects=True) as answer,
@@ -78,8 +82,8 @@ class Archive:
             answer.raise_for_status()
             for part in answer.iter_bytes():
                 size += len(part)
-                if size > LARGEST:
-                    raise ValueError(f"{self.url} is larger than {LARGEST} bytes")
+                if size > LARGEST or time.monotonic() > end:
+                    raise ValueError(f"{self.url} is larger than {LARGEST} bytes, or took {LONGEST_SECONDS:.0f} s")
                 digest.update(part)
                 written.write(part)
         return digest.hexdigest()

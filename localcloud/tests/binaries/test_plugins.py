@@ -172,6 +172,15 @@ def test_an_archive_that_does_not_hold_the_plugin_is_left_aside(host: Releases, 
     assert not (cache / "outside").exists()
 
 
+@pytest.mark.parametrize("limit", ["LARGEST", "LONGEST_SECONDS"])
+def test_an_archive_that_is_too_large_or_too_slow_is_given_up(
+    host: Releases, cache: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    host.publish(GITHUB, LIST, NAME, RIGHT)
+    monkeypatch.setattr(download, limit, 0)
+    assert remaining(cache)[0] == [GOOGLE_PROVIDER]
+
+
 def test_an_archive_with_a_wrong_checksum_is_not_unpacked_and_the_other_host_is_tried(
     host: Releases, cache: Path
 ) -> None:

@@ -67,7 +67,7 @@ def _install(
             if _unpack(program, archive, cache):
                 say(f"installed {label}, kept in {path(program, cache).parent}")
                 return True
-        except SetUpFailed as wrong:
+        except (SetUpFailed, OSError) as wrong:  # a wrong checksum, a full disk
             say(str(wrong))
     say(f"{label} could not be downloaded; building it from Go modules.")
     return False

@@ -58,7 +58,6 @@ def environment(environ: Mapping[str, str], url: str) -> dict[str, str]:
         **kept,
         **endpoints,
         **dict.fromkeys(PROXIES, NO_PROXY_LISTENS),
-        "GCE_METADATA_HOST": "127.0.0.1:1",  # clients ask it past any proxy
         "GOOGLE_APPLICATION_CREDENTIALS": os.devnull,
         "GOOGLE_OAUTH_ACCESS_TOKEN": "emulator",
         # It lists regions at Google's own address, whatever the endpoint (pulumi/pulumi-gcp provider/resources.go,

@@ -172,12 +172,16 @@ def test_an_archive_that_does_not_hold_the_plugin_is_left_aside(host: Releases, 
     assert not (cache / "outside").exists()
 
 
-@pytest.mark.parametrize("limit", ["LARGEST", "LONGEST_SECONDS"])
-def test_an_archive_that_is_too_large_or_too_slow_is_given_up(
+@pytest.mark.parametrize("limit", ["LARGEST", "LONGEST_SECONDS", "the cache"])
+def test_an_archive_that_is_too_large_or_too_slow_or_has_no_room_is_given_up(
     host: Releases, cache: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     host.publish(GITHUB, LIST, NAME, RIGHT)
-    monkeypatch.setattr(download, limit, 0)
+    if limit == "the cache":
+        cache.mkdir()
+        (cache / "programs").touch()
+    else:
+        monkeypatch.setattr(download, limit, 0)
     assert remaining(cache)[0] == [GOOGLE_PROVIDER]
 
 

@@ -15,6 +15,7 @@ BEFORE = {
     "GOOGLE_CREDENTIALS": "{}", "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": "https://compute.googleapis.com/compute/v1/",
     "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "a@b", "NO_PROXY": "googleapis.com", "no_proxy": "*",
     "https_proxy": "http://proxy:3128", "ALL_PROXY": "socks5://proxy:1080", "HOME": "/home/user",
+    "PULUMI_GCP_SKIP_REGION_VALIDATION": "false",
 }  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def test_every_api_is_at_the_emulator_and_there_are_no_credentials() -> None:
     assert {urlsplit(address).hostname for address in {*endpoints.values(), *proxies}} == {"127.0.0.1"}
     assert "NO_PROXY" not in {name.upper() for name in environment}
     assert "ALL_PROXY" not in environment
+    assert environment["PULUMI_GCP_SKIP_REGION_VALIDATION"] == "true"
 
 
 def test_the_providers_settings_have_the_names_of_the_sdk() -> None:

@@ -9,7 +9,7 @@ from typing import cast
 from rich.console import Console
 
 from localcloud import binaries
-from localcloud.binaries.table import BY_NAME, GOOGLE_PROVIDER
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.pulumi_cli.discover import Engine
@@ -34,10 +34,9 @@ class Rehearsal:
         self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
     ) -> Engine:
         """Sets up the engine and Google's provider. The Kubernetes stand-in is a Python module."""
-        # By one builder: it compiles the standard library once, and downloads while it compiles.
         cache = cache_folder()
-        further = [] if binaries.ready(GOOGLE_PROVIDER, cache) else [BY_NAME[GOOGLE_PROVIDER]]
-        engine = resolve.ensure(cache, console, meanwhile, further)
+        # By one builder: it compiles the standard library once, and downloads while it compiles.
+        engine = resolve.ensure(cache, console, meanwhile, lambda say: binaries.to_build({GOOGLE_PROVIDER}, cache, say))
         binaries.ensure([GOOGLE_PROVIDER], console)
         return engine
 

@@ -7,6 +7,6 @@ package.
 
 from __future__ import annotations
 
-from localcloud.binaries.resolve import chosen, ensure, names, path, ready
+from localcloud.binaries.resolve import chosen, ensure, names, path, ready, to_build
 
-__all__ = ["chosen", "ensure", "names", "path", "ready"]
+__all__ = ["chosen", "ensure", "names", "path", "ready", "to_build"]

@@ -1,7 +1,7 @@
 """The published Google provider with an emulator of its own: the engine starts it as its plugin.
 
 The emulator serves a port of loopback for as long as the plugin runs, and keeps everything in the cloud's folder, which
-several of them may share. The plugin reaches nothing else (``gomod/google-provider/emulator.go``).
+several of them may share. The plugin reaches nothing else (``isolation.py``, ``gomod/google-provider/emulator.go``).
 """
 
 from __future__ import annotations
@@ -13,38 +13,26 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_common.problems import Problem
-from localcloud import binaries
-from localcloud.google_api import official
+from localcloud.google_api import isolation
 
 ADDRESS = "LLMD_GKE_GOOGLE_API"
 """Environment variable with the emulator's address, for the plugin."""
 
 
-def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dict[str, str]]:
-    """The path of the plugin, and its environment: the plugin that was built here, unless the official one is selected.
-
-    Raises ``SetUpFailed`` if it is missing.
-    """
-    if official.wanted(environ):
-        return official.path(home), official.environment(environ, url)
-    return binaries.path("pulumi-resource-gcp"), {**environ, ADDRESS: url}
-
-
 def main(arguments: list[str]) -> int:
-    """Runs the plugin and returns its exit status. It ends with a signal, and with the engine that holds its input."""
+    """Runs a plugin and returns its exit status. ``arguments``: its path, and what the engine tells it.
+
+    It ends with a signal, and with the engine that holds its input.
+    """
+    path, *rest = arguments
     folder = Path(os.environ["LLMD_GKE_HOME"], "cloud")
     folder.mkdir(parents=True, exist_ok=True)
     listener = socket.create_server(("127.0.0.1", 0))
-    try:
-        path, environment = program(os.environ, Path.home(), f"http://127.0.0.1:{listener.getsockname()[1]}")
-    except Problem as problem:
-        print(problem, file=sys.stderr)
-        return problem.status
-    child = subprocess.Popen([path, *arguments], env=environment, stdin=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    environment = {**isolation.environment(os.environ, url), ADDRESS: url}
+    child = subprocess.Popen([path, *rest], env=environment, stdin=subprocess.DEVNULL)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _: child.send_signal(received))
     if stat.S_ISFIFO(os.fstat(0).st_mode):

@@ -107,11 +107,16 @@ def clear(workdir: Workdir) -> None:
         (workdir.cloud / name).unlink(missing_ok=True)
 
 
+def check(workdir: Workdir) -> None:
+    """Raises ``Stale`` for a damaged file of either cloud."""
+    _emulated(workdir.cloud / EMULATOR)
+    objects(workdir)
+
+
 def forget_damaged(workdir: Workdir, console: Console) -> bool:
     """Removes the files of both clouds if one is damaged, and says so. Returns whether it did."""
     try:
-        _emulated(workdir.cloud / EMULATOR)
-        objects(workdir)
+        check(workdir)
     except Stale as problem:
         say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are deleted with everything in them.")
         clear(workdir)

@@ -39,7 +39,8 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
         file, program = _launcher(workdir, provider), real.get(provider)
         if program in EMULATED:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
-            contents[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
+            run = f"{python} {EMULATED[program]} {quote(str(binaries.path(program)))}"
+            contents[file] = f'#!/bin/sh\n# {comment}\n{run} "$@"\n'
         elif program:
             comment = "localcloud: the built provider, or the official one."
             contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'

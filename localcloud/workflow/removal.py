@@ -37,6 +37,8 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         held = [name for name in chosen if (one := state.read(workdir, name)) and one.urns]
         if forgotten and disposable:  # there is nothing left to destroy it with
             held = []
+        if held:
+            cloud_files.check(workdir)
         present = held if disposable else chosen
         status = cloud.destroy(present, console) if present else 0
         everything = disposable and only is None

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
-from localcloud.tests.published_provider.changes.network import DENY_OTHERS, THROTTLE
+from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client, Props
 
 REGION = f"{COMPUTE}/regions/us-east5"
+THROTTLE: Props = {
+    "priority": 1000,
+    "action": "throttle",
+    "match": {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["192.0.2.0/24"]}},
+    "rateLimitOptions": {
+        "conformAction": "allow",
+        "exceedAction": "deny(429)",
+        "enforceOnKey": "IP",
+        "rateLimitThreshold": {"count": 600, "intervalSec": 60},
+    },
+}
+DENY_OTHERS: Props = {
+    "priority": 2147483647,
+    "action": "deny(403)",
+    "match": {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["*"]}},
+}
 
 
 @pytest.mark.parametrize("cidr", ["10.0.8.0/24", "10.4.0.0/24", "10.20.0.0/30"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from localcloud.tests.published_provider.changes.names import Props
 
 from localcloud.providers.google.artifactregistry import REPOSITORY, upstreams
 from localcloud.providers.protocol.values import JsonObject
-from localcloud.tests.published_provider.changes.names import Props
 
 if TYPE_CHECKING:
     from localcloud.tests.providers.conftest import Standin

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
-from localcloud.providers.google.security_policies import POLICY
 from localcloud.tests.published_provider.changes.names import Props
 from localcloud.tests.published_provider.changes.network import DENY_OTHERS, THROTTLE
+
+from localcloud.providers.google.security_policies import POLICY
 
 if TYPE_CHECKING:
     from localcloud.tests.providers.conftest import Standin

@@ -16,6 +16,7 @@ from llmd_gke.catalog.accelerators import FAMILIES
 from llmd_gke.settings import load_stack
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator, running
+from localcloud.providers.protocol.values import JsonObject
 from operations.doctor import node_pools as checks
 from operations.doctor.google import GoogleClient, login
 from operations.status import node_pools
@@ -159,7 +160,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Rehearsal) -> No
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
     refused(published, SIGN_IN)
     published.up("dev")
-    reclaim: dict[str, object] = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
+    reclaim: JsonObject = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
     published.google_faults({"fault": "world", "inUseAfterCluster": 40}, reclaim)
     steps = published.steps("preview", "--refresh", stack="dev")
     assert {name: step for name, step in steps.items() if step not in ("same", "refresh")} == {}, "GKE replaces a host"

@@ -148,6 +148,12 @@ ERRORS: tuple[GoogleError, ...] = (
         "detach it from that resource, or wait until GKE has moved or deleted that, then run the same command again",
     ),
     GoogleError(
+        "secondary-range",
+        r"secondary (ip )?ranges? (cannot be modified|in the same request)",
+        "a secondary range of a subnet never changes",
+        "set the range that the subnet has again; another one takes another stack with another cluster.name",
+    ),
+    GoogleError(
         "exists",
         r"googleapi: Error 409: .*(already exists|Already exists)|resource - \S+ - already exists",
         "a resource of that name exists that the stack does not manage: created by hand, by another stack, or by a "

@@ -68,7 +68,7 @@ class EmulatedCloud:
     def state(self) -> Generator[CloudState]:
         """The objects as the rules see them; written back when the block ends without an exception."""
         with self._objects.edit() as content:
-            yield CloudState(content, self.faults.conditions)
+            yield CloudState(content, self.faults.conditions, self.folder)
 
     @contextmanager
     def opened(self) -> Generator[None]:

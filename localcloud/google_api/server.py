@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sys
 import threading
 import time
@@ -256,19 +257,23 @@ def _query(raw: str) -> dict[str, str]:
 
 @contextmanager
 def running(
-    folder: Path, port: int = 0, make: Callable[[EmulatedCloud], Emulator] = lambda cloud: Emulator(cloud)
+    folder: Path,
+    listener: socket.socket | None = None,
+    make: Callable[[EmulatedCloud], Emulator] = lambda cloud: Emulator(cloud),
 ) -> Generator[EmulatedCloud]:
-    """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``.
+    """The emulator at a socket that listens (default: any port of loopback), with what lies in that folder.
 
-    ``make`` is for another kind of emulator.
+    Its address is ``cloud.url``. ``make`` is for another kind of emulator.
     """
     cloud = EmulatedCloud(folder)
 
     class Handler(_Handler):
         emulator = make(cloud)
 
-    server = _Server(("127.0.0.1", port), Handler)
-    cloud.url = f"http://127.0.0.1:{server.server_address[1]}"
+    server = _Server(("127.0.0.1", 0), Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener or socket.create_server(("127.0.0.1", 0))
+    cloud.url = f"http://127.0.0.1:{server.socket.getsockname()[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -155,10 +155,10 @@ def shown() -> str:
 
 def main() -> int:
     """Writes the table into the page."""
-    from localcloud.tests.published_provider.conftest import Published
+    from tests.real_engine.harness import Rehearsal
 
     with tempfile.TemporaryDirectory() as folder:
-        rehearsal = Published(Path(folder), environ={"LLMD_GKE_GOOGLE": "published"})
+        rehearsal = Rehearsal(Path(folder))
         rehearsal.copy_project()
         try:
             new = table(rehearsal)

@@ -1,4 +1,4 @@
-"""The stand-ins as the engine sees them: their executables, spoken to in the provider protocol."""
+"""The stand-in for Kubernetes as the engine sees it: its executable, spoken to in the provider protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
@@ -19,6 +19,10 @@ from google.protobuf import struct_pb2
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import JsonObject, decode, encode
 from localcloud.providers.protocol.values import Path as PropertyPath
+from localcloud.tests.providers.clusters import cluster_in, google_in, kubeconfig
+
+if TYPE_CHECKING:
+    from localcloud.tests.google_api.conftest import Client
 
 REPOSITORY = Path(__file__).parents[3]
 Props = dict[str, Any]
@@ -67,9 +71,6 @@ class Standin:
     def faults(self, **faults: object) -> None:
         self.faults_file.write_text(json.dumps(faults))
 
-    def calls(self) -> list[Props]:
-        return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text().splitlines()]
-
     def check(self, kind: str, inputs: Props, *, name: str = "it", old: Props | None = None, secrets: Any = ()) -> Bag:
         request = provider_pb2.CheckRequest(
             urn=urn(kind, name),
@@ -90,7 +91,6 @@ class Standin:
         inputs: Props,
         *,
         name: str = "it",
-        preview: bool = False,
         timeout: float = 0,
         secrets: Any = (),
     ) -> Result:
@@ -99,7 +99,6 @@ class Standin:
             urn=urn(kind, name),
             type=kind,
             name=name,
-            preview=preview,
             timeout=timeout,
             properties=encode(checked.values, checked.secrets),
         )
@@ -108,21 +107,7 @@ class Standin:
         outputs = unpack(response.properties)
         return Result(response.id, checked.values, outputs.values, outputs.secrets)
 
-    def diff(self, kind: str, made: Result, inputs: Props) -> provider_pb2.DiffResponse:
-        checked = self.check(kind, inputs, old=made.inputs)
-        return self.stub.Diff(
-            provider_pb2.DiffRequest(
-                id=made.id,
-                urn=urn(kind, "it"),
-                type=kind,
-                name="it",
-                olds=encode(made.outputs),
-                old_inputs=encode(made.inputs),
-                news=encode(checked.values),
-            )
-        )
-
-    def update(self, kind: str, made: Result, inputs: Props, *, preview: bool = False, timeout: float = 0) -> Props:
+    def update(self, kind: str, made: Result, inputs: Props, *, timeout: float = 0) -> Props:
         checked = self.check(kind, inputs, old=made.inputs)
         with refusals():
             response = self.stub.Update(
@@ -132,7 +117,6 @@ class Standin:
                     type=kind,
                     name="it",
                     olds=encode(made.outputs),
-                    preview=preview,
                     old_inputs=encode(made.inputs),
                     news=encode(checked.values),
                     timeout=timeout,
@@ -175,14 +159,14 @@ def urn(kind: str, name: str) -> str:
     return f"urn:pulumi:test::project::{kind}::{name}"
 
 
-def start(provider: str, home: Path, **environment: str) -> Standin:
+def start(home: Path) -> Standin:
     folder = home / "cloud"
     folder.mkdir(exist_ok=True)
     faults = folder / "faults.json"
     process = subprocess.Popen(
-        [sys.executable, "-m", f"localcloud.providers.{provider}"],
+        [sys.executable, "-m", "localcloud.providers.kubernetes"],
         cwd=REPOSITORY,
-        env={**os.environ, "LLMD_GKE_HOME": str(home), "LLMD_GKE_FAULTS": str(faults), **environment},
+        env={**os.environ, "LLMD_GKE_HOME": str(home), "LLMD_GKE_FAULTS": str(faults)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -195,85 +179,26 @@ def start(provider: str, home: Path, **environment: str) -> Standin:
 
 
 @pytest.fixture(scope="session")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Standin]]:
-    home = tmp_path_factory.mktemp("home")
-    running: dict[str, Standin] = {}
-    try:
-        for provider in ("google", "kubernetes"):
-            running[provider] = start(provider, home)
-        yield running
-    finally:
-        for standin in running.values():
-            standin.close()
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standin]:
+    running = start(tmp_path_factory.mktemp("home"))
+    yield running
+    running.close()
 
 
 @pytest.fixture
-def empty_cloud(processes: dict[str, Standin]) -> Path:
-    folder = processes["google"].folder
-    for file in folder.iterdir():
+def google(process: Standin) -> Client:
+    """Google, in which nothing is yet but the APIs that are on."""
+    for file in process.folder.iterdir():
         file.unlink()
-    return folder
+    return google_in(process.folder)
 
 
 @pytest.fixture
-def google(processes: dict[str, Standin], empty_cloud: Path) -> Standin:
-    """Google with every API enabled, set to europe-west4."""
-    standin = processes["google"]
-    standin.configure(project="rehearsal", region="europe-west4", zone="europe-west4-a", defaultLabels='{"team":"llm"}')
-    standin.faults(enabledApis=["*"])
-    return standin
-
-
-@pytest.fixture
-def network(google: Standin) -> Result:
-    return google.create("gcp:compute/network:Network", {"name": "vpc", "autoCreateSubnetworks": False})
-
-
-SUBNET = {
-    "name": "nodes",
-    "network": "vpc",
-    "ipCidrRange": "10.0.0.0/20",
-    "secondaryIpRanges": [{"rangeName": "pods", "ipCidrRange": "10.4.0.0/14"}],
-}
-CLUSTER = {
-    "name": "gke",
-    "location": "europe-west4",
-    "network": "vpc",
-    "subnetwork": "nodes",
-    "initialNodeCount": 1,
-    "removeDefaultNodePool": True,
-    "gatewayApiConfig": {"channel": "CHANNEL_STANDARD"},
-    "deletionProtection": False,
-}
-
-
-@pytest.fixture
-def subnet(google: Standin, network: Result) -> Result:
-    return google.create("gcp:compute/subnetwork:Subnetwork", SUBNET)
-
-
-@pytest.fixture
-def cluster(google: Standin, subnet: Result) -> Result:
-    return google.create("gcp:container/cluster:Cluster", CLUSTER)
-
-
-def kubeconfig(server: str) -> str:
-    return json.dumps(
-        {
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "current-context": "x",
-            "users": [{"name": "u", "user": {"exec": {"command": "gke-gcloud-auth-plugin"}}}],
-        }
-    )
-
-
-@pytest.fixture
-def kubernetes(processes: dict[str, Standin], cluster: Result) -> Standin:
-    """Kubernetes in the cluster that Google has made."""
-    standin = processes["kubernetes"]
-    standin.configure(kubeconfig=kubeconfig(f"https://{cluster.outputs['endpoint']}"))
-    return standin
+def kubernetes(process: Standin, google: Client) -> Standin:
+    """Kubernetes in a cluster with the Gateway API, ``gke``."""
+    process.faults()
+    process.configure(kubeconfig=kubeconfig(cluster_in(google)))
+    return process
 
 
 @pytest.fixture

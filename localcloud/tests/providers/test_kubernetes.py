@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from localcloud.tests.google_api.conftest import GKE
+
 if TYPE_CHECKING:
+    from localcloud.tests.google_api.conftest import Client
     from localcloud.tests.providers.conftest import Result, Standin
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -16,7 +19,6 @@ ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 SECRET = "kubernetes:core/v1:Secret"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
-POOL = "gcp:container/nodePool:NodePool"
 Props = dict[str, Any]
 
 
@@ -30,7 +32,7 @@ def manifest(token: str, **rest: Any) -> Props:
 
 
 def test_a_kind_that_never_gets_ready_ends_with_its_timeout_and_stays(kubernetes: Standin, namespace: Result):
-    kubernetes.faults(enabledApis=["*"], neverReady=["LLMInferenceService"])
+    kubernetes.faults(neverReady=["LLMInferenceService"])
     with pytest.raises(
         Exception, match=r"successfully created, but .* failed to fully initialize or become live: timed out"
     ):
@@ -46,30 +48,27 @@ TPU_SPEC = {
 
 TPU_POOL = {
     "name": "tpu",
-    "cluster": "gke",
-    "location": "europe-west4",
-    "nodeLocations": ["europe-west4-a"],
-    "initialNodeCount": 0,
-    "autoscaling": {"minNodeCount": 0, "maxNodeCount": 4},
-    "nodeConfig": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
+    "locations": ["us-east5-b"],
+    "autoscaling": {"enabled": True, "maxNodeCount": 4},
+    "config": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
 }
 
 
-def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(google: Standin, kubernetes: Standin, namespace: Result):
-    google.create(POOL, TPU_POOL)
+def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(google: Client, kubernetes: Standin, namespace: Result):
+    google.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": TPU_POOL})
     asked = manifest(SERVICE, metadata=WAITS, spec=TPU_SPEC)
     made = kubernetes.create(SERVICE, asked)
-    kubernetes.faults(enabledApis=["*"], stockout=["europe-west4-a"])
+    kubernetes.faults(stockout=["us-east5-b"])
     kubernetes.update(SERVICE, made, asked | {"spec": TPU_SPEC | {"model": "other"}}, timeout=0.2)
     with pytest.raises(Exception, match="GCE_STOCKOUT"):
         kubernetes.update(SERVICE, made, asked | {"spec": TPU_SPEC | {"replicas": 3}}, timeout=0.2)
 
 
 def test_the_gateway_api_is_there_when_the_cluster_has_its_channel(
-    google: Standin, kubernetes: Standin, namespace: Result, cluster: Result
+    google: Client, kubernetes: Standin, namespace: Result
 ):
-    without = {key: value for key, value in cluster.inputs.items() if key not in ("__defaults", "gatewayApiConfig")}
-    google.update("gcp:container/cluster:Cluster", cluster, without)
+    off = {"desiredGatewayApiConfig": {"channel": "CHANNEL_DISABLED"}}
+    google.ok("PUT", f"{GKE}/clusters/gke", {"update": off})
     with pytest.raises(Exception, match=r'no matches for kind "HTTPRoute" in version "gateway.networking.k8s.io/v1"'):
         kubernetes.create(ROUTE, manifest(ROUTE))
 
@@ -89,7 +88,7 @@ def test_the_contents_of_a_secret_are_secret_and_in_no_file(kubernetes: Standin,
     assert ("stringData",) in current[0].secrets
 
 
-def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Standin, cluster: Result):
+def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Standin):
     release = {
         "name": "lws",
         "chart": "oci://registry.k8s.io/lws/charts/lws",
@@ -102,10 +101,8 @@ def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Sta
     assert "hf_verysecret" not in (kubernetes.folder / "kubernetes.json").read_text()
 
 
-def test_a_cluster_that_google_does_not_have_is_unreachable(
-    google: Standin, kubernetes: Standin, namespace: Result, cluster: Result
-):
-    google.delete("gcp:container/cluster:Cluster", cluster)
+def test_a_cluster_that_google_does_not_have_is_unreachable(google: Client, kubernetes: Standin, namespace: Result):
+    google.ok("DELETE", f"{GKE}/clusters/gke")
     with pytest.raises(Exception, match="failed to read resource state due to unreachable cluster"):
         kubernetes.read(NAMESPACE, namespace.id)
     with pytest.raises(Exception, match="PULUMI_K8S_DELETE_UNREACHABLE"):

@@ -22,7 +22,6 @@ _BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCou
 LONGEST_RUN_SECONDS = 604800
 """Seconds that a flex-start node may run: seven days."""
 
-DOCS = "https://cloud.google.com/kubernetes-engine/docs"
 """``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
-from localcloud.providers.google.serviceaccount import known_member
+from localcloud.providers.google.resource_type import CloudState, failed
 
-SERVICE = "gcp:projects/service:Service"
 IAM_MEMBER = "gcp:projects/iAMMember:IAMMember"
 
 ALWAYS_ON = frozenset(
@@ -28,44 +26,3 @@ def require(cloud_state: CloudState, project: str, api: str, title: str = "Error
         "[reason: SERVICE_DISABLED]"
     )
     raise failed(title, 403, message, "accessNotConfigured")
-
-
-def _enable(cloud_state: CloudState, target: TargetResource) -> None:
-    cloud_state.enable(target.project, cloud_state.enabled(target.project) | {target.text("service")})
-
-
-def _disable(cloud_state: CloudState, target: TargetResource) -> None:
-    # resource_google_project_service.go: without disable_on_destroy the API stays enabled.
-    if target.inputs.get("disableOnDestroy") is True:
-        cloud_state.enable(target.project, cloud_state.enabled(target.project) - {target.text("service")})
-
-
-def _member(cloud_state: CloudState, target: TargetResource) -> None:
-    known_member(cloud_state, target, "Error applying IAM policy for project")
-
-
-KINDS: dict[str, ResourceType] = {
-    SERVICE: ResourceType(
-        id="{project}/{service}",
-        title="Service",
-        source="resourcemanager/resource_google_project_service.go",
-        api="serviceusage.googleapis.com",
-        autoname=None,
-        adopts=True,  # enabling an enabled API succeeds
-        create=_enable,
-        delete=_disable,
-    ),
-    IAM_MEMBER: ResourceType(
-        id="{project}/{role}/{member}",
-        title="IAM member",
-        # Everything about a member is ForceNew: google-beta/tpgiamresource/resource_iam_member.go IamMemberBaseSchema.
-        source="../tpgiamresource/resource_iam_member.go",
-        # getIamPolicy and setIamPolicy of a project are Resource Manager's (crossplane-contrib/provider-jet-gcp#17).
-        api="cloudresourcemanager.googleapis.com",
-        autoname=None,
-        delete_first=True,
-        adopts=True,  # adding a member that is there changes nothing
-        computed=lambda _: {"etag": "BwYrehearsal="},
-        create=_member,
-    ),
-}

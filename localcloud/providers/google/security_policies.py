@@ -84,7 +84,6 @@ KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
         id="projects/{project}/regions/{region}/securityPolicies/{name}",
         title="RegionSecurityPolicy",
-        source="compute/resource_compute_region_security_policy.go",
         api=API,
         computed=lambda target: {
             "selfLink": link(target),

@@ -46,7 +46,7 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
     def start() -> tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "localcloud.providers.google"],
+            [sys.executable, "-m", "localcloud.google_api.rules"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -98,7 +98,7 @@ def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
 def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
     done = subprocess.run(
-        [sys.executable, "-m", "localcloud.providers.google"],
+        [sys.executable, "-m", "localcloud.google_api.rules"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -161,7 +161,7 @@ def late(*arguments, **about):
     time.sleep(0.2)
     at_once(*arguments, **about)
 CallRecord.add = late
-runpy.run_module("localcloud.providers.google", run_name="__main__")
+runpy.run_module("localcloud.google_api.rules", run_name="__main__")
 """
 """The stand-in where every line of the record takes its time."""
 

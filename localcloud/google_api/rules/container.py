@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from localcloud.product import versions, zones
-from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
-from localcloud.providers.google.references import (  # fmt: skip
+from localcloud.google_api.rules import capacity, control_plane, lingering, nodepools, serviceaccount
+from localcloud.google_api.rules.references import (  # fmt: skip
     CLUSTER,
     NETWORK,
     NODE_POOL,
@@ -14,7 +13,7 @@ from localcloud.providers.google.references import (  # fmt: skip
     network_id,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -23,6 +22,7 @@ from localcloud.providers.google.resource_type import (
     missing,
     short,
 )
+from localcloud.product import versions, zones
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 API = "container.googleapis.com"

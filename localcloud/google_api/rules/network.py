@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
-from localcloud.providers.google import lingering
-from localcloud.providers.google.forwarding import proxies_free
-from localcloud.providers.google.references import (
+from localcloud.google_api.rules import lingering
+from localcloud.google_api.rules.forwarding import proxies_free
+from localcloud.google_api.rules.references import (
     ADDRESS,
     API,
     CLUSTER,
@@ -23,7 +22,7 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -32,6 +31,7 @@ from localcloud.providers.google.resource_type import (
     in_use,
     short,
 )
+from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
 _PROXY = PROXY_SUBNET_PURPOSE
@@ -201,7 +201,6 @@ KINDS: dict[str, ResourceType] = {
         id="projects/{project}/regions/{region}/subnetworks/{name}",
         title="Subnetwork",
         api=API,
-        # purpose and role are not ForceNew upstream; the API refuses a change of purpose.
         computed=_subnetwork_outputs,
         create=_subnetwork_create,
         update=_subnetwork_update,

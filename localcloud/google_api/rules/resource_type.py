@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.providers.google import preexisting
+from localcloud.google_api.rules import preexisting
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text

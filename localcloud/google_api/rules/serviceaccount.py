@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.resource_type import CloudState
+from localcloud.google_api.rules.resource_type import CloudState
 
 ACCOUNT = "gcp:serviceaccount/account:Account"
 

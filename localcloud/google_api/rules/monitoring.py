@@ -1,7 +1,7 @@
 """Cloud Monitoring: notification channels, alert policies, dashboards and uptime checks.
 
 Google assigns the names of all but dashboards: ``projects/P/alertPolicies/NUMBER``. What it refuses of a body alone is
-in :mod:`localcloud.providers.google.monitoring_validation`.
+in :mod:`localcloud.google_api.rules.monitoring_validation`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import json
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.google.monitoring_validation import (
+from localcloud.google_api.rules.monitoring_validation import (
     channel_body,
     channel_problems,
     dashboard_problems,
     policy_problems,
     uptime_problems,
 )
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, texts
 
 API = "monitoring.googleapis.com"

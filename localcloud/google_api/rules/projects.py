@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.resource_type import CloudState, failed
-
-IAM_MEMBER = "gcp:projects/iAMMember:IAMMember"
+from localcloud.google_api.rules.resource_type import CloudState, failed
 
 ALWAYS_ON = frozenset(
     f"{name}.googleapis.com"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
+from localcloud.google_api.rules.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 

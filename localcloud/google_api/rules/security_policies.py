@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localcloud.providers.google.references import API, link
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, digits, failed
+from localcloud.google_api.rules.references import API, link
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, digits, failed
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 POLICY = "gcp:compute/regionSecurityPolicy:RegionSecurityPolicy"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.forwarding import address_free
-from localcloud.providers.google.references import (
+from localcloud.google_api.rules.forwarding import address_free
+from localcloud.google_api.rules.references import (
     ADDRESS,
     API,
     NODE_POOL,
@@ -12,7 +12,7 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -92,7 +92,6 @@ KINDS: dict[str, ResourceType] = {
         id="projects/{project}/regions/{region}/addresses/{name}",
         title="Address",
         api=API,
-        # Everything but labels: the API can only set labels of an address.
         computed=_address_outputs,
         delete=address_free,
         create=_address_create,
@@ -116,7 +115,6 @@ KINDS: dict[str, ResourceType] = {
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
         title="ResourcePolicy",
         api=API,
-        # The name is not among them: see _policy_renamed.
         computed=lambda target: {"selfLink": link(target)},
         update=_policy_renamed,
         delete=_policy_free,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from localcloud.google_api.rules.resource_type import failed
 from localcloud.product import registries
-from localcloud.providers.google.resource_type import failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 REPOSITORY = "gcp:artifactregistry/repository:Repository"

@@ -25,13 +25,17 @@ CLUSTER_NAME_LIMIT = 24
 
 
 def label(value: str, what: str, limit: int) -> Iterator[Finding]:
-    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters."""
+    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters.
+
+    The name that the fix proposes for a path (``projects/P/global/networks/N``, a URL) is its last part.
+    """
     if not DNS_LABEL.fullmatch(value):
+        last = value.rstrip("/").rpartition("/")[2]
         yield Finding(
             "name-characters",
             f"{value!r} is not a valid {what}",
             allowed="lower-case letters, digits and dashes; starts with a letter, does not end with a dash",
-            fix=f"for example {re.sub('[^a-z0-9]+', '-', value.lower()).strip('-0123456789') or 'name'}",
+            fix=f"for example {re.sub('[^a-z0-9]+', '-', last.lower()).strip('-0123456789')[:limit] or 'name'}",
         )
     elif len(value) > limit:
         yield Finding(
@@ -115,6 +119,12 @@ def node_range(value: str) -> Iterator[Finding]:
             allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
             fix="nodes: 10.0.0.0/20",
         )
+
+
+def project_of(path: str) -> str | None:
+    """The project of a Google resource's path or URL (``projects/P/…``); ``None`` for a name alone."""
+    match = re.search(r"(?:^|/)projects/([^/]+)/", path)
+    return match and match[1]
 
 
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:

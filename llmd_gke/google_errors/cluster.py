@@ -47,8 +47,8 @@ HELM_AND_WEBHOOKS = (
         "webhook",
         "`failed calling webhook … connection refused`, `no endpoints available for service`, `context deadline "
         "exceeded`",
-        r"(calling|conversion) webhook [^\n]*(connection refused|connect failed|no endpoints available|deadline exceeded|"
-        r"i/o timeout|Client\.Timeout|no route to host|\bEOF\b|service \S+ not found)",
+        r"(calling|conversion) webhook [^\n]*(connection refused|connect failed|no endpoints available|"
+        r"deadline exceeded|i/o timeout|Client\.Timeout|no route to host|\bEOF\b|service \S+ not found)",
         "the API server could not call a webhook: the pods behind its Service are not ready, or a firewall rule of the "
         "network keeps the control plane from the nodes",
         "`kubectl -n NAMESPACE get pods` with the last part before `.svc` in the message shows the pods. When they are "

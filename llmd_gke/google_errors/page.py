@@ -12,8 +12,8 @@ def table(rows: Iterable[tuple[str, str, str]]) -> str:
     """A table in Markdown of what is seen, what it means and what to do; ``{stack}`` and other pages' paths may be in
     the cells.
     """
-    lines = [("You see", "It means", "Do"), ("---", "---", "---"), *rows]
-    text = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    text = "\n".join(["| You see | It means | Do |", "|---|---|---|", *lines])
     return re.sub(r"docs/([\w-]+)\.md", r"[\1](\1.md)", text).replace("{stack}", "STACK")
 
 

@@ -16,7 +16,7 @@ SIGN_IN = GoogleError(
     r"asked for the client to provide credentials|you must be logged in to the server|"
     r"(\A|error: |server: |unreachable: )unauthorized\W*\Z",
     "the credentials have expired, are missing, lack a scope, or are those of another account",
-    "`gcloud auth login --update-adc`, then try again; `llmd-gke doctor --stack {stack}` shows the account",
+    "`gcloud auth login --update-adc`, then try again",
 )
 
 REFUSALS = (

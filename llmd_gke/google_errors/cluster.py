@@ -48,7 +48,8 @@ HELM_AND_WEBHOOKS = (
         "`failed calling webhook … connection refused`, `no endpoints available for service`, `context deadline "
         "exceeded`",
         r"(calling|conversion) webhook [^\n]*(connection refused|connect failed|no endpoints available|"
-        r"deadline exceeded|i/o timeout|Client\.Timeout|no route to host|\bEOF\b|service \S+ not found)",
+        r"deadline exceeded|i/o timeout|Client\.Timeout|no route to host|\bEOF\b|service \S+ not found|"
+        r"proxy error|Bad Gateway)",
         "the API server could not call a webhook: the pods behind its Service are not ready, or a firewall rule of the "
         "network keeps the control plane from the nodes",
         "`kubectl -n NAMESPACE get pods` with the last part before `.svc` in the message shows the pods. When they are "
@@ -116,6 +117,31 @@ CONNECTION = (
         "then try again. `gcloud container clusters list` shows whether the cluster exists; if not, see docs/stacks.md",
     ),
     GONE,
+    GoogleError(
+        "busy-cluster",
+        "`the server was unable to return a response in the time allotted`, `etcdserver: request timed out`, `the "
+        "object has been modified`",
+        r"unable to return a response in the time allotted|etcdserver: (request timed out|leader changed)|"
+        r"client connection lost|the object has been modified|currently unable to handle the request|"
+        r"apiserver not ready",
+        "the cluster's API server was overloaded, or restarted for an upgrade, or a controller changed the object at "
+        "the same time",
+        "try again",
+    ),
+    GoogleError(
+        "field-conflict",
+        "`Server-Side Apply field conflict detected`, `Apply failed with 1 conflict`",
+        r"field conflict detected|Apply failed with \d+ conflict",
+        "something else, a person with `kubectl` or a controller, has set the field in the message",
+        "`kubectl get KIND NAME -o yaml --show-managed-fields` names it: undo its change, then try again",
+    ),
+    GoogleError(
+        "other-update",
+        "`the stack is currently locked by 1 lock`, `Another update is currently in progress`",
+        r"currently locked by \d+ lock|Another update is currently in progress",
+        "another update of this stack runs, or ended without releasing its lock",
+        "wait for it. If certainly none runs: `pulumi cancel --stack {stack}`, then try again",
+    ),
     GoogleError(
         "release-not-ready",
         "`Helm release … failed to initialize completely`, `… was created but has a failed status`, `timed out waiting "

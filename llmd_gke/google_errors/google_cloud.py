@@ -10,8 +10,8 @@ SIGN_IN = GoogleError(
     "scopes`; from the cluster `Unauthorized`, `You must be logged in to the server`, `asked for the client to provide "
     "credentials`, `gke-gcloud-auth-plugin failed with exit code 1`",
     r"googleapi: Error 401|invalid authentication credentials|invalid_grant|invalid_rapt|oauth2: .*expired|"
-    r"token has been expired or revoked|could not find default credentials|no credentials loaded|reauthenticat|"
-    r"insufficient authentication scopes|"
+    r"token has been expired or revoked|could not find default credentials|load application default credentials|"
+    r"reauthenticat|insufficient authentication scopes|"
     r"(getting credentials|cluster is unreachable): [^\n]*exit (code|status)|"
     r"asked for the client to provide credentials|you must be logged in to the server|"
     r"(\A|error: |server: |unreachable: )unauthorized\W*\Z",
@@ -51,7 +51,7 @@ REFUSALS = (
         r"(insufficient|not enough|no) (free |available )+IP (addresses|space)",
         "the range that the message names has no addresses left for another node or its pods: each node takes a /24 "
         "of the pods' range",
-        "lower `maxNodes`, or delete other clusters that use the range. Nodes get a larger one by `network.nodes`, if "
+        "lower `maxNodes`, or free addresses of the range. Nodes get a larger one by `network.nodes`, if "
         "it contains the old one; that of the pods is fixed: `network.pods` of a new cluster (docs/network.md)",
     ),
     GoogleError(
@@ -61,6 +61,15 @@ REFUSALS = (
         r"currently unavailable in the \S+ zone",
         "the zone has no free host of this type right now; GKE keeps trying",
         "wait, or set another zone or capacity (docs/pools.md); `llmd-gke doctor --stack {stack} --probe` finds one",
+    ),
+    GoogleError(
+        "reservation",
+        "`Specified reservation … does not have available resources`",
+        r"reservation .{0,120}(does not have available resources|insufficient capacity|does not exist|was not found)",
+        "the reservation has no free host of this machine type, or does not exist in the project and zone of the "
+        "settings",
+        "`gcloud compute reservations list --project PROJECT` shows zones, machine types and hosts in use: correct "
+        "`reservation` of the pool",
     ),
     GoogleError(
         "pool-in-error",
@@ -113,7 +122,8 @@ REFUSALS = (
         "`Required \"…\" permission`, `Permission '…' denied`, `The caller does not have permission`, `… is forbidden: "
         'User "…" cannot …`',
         r"Required ['\"]?[a-z]\w*\.[\w.]+['\"]? permission|permission ['\"]?[a-z]\w*\.[\w.]+['\"]? denied|"
-        r"permissions? denied on resource|not have (the )?(required )?([\w.]+ )?permission|IAM_PERMISSION_DENIED|"
+        r"permissions? denied on (resource|')|impersonated credentials|project \S+ not found or deleted|"
+        r"not have (the )?(required )?([\w.]+ )?permission|IAM_PERMISSION_DENIED|"
         r"USER_PROJECT_DENIED|insufficientPermissions|does not have access to service account|"
         r"does not have [\w.]+ access to the Google Cloud|is forbidden: User \"(?!system:)[^\"]+\" cannot |"
         r"attempting to grant RBAC permissions not currently held",
@@ -203,6 +213,15 @@ OTHERS = (
         "was deleted by hand, or the provider created it and lost its name after an earlier error",
         "if the stack file names it (project, existing network, bucket, key), correct that. Otherwise "
         f"`pulumi refresh --stack {{stack}}`, then {IMPORT}",
+    ),
+    GoogleError(
+        "nodes-not-registered",
+        "`only 0 nodes out of 1 have registered`",
+        r"nodes? out of \d+ have registered|nodes failed to register",
+        "nodes started, but could not reach the control plane: the existing network has no Private Google Access, NAT "
+        "or route, or a firewall blocks them",
+        "compare the network with docs/network.md; `gcloud compute instances get-serial-port-output NODE --zone ZONE` "
+        "shows what the node waits for. Then try again",
     ),
     GoogleError(
         "internal-error",

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.scaling import KEDA_NAMESPACE
 from llmd_gke.rules.finding import Finding
+from llmd_gke.wording import counted
 
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
@@ -81,6 +82,14 @@ def namespace(value: str) -> Iterator[Finding]:
         )
 
 
+def range_of(value: str) -> IPv4Network | None:
+    """A range in CIDR notation. ``None`` for other text, and for an address alone, which is no range of one address."""
+    try:
+        return IPv4Network(value) if "/" in value else None
+    except ValueError:
+        return None
+
+
 SMALLEST_PODS = 21
 """GKE gives each node a /24 for its 110 pods, and requires room for at least eight nodes
 (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#defaults_limits)."""
@@ -88,11 +97,8 @@ SMALLEST_PODS = 21
 
 def pod_range(value: str) -> Iterator[Finding]:
     """The pods' range has room for the nodes of a cluster."""
-    try:
-        network = IPv4Network(value)
-    except ValueError:
-        return
-    if network.prefixlen > SMALLEST_PODS:
+    network = range_of(value)
+    if network and network.prefixlen > SMALLEST_PODS:
         yield Finding(
             "pod-range",
             f"{value} is enough for only {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
@@ -108,14 +114,12 @@ SMALLEST_SUBNET = 29
 
 def node_range(value: str) -> Iterator[Finding]:
     """The nodes' range is large enough for a subnet."""
-    try:
-        network = IPv4Network(value)
-    except ValueError:
-        return
-    if network.prefixlen > SMALLEST_SUBNET:
+    network = range_of(value)
+    if network and network.prefixlen > SMALLEST_SUBNET:
         yield Finding(
             "node-range",
-            f"{value} has {network.num_addresses} addresses, and Google reserves four in each subnet",
+            f"{value} has {counted(network.num_addresses, 'address', 'addresses')}, and Google reserves four in each "
+            "subnet",
             allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
             fix="nodes: 10.0.0.0/20",
         )
@@ -173,17 +177,18 @@ def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
         )
 
 
-def cidr(value: str) -> Iterator[Finding]:
-    """An IPv4 range in CIDR notation, written with its first address."""
-    try:
-        # Without this check, an address without a slash would pass as a range of one address.
-        valid = "/" in value and bool(IPv4Network(value))
-    except ValueError:
-        valid = False
-    if valid:
+USUAL_PREFIX = {"nodes": 20, "pods": 14, "services": 20, "proxies": 23}
+"""Prefix lengths of the network's ranges that are proposed for an address without one."""
+
+
+def cidr(value: str, usual: int = 32) -> Iterator[Finding]:
+    """An IPv4 range in CIDR notation, written with its first address. ``usual``: the prefix length that is proposed for
+    an address alone.
+    """
+    if range_of(value):
         return
     try:
-        example = str(IPv4Network(value, strict=False))
+        example = str(IPv4Network(value if "/" in value else f"{value}/{usual}", strict=False))
     except ValueError:
         example = "10.0.0.0/20"
     yield Finding(
@@ -198,9 +203,7 @@ def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
     """No two ranges of the network overlap. ``ranges`` maps the key to a CIDR; unreadable ones are left out."""
     networks: dict[str, IPv4Network] = {}
     for key, text in ranges.items():
-        try:
-            network = IPv4Network(text)
-        except ValueError:
+        if (network := range_of(text)) is None:
             continue
         for other, taken in networks.items():
             if network.overlaps(taken):

@@ -192,7 +192,8 @@ def outside(settings: StackSettings) -> Iterator[SettingFinding]:
 def network(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks the ranges of the network, or the names of an existing one."""
     network, key = settings.network, "llmd-gke:network"
-    yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
+    usual = names.USUAL_PREFIX
+    yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies, usual["proxies"]))
     yield from locate(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
     if network.existing is not None:
         yield from _existing(key, network, network.existing, settings.project)
@@ -200,7 +201,7 @@ def network(settings: StackSettings) -> Iterator[SettingFinding]:
     ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
     for name, cidr in ranges.items():
         if name != "proxies":
-            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr))
+            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr, usual[name]))
     yield from locate(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
     yield from locate(f"{key}.pods", network.pods, names.pod_range(network.pods))
     yield from locate(key, ranges, names.disjoint(ranges), key)

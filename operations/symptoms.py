@@ -33,7 +33,7 @@ LOGS = "kubectl -n models logs POD -c main --previous"
 
 def _status(code: int) -> str:
     """A sign for an HTTP status, which is no other number of the same digits."""
-    return rf"(\b(got|returns|status|HTTP(/[\d.]+)?):? |\(){code}\b"
+    return rf"\b(got|returns|status|HTTP(/[\d.]+)?):? {code}\b|\({code}\)"
 
 
 CLIENTS = (

@@ -70,10 +70,10 @@ HELM_AND_WEBHOOKS = (
         "already exists`",
         r"cannot re-use a name that is still in use|not successfully created by the Kubernetes API server: .* already "
         r"exists",
-        "an object of this name is still in the cluster: a destroy that was interrupted leaves the platform to go with "
-        "the cluster",
-        "finish the destroy (`llmd-gke destroy --stack {stack}`), then try again; to keep the cluster, delete the "
-        "object or `helm uninstall` the release",
+        "an object of this name is in the cluster and not in the state: an update was interrupted, someone created it, "
+        "or a destroy was interrupted, which leaves the platform to go with the cluster",
+        "delete the object, or `helm uninstall RELEASE -n NAMESPACE`, then try again. Only if you want the cluster to "
+        "go, finish the destroy instead",
     ),
     GoogleError(
         "release-gone",

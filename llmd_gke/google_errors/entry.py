@@ -22,4 +22,7 @@ NO_WEBHOOK = r"(?s)\A(?!.*(calling|conversion) webhook).*"
 """Beginning of a sign that a message about a webhook of the cluster does not match."""
 API_SERVER = r"https://[^\s\"/]+/(apis?|openapi|version)\b"
 """An address of a Kubernetes API server; those of its webhooks have other paths."""
-IMPORT = "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it"
+IMPORT = (
+    "try again; if the message then is that a resource already exists, import it with `pulumi import`, or delete it if "
+    "nothing else uses it"
+)

@@ -178,7 +178,7 @@ CONFLICTS = (
         r"bucket succeeded",
         "a resource of that name exists that the stack does not manage: created by hand, by another stack, or by a "
         "request whose response was lost",
-        "import it with `pulumi import`, delete it, or use another name",
+        "import it with `pulumi import`, use another name, or delete it if nothing else uses it",
     ),
     GoogleError(
         "other-change",

@@ -36,6 +36,7 @@ def test_every_entry_has_a_message_and_none_has_two_entries() -> None:
 
 def test_only_a_cluster_that_may_be_gone_leads_to_removing_objects_from_the_state() -> None:
     assert [one.key for one in ERRORS if "DELETE_UNREACHABLE" in one.fix] == ["cluster-gone"]
+    assert {one.key for one in ERRORS if "destroy --" in one.fix} == {"cluster-incomplete", "cluster-not-followed"}
 
 
 def test_what_keeps_this_machine_from_the_cluster_is_no_sign_that_it_is_gone() -> None:

@@ -45,7 +45,7 @@ from operations.symptoms import explain, explain_log
          "CERTIFICATE_VERIFY_FAILED", None),
         ("no answer: ReadTimeout", None),
         ("the stream ended without any text after 502 parts and 504 ms", None),
-        ("got 400: max_tokens 429 is too large", None),
+        ("got 400: max_tokens 429 is too large (502 tokens)", None),
         ("asked for model qwen, answered by 'other' in 1504 ms", None),
     ],
 )  # fmt: skip

@@ -156,8 +156,13 @@ def resource_label(key: str, value: str) -> Iterator[Finding]:
             f"{key}={value} is not a valid Google Cloud label",
             allowed="at most 63 lower-case letters, digits, dashes and underscores for name and value; the name "
             "starts with a letter",
-            fix=f"for example {re.sub('[^-_a-z0-9]+', '-', key.lower())}",
+            fix=f"for example {_labelled(key).lstrip('-_0123456789') or 'name'}: {_labelled(value) or 'value'}",
         )
+
+
+def _labelled(text: str) -> str:
+    """A text in the characters and the length of a label."""
+    return re.sub("[^-_a-z0-9]+", "-", text.lower())[:63]
 
 
 def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:

@@ -80,7 +80,6 @@ def weights_cache(uri: str, cache: str) -> Iterator[Finding]:
             allowed="weightsCache only with a uri of hf://OWNER/NAME",
             fix="remove weightsCache",
         )
-        yield from bucket_uri(cache)
     else:
         # The revision is a part of the path, too.
         yield from bucket_uri(models.copy_of(uri, cache) if cache.startswith("gs://") else cache)

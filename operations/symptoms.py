@@ -175,7 +175,7 @@ PODS = (
     ),
     Symptom(
         "tpu-privileges",
-        r"open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|"
+        r"/dev/(vfio|accel).{0,80}(permission denied|not permitted)|permission denied: '/dev/(vfio|accel)|"
         r"RLIMIT_MEMLOCK|failed to map .{0,80}/dev/(vfio|accel)",
         "`open(/dev/vfio/…): Operation not permitted`, `RLIMIT_MEMLOCK`",
         "the container may not open or lock what the TPU driver needs: give that model `capabilities`, or `privileged`",
@@ -200,10 +200,34 @@ PODS = (
     ),
     Symptom(
         "unknown-argument",
-        r"error: unrecognized arguments",
-        "`unrecognized arguments: --…`",
-        "the server does not know an argument, for example `--prefix-cache-block-size`: remove it from `extraArgs`",
+        r"error: (unrecognized arguments|argument --\S+: (invalid|expected))",
+        "`unrecognized arguments: --…`, `argument --…: invalid choice`",
+        "the server does not know an argument, for example `--prefix-cache-block-size`, or its value: correct "
+        "`extraArgs`",
         "pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Symptom(
+        "heads",
+        r"attention heads .{0,40}must be divisible by tensor parallel size",
+        "`Total number of attention heads (…) must be divisible by tensor parallel size (…)`",
+        "the model cannot be split over this number of chips: set `tensorParallel` to a divisor of its heads, on a "
+        "slice of as many chips",
+        LOGS,
+    ),
+    Symptom(
+        "architecture",
+        r"Model architectures? .{0,120}(is|are) not supported",
+        "`Model architectures […] are not supported`",
+        "this version of the server does not know this kind of model: use another model, or an image that does",
+        LOGS,
+    ),
+    Symptom(
+        "disk-full",
+        r"No space left on device",
+        "`No space left on device`",
+        "the node's disk has no room for image and weights: raise `diskGb` of the pool, or mount the weights from a "
+        "bucket (a `gs://` URI)",
+        "kubectl describe node NODE",
     ),
     Symptom(
         "download-memory",
@@ -215,7 +239,7 @@ PODS = (
     ),
     Symptom(
         "gated-model",
-        r"GatedRepoError|cannot access gated repo|Access to model .{0,200}is restricted",
+        r"GatedRepoError|\bgated repo\b|Access to model .{0,200}is restricted",
         "`Cannot access gated repo`, `Access to model … is restricted`",
         "the stack has no Hugging Face token, or its account has not accepted the model's licence",
         "pulumi config set --secret llmd-gke:hfToken --stack {stack}",

@@ -175,9 +175,9 @@ CONFLICTS = (
         "exists",
         "`googleapi: Error 409: … already exists`",
         r"googleapi: Error 409: .*already exists|resource - \S+ - already exists|previous request to create the named "
-        r"bucket succeeded",
-        "a resource of that name exists that the stack does not manage: created by hand, by another stack, or by a "
-        "request whose response was lost",
+        r"bucket succeeded|requested bucket name is not available",
+        "a resource of that name exists that the stack does not manage: created by hand, by another stack or "
+        "project, or by a request whose response was lost",
         "import it with `pulumi import`, use another name, or delete it if nothing else uses it",
     ),
     GoogleError(

@@ -93,7 +93,6 @@ SEEDS ?= 5
 JOBS ?= 2
 test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
-	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
 	@.venv/bin/python -m localcloud.tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
 lint: dev  ## check style and format with ruff, and the workflows with zizmor

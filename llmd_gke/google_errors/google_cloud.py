@@ -162,6 +162,13 @@ CONFLICTS = (
         "detach it from that resource, or wait until GKE has moved or deleted that, then run the same command again",
     ),
     GoogleError(
+        "secondary-range",
+        "`Existing secondary range cannot be modified`, `Cannot add and remove secondary IP ranges`",
+        r"secondary (ip )?ranges? (cannot be modified|in the same request)",
+        "a secondary range of a subnet never changes",
+        "set the range that the subnet has again; another one takes another stack with another `cluster.name`",
+    ),
+    GoogleError(
         "other-operation",
         "`Operation … is currently upgrading cluster …`, `Cluster is running incompatible operation …`",
         r"is currently \w+ing (the )?(cluster|node pool|nodepool)|running incompatible operation|"

@@ -25,6 +25,9 @@ API_FILE = "google-api.json"
 PROJECT_NUMBER = "123456789012"
 """Project number of every project."""
 
+KEPT_OPERATIONS = 200
+"""Number of completed operations that are kept: a client asks for its own soon."""
+
 Ending = Callable[["EmulatedCloud", JsonObject], str]
 """Completes an operation when its time is over; returns the reason of a failure, or ``""``."""
 ENDINGS: dict[str, Ending] = {}
@@ -65,7 +68,7 @@ class EmulatedCloud:
     def state(self) -> Generator[CloudState]:
         """The objects as the rules see them; written back when the block ends without an exception."""
         with self._objects.edit() as content:
-            yield CloudState(content, self.faults.conditions)
+            yield CloudState(content, self.faults.conditions, self.folder)
 
     @contextmanager
     def opened(self) -> Generator[None]:
@@ -117,7 +120,7 @@ class EmulatedCloud:
         self.advance()
 
     def advance(self) -> None:
-        """Completes every operation whose time is over."""
+        """Completes every operation whose time is over, and forgets the oldest."""
         for operation in self.operations.values():
             if operation.get("over") or _elapsed(operation) < _seconds(operation):
                 continue
@@ -126,6 +129,9 @@ class EmulatedCloud:
             if name and (failed := ENDINGS[name](self, operation)):
                 operation["failure"] = failed
             operation.pop("stored", None)
+        over = [name for name, operation in self.operations.items() if operation.get("over")]
+        for name in over[:-KEPT_OPERATIONS]:
+            del self.operations[name]
 
     def progress(self, name: str) -> tuple[str, int, str]:
         """Status, per cent and failure of an operation. Changes nothing, so that it can be asked while others write."""

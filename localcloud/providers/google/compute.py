@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from localcloud.providers.google.forwarding import address_free
 from localcloud.providers.google.references import (
     ADDRESS,
     API,
@@ -23,12 +22,24 @@ from localcloud.providers.google.resource_type import (
     missing,
     short,
 )
-from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 
 def _address_create(cloud_state: CloudState, target: TargetResource) -> None:
-    reference = target.text("subnetwork")
+    inside, tier, reference = (
+        target.text("addressType") == "INTERNAL",
+        target.text("networkTier"),
+        target.text("subnetwork"),
+    )
+    problem = ""
+    if inside and tier:
+        # the text of Compute Engine: GoogleCloudPlatform/magic-modules#7524
+        problem = f"'resource.networkTier': '{tier}'. An address with type INTERNAL cannot have a network tier."
+    elif reference and not inside:
+        # API reference, addresses.subnetwork: "can only be used with INTERNAL type"
+        problem = f"'resource.subnetwork': '{reference}'. An address with type EXTERNAL cannot have a subnetwork."
+    if problem:
+        raise failed("Error creating Address", 400, f"Invalid value for field {problem}", "invalid")
     if reference:
         ident = subnetwork_id(reference, target.project, target.scope["region"])
         if cloud_state.get(SUBNETWORK, ident) is None:
@@ -60,16 +71,6 @@ def _address_outputs(target: TargetResource) -> JsonObject:
     }
 
 
-def _address_check(target: TargetResource) -> Iterator[Failure]:
-    inside = target.text("addressType") == "INTERNAL"
-    if inside and target.text("networkTier") and target.text("networkTier") != "PREMIUM":
-        # Compute API reference, addresses.networkTier: internal addresses are always Premium Tier.
-        yield Failure("networkTier", "an internal address is always in the PREMIUM tier")
-    if not inside and target.text("subnetwork"):
-        # upstream resource_compute_address.go, description of subnetwork: "can only be used with INTERNAL type".
-        yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
-
-
 def _policy_renamed(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     """Rejects a renamed policy: the provider PATCHes it under its new name, which does not exist."""
     del cloud_state
@@ -95,7 +96,7 @@ KINDS: dict[str, ResourceType] = {
         # Everything but labels: the API can only set labels of an address.
         computed=_address_outputs,
         labels="labels",
-        check=_address_check,
+        delete=address_free,
         create=_address_create,
     ),
     "gcp:compute/regionSslPolicy:RegionSslPolicy": ResourceType(

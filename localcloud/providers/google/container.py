@@ -63,19 +63,16 @@ def _cluster_outputs(target: TargetResource) -> JsonObject:
 
 def _cluster_check(target: TargetResource) -> Iterator[Failure]:
     inputs = target.inputs
-    if dig(inputs, "networkPolicy", "enabled") is True and target.text("datapathProvider") == "ADVANCED_DATAPATH":
-        # https://cloud.google.com/kubernetes-engine/docs/how-to/dataplane-v2: NetworkPolicy is built in.
-        yield Failure("networkPolicy", "Network policy cannot be enabled together with ADVANCED_DATAPATH")
     if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
         yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
     yield from _maintenance_check(inputs)
-    if dig(inputs, "databaseEncryption", "state") == "ENCRYPTED" and not dig(inputs, "databaseEncryption", "keyName"):
-        yield Failure("databaseEncryption.keyName", "a key is needed for state ENCRYPTED")
 
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _SCOPES = ("NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
 MOST_EXCLUSIONS = 20
+"""Maintenance exclusions of a cluster
+(https://cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions)."""
 
 
 def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
@@ -87,8 +84,6 @@ def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
     if sum(key in policy for key in windows) != 1:
         yield Failure(where, "one of recurring_window, recurring_maintenance_window, daily_maintenance_window")
     pauses = objects(policy, "maintenanceExclusions")
-    if len(pauses) > MOST_EXCLUSIONS:
-        yield Failure(where, f"Too many maintenance_exclusion blocks, no more than {MOST_EXCLUSIONS} are allowed")
     for pause in pauses:
         name, scope = text(pause, "exclusionName"), text(pause, "exclusionOptions", "scope")
         if bool(text(pause, "endTime")) == bool(text(pause, "exclusionOptions", "endTimeBehavior")):
@@ -145,13 +140,34 @@ def _cluster_create(cloud_state: CloudState, target: TargetResource) -> None:
         raise failed(
             title, 400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".', "badRequest"
         )
-    key = target.text("databaseEncryption", "keyName")
-    if key and f"/locations/{region}/" not in key:
-        # https://cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets: the key is in the cluster's region.
-        raise failed(title, 400, f'Cloud KMS key "{key}" is not in location "{region}".', "badRequest")
+    _judge_options(title, target)
     account = target.text("nodeConfig", "serviceAccount")
     if account and not serviceaccount.exists(cloud_state, target.project, account):
         raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
+
+
+def _judge_options(title: str, target: TargetResource) -> None:
+    """Rejects options that exclude each other. Where no source is named the text is ours."""
+    state, key = (target.text("databaseEncryption", name) for name in ("state", "keyName"))
+    region, problem = zones.region_of(target.scope["location"]), ""
+    policy = dig(target.inputs, "networkPolicy", "enabled") is True
+    if policy and target.text("datapathProvider") == "ADVANCED_DATAPATH":
+        # the text of GKE: hashicorp/terraform-provider-google#11334
+        problem = "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed."
+    elif state == "ENCRYPTED" and not key:
+        problem = "Database encryption in state ENCRYPTED needs a Cloud KMS key."
+    elif key and f"/locations/{region}/" not in key:
+        # https://cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets: the key is in the cluster's region.
+        problem = f'Cloud KMS key "{key}" is not in location "{region}".'
+    elif (pauses := len(objects(target.inputs, "maintenancePolicy", "maintenanceExclusions"))) > MOST_EXCLUSIONS:
+        problem = f"A cluster has at most {MOST_EXCLUSIONS} maintenance exclusions, not {pauses}."
+    if problem:
+        raise failed(title, 400, problem, "badRequest")
+
+
+def _cluster_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
+    del cloud_state, old
+    _judge_options("Error updating Cluster", target)
 
 
 def pools_of(cloud_state: CloudState, cluster: str) -> list[str]:
@@ -189,6 +205,7 @@ KINDS: dict[str, ResourceType] = {
         autoname=40,
         check=_cluster_check,
         create=_cluster_create,
+        update=_cluster_update,
         delete=_cluster_delete,
     ),
     NODE_POOL: ResourceType(

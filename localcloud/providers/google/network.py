@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from localcloud.product import PROXY_SUBNET_PURPOSE
+from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
 from localcloud.providers.google import lingering
+from localcloud.providers.google.forwarding import proxies_free
 from localcloud.providers.google.references import (
     ADDRESS,
     API,
@@ -61,17 +62,26 @@ def _ranges(inputs: JsonValue) -> Iterator[str]:
 
 
 _LONGEST_PREFIX = 29
-"""https://cloud.google.com/vpc/docs/subnets#ipv4-ranges: four addresses of each primary range are Google's."""
+"""Of primary and secondary ranges (https://cloud.google.com/vpc/docs/subnets#ipv4-ranges)."""
+
+
+def _parsed(cidr: str) -> IPv4Network:
+    try:
+        parsed = IPv4Network(cidr)
+    except ValueError as error:
+        problem = f"It is not a range: {error}."
+    else:
+        if parsed.prefixlen <= _LONGEST_PREFIX:
+            return parsed
+        problem = "The range is too small."
+    message = f"Invalid value for field 'resource.ipCidrRange': '{cidr}'. {problem}"
+    raise failed("Error creating Subnetwork", 400, message, "invalid")
 
 
 def _subnetwork_create(cloud_state: CloudState, target: TargetResource) -> None:
     network = network_exists("Subnetwork", cloud_state, target)
-    primary = target.text("ipCidrRange")
-    if primary and IPv4Network(primary).prefixlen > _LONGEST_PREFIX:
-        message = f"Invalid value for field 'resource.ipCidrRange': '{primary}'. The range is too small."
-        raise failed("Error creating Subnetwork", 400, message, "invalid")
     region = target.scope["region"]
-    own = [IPv4Network(cidr) for cidr in _ranges(target.inputs)]
+    own = [_parsed(cidr) for cidr in _ranges(target.inputs)]
     for index, cidr in enumerate(own):
         if any(cidr.overlaps(other) for other in own[:index]):
             raise failed(
@@ -106,17 +116,56 @@ def _active_proxy(inputs: JsonValue) -> bool:
 
 
 def _subnetwork_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    del old
     _subnetwork_create(cloud_state, target)
+    problem = ""
+    before, after = (text(inputs, "ipCidrRange") for inputs in (old, target.inputs))
+    if before != after and (text(old, "purpose") == _PROXY or _shrinks(before, after)):
+        # https://cloud.google.com/load-balancing/docs/proxy-only-subnets: no expansion, a backup subnet takes over
+        problem = f"'resource.ipCidrRange': '{after}'. The range {before} cannot be changed to it."
+    # the texts of Compute Engine: terraform-provider-kubernetes#565, terraform-provider-google#2570
+    kept, new = (_secondary(inputs) for inputs in (old, target.inputs))
+    added, removed = ([there[name] for name in there.keys() - other] for there, other in ((new, kept), (kept, new)))
+    for index, (name, cidr) in enumerate(new.items()):
+        if kept.get(name, cidr) != cidr:
+            problem = (
+                f"'resource.secondaryIpRanges[{index}].ipCidrRange': '{cidr}'. Existing secondary range cannot be "
+            )
+            problem += f"modified: {cidr}."
+    if added and removed:
+        problem = "'resource.secondaryIpRanges': ''. Cannot add and remove secondary IP ranges in the same request. "
+        problem += f"Added ranges: [{', '.join(added)}]. Removed ranges: [{', '.join(removed)}]."
+    if problem:
+        raise failed("Error updating Subnetwork", 400, f"Invalid value for field {problem}", "invalid")
+    for ident, cluster in _clusters(cloud_state, target):
+        for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
+            name = text(cluster, "inputs", "ipAllocationPolicy", key)
+            if name in kept and name not in new:
+                raise in_use("Subnetwork", "subnetwork", target.id, ident)
+
+
+def _secondary(inputs: JsonValue) -> dict[str, str]:
+    return {text(one, "rangeName"): text(one, "ipCidrRange") for one in objects(inputs, "secondaryIpRanges")}
+
+
+def _clusters(cloud_state: CloudState, target: TargetResource) -> Iterator[tuple[str, JsonObject]]:
+    """Clusters whose nodes are in that subnetwork."""
+    for ident, record in cloud_state.all(CLUSTER).items():
+        _, project, _, location, *_ = ident.split("/")
+        reference = text(record, "inputs", "subnetwork")
+        if reference and subnetwork_id(reference, project, region_of(location)) == target.id:
+            yield ident, record
 
 
 def _subnetwork_free(cloud_state: CloudState, target: TargetResource) -> None:
-    project, region = target.project, target.scope["region"]
-    for kind in (CLUSTER, ADDRESS):
-        for ident, record in cloud_state.all(kind).items():
-            reference = text(record, "inputs", "subnetwork")
-            if reference and f"/{region}" in ident and subnetwork_id(reference, project, region) == target.id:
-                raise in_use("Subnetwork", "subnetwork", target.id, ident)
+    for ident, _ in _clusters(cloud_state, target):
+        raise in_use("Subnetwork", "subnetwork", target.id, ident)
+    for ident, record in cloud_state.all(ADDRESS).items():
+        _, project, _, region, *_ = ident.split("/")
+        reference = text(record, "inputs", "subnetwork")
+        if reference and subnetwork_id(reference, project, region) == target.id:
+            raise in_use("Subnetwork", "subnetwork", target.id, ident)
+    if _active_proxy(target.inputs):
+        proxies_free(cloud_state, target)
 
 
 def _subnetwork_outputs(target: TargetResource) -> JsonObject:

@@ -18,6 +18,7 @@ from localcloud.providers.protocol.values import JsonObject, dig, number, text, 
 
 RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+_BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount")
 LONGEST_RUN_SECONDS = 604800
 """Seconds that a flex-start node may run: seven days."""
 
@@ -63,10 +64,6 @@ def check(target: TargetResource) -> Iterator[Failure]:
     if "nodeCount" in inputs and "initialNodeCount" in inputs:
         # expandNodePool, line 1254
         yield Failure("nodeCount", f"Cannot set both initial_node_count and node_count on node pool {target.name}")
-    for low, high in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
-        minimum, maximum = number(inputs, "autoscaling", low), number(inputs, "autoscaling", high)
-        if minimum is not None and maximum is not None and minimum > maximum:
-            yield Failure(f"autoscaling.{low}", f"{low} {minimum} is greater than {high} {maximum}")
     if (
         number(inputs, "autoscaling", "maxNodeCount") is not None
         and number(inputs, "autoscaling", "totalMaxNodeCount") is not None
@@ -123,6 +120,7 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
     if account and not serviceaccount.exists(cloud_state, target.project, account):
         raise _refuse(f'Service account "{account}" does not exist.')
     _judge_machine(target, where)
+    _judge_autoscaling(target.inputs)
     policy = target.text("placementPolicy", "policyName")
     if policy:
         ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
@@ -135,11 +133,23 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
             raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
+def _judge_autoscaling(inputs: JsonObject) -> None:
+    """Rejects bounds that exclude each other. In the API an omitted number is 0.
+
+    Source: the API reference of ``NodePoolAutoscaling``; the texts are ours.
+    """
+    bounds = {key: number(inputs, "autoscaling", key) or 0 for key in _BOUNDS}
+    for low, high in (_BOUNDS[:2], _BOUNDS[2:]):
+        if bounds[low] > bounds[high]:
+            raise _refuse(f"Autoscaling: {low} {bounds[low]} is greater than {high} {bounds[high]}.")
+    if any(bounds[key] for key in _BOUNDS[:2]) and any(bounds[key] for key in _BOUNDS[2:]):
+        raise _refuse(f"Autoscaling: {', '.join(_BOUNDS[:2])} exclude {', '.join(_BOUNDS[2:])}.")
+
+
 def update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    """Rejects changes of a pool that GKE would reject. The topology of a TPU slice cannot be changed."""
-    before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
-    if before != after:
-        raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
+    """Rejects changes of a pool that GKE would reject."""
+    del old
+    _judge_autoscaling(target.inputs)
     _judge_machine(target, pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]))
 
 

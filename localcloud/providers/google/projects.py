@@ -15,7 +15,7 @@ ALWAYS_ON = frozenset(
 """APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
 
 
-def require(cloud_state: CloudState, project: str, api: str, title: str) -> None:
+def require(cloud_state: CloudState, project: str, api: str, title: str = "Error") -> None:
     """Raises Google's error for an API that the project has not enabled."""
     extra = cloud_state.faults.listed("enabledApis")
     on = not api or api in cloud_state.enabled(project) | ALWAYS_ON | extra or "*" in extra

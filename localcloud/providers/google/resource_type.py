@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from localcloud.providers.google import preexisting
 from localcloud.providers.protocol.faults import Faults
@@ -55,10 +56,13 @@ _PROJECTS = ("apis", "apisSince")
 
 
 class CloudState:
-    """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``)."""
+    """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``).
 
-    def __init__(self, content: JsonObject, faults: Faults) -> None:
-        self.content, self.faults = content, faults
+    ``folder`` contains the file of the Kubernetes stand-in.
+    """
+
+    def __init__(self, content: JsonObject, faults: Faults, folder: Path | None = None) -> None:
+        self.content, self.faults, self.folder = content, faults, folder
 
     def all(self, kind: str) -> dict[str, JsonObject]:
         """Every object of a type, by id, with those that are older than the stack."""

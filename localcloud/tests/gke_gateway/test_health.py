@@ -60,6 +60,7 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
         monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
         cloud = EmulatedCloud(tmp_path / "cloud")
         with cloud.state() as cloud_state:
+            cloud_state.enable("p", {"compute.googleapis.com"})
             cloud_state.put(CLUSTER, "projects/p/locations/europe-west4/clusters/c", {"inputs": {}})
         (service,) = ask(cloud, "GET", f"{REGION}/backendServices")["items"]
         group = {"group": service["backends"][0]["group"]}

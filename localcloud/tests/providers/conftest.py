@@ -281,25 +281,3 @@ def namespace(kubernetes: Standin) -> Result:
     return kubernetes.create(
         "kubernetes:core/v1:Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}}
     )
-
-
-@pytest.fixture
-def laptop_home(tmp_path: Path) -> Path:
-    """The folder of a laptop cloud whose control plane does not run yet."""
-    (tmp_path / "cluster").mkdir()
-    (tmp_path / "cloud").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def laptop_google(laptop_home: Path) -> Iterator[Standin]:
-    """Google in a laptop cloud, with a network."""
-    standin = start("google", laptop_home, LLMD_GKE_CLOUD="laptop")
-    try:
-        standin.configure(project="rehearsal", region="europe-west4", zone="europe-west4-a")
-        standin.faults(enabledApis=["*"])
-        standin.create("gcp:compute/network:Network", {"name": "vpc", "autoCreateSubnetworks": False})
-        standin.create("gcp:compute/subnetwork:Subnetwork", SUBNET)
-        yield standin
-    finally:
-        standin.close()

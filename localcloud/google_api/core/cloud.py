@@ -1,7 +1,7 @@
 """The emulator's state: resources as Google's API shows them, policies, operations, the last requests.
 
-``google.json`` in the same folder contains the same objects in another form: the rules and the
-stand-ins for Kubernetes read it. Both files change together, under one lock.
+``google.json`` in the same folder contains the same objects in another form, which the rules and the stand-ins for
+Kubernetes read. Both files change together, under one lock.
 """
 
 from __future__ import annotations

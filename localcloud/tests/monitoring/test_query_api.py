@@ -58,7 +58,6 @@ def test_a_pod_with_the_role_reads_out_of_prometheus() -> None:
         granted(project="other"),
         granted(name="other-keda"),
         granted(space="models"),
-        bound("roles/viewer"),
     ],
 )
 def test_an_account_without_the_role_is_refused_with_the_role_to_grant(records: JsonObject) -> None:

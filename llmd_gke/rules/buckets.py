@@ -14,14 +14,14 @@ BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
 (https://cloud.google.com/storage/docs/buckets)."""
 
 
-def bucket(name: str) -> Iterator[Finding]:
-    """A bucket's name."""
+def bucket(name: str, before: str = "") -> Iterator[Finding]:
+    """A bucket's name. ``before``: what precedes it in the setting, and in the fix."""
     if not BUCKET_NAME.fullmatch(name):
         yield Finding(
             "bucket-name",
             f"{name!r} is not the name of a bucket",
             allowed="3 to 63 lower-case letters, digits, dashes, underscores and dots; a letter or digit at both ends",
-            fix="for example my-project-weights",
+            fix=f"for example {before}my-project-weights",
         )
 
 
@@ -31,7 +31,7 @@ def bucket_uri(value: str) -> Iterator[Finding]:
     if not value.startswith("gs://") or not name:
         yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
     else:
-        yield from bucket(name)
+        yield from bucket(name, "gs://")
     if ".." in value.split("/"):
         problem = f"{value!r} contains `..`, which Cloud Storage does not resolve"
         yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "remove `..` from the path")
@@ -80,7 +80,6 @@ def weights_cache(uri: str, cache: str) -> Iterator[Finding]:
             allowed="weightsCache only with a uri of hf://OWNER/NAME",
             fix="remove weightsCache",
         )
-        yield from bucket_uri(cache)
     else:
         # The revision is a part of the path, too.
         yield from bucket_uri(models.copy_of(uri, cache) if cache.startswith("gs://") else cache)

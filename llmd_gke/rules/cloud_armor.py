@@ -118,7 +118,7 @@ def supported(*, external: bool, https: bool, iap: bool) -> Iterator[Finding]:
 def restricts(policy: Input) -> bool:
     """Whether a security policy denies what no rule allows. What is not known yet counts, and is noted.
 
-    One that only throttles admits everyone, so it is no guard.
+    One that only throttles admits everyone, so it is no protection.
     """
     rules = policy.get("rules")
     if isinstance(rules.value, Unknown):

@@ -72,7 +72,7 @@ def variable(
             allowed="value, or secret and key",
             fix=f"{{name: {name}, secret: NAME, key: KEY}}",
         )
-    elif value is not None and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
+    elif value is not None and name not in owned and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
         yield Finding(
             RULE,
             f"{name} looks like a secret, and its value is in plain text",

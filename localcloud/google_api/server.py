@@ -19,9 +19,9 @@ from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
 from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
+from localcloud.google_api.rules import projects
+from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import ALL
-from localcloud.providers.google import projects
-from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
 

@@ -29,7 +29,7 @@ def call(hook: Hook, before: Values | None, now: Values) -> None:
     ("hook", "before", "now", "text"),
     [
         (same_project, {"project": "a"}, {"project": "b"}, 'gcp:project = "b": this stack is in project a'),
-        (secondary_ranges_kept, ranges(), ranges(services="10.8.16.0/20"), "network.services = .* has 10.8.0.0/20"),
+        (secondary_ranges_kept, ranges(), ranges(services="10.8.16.0/20"), "network.services = .* has 10.8.0.0/20, "),
         (secondary_ranges_kept, ranges(), ranges(pods="10.4.0.0/13"), "network.pods = .* its pods and services use it"),
         (proxies_kept, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* the proxies of its Gateway"),
     ],

@@ -75,7 +75,7 @@ class AccessSettings(Section):
     """IPv4 ranges in CIDR notation that may send requests; Cloud Armor answers all others 403 (default: everyone)."""
     requests_per_minute_per_address: int | None = None
     """Requests per minute from one address, 1 to 1000000; Cloud Armor answers more of them 429 (default: no limit). It
-    is no guard: everyone may still send requests."""
+    is no protection: everyone may still send requests."""
     iap: IapSettings | None = None
     """Require a Google identity with the role ``roles/iap.httpsResourceAccessor``, in addition to the caller's key
     (default: not required). Needs HTTPS."""

@@ -1,7 +1,7 @@
 """The emulator's state: resources as Google's API shows them, policies, operations, the last requests.
 
-``google.json`` in the same folder contains the same objects in the hand-written provider's format: the rules and the
-stand-ins for Kubernetes read it. Both files change together, under one lock.
+``google.json`` in the same folder contains the same objects in another form, which the rules and the stand-ins for
+Kubernetes read. Both files change together, under one lock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import cast
 
 from localcloud.google_api.core.faults import ApiFaults
 from localcloud.google_api.core.journal import Journal
-from localcloud.providers.google.resource_type import CloudState
+from localcloud.google_api.rules.resource_type import CloudState
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, text
 

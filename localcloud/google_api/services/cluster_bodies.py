@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.rules.container import CHANNEL_DEFAULT, offered
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.registry import KINDS
+from localcloud.google_api.rules.resource_type import TargetResource, digits, short
 from localcloud.google_api.services.links import GKE
 from localcloud.product import zones
-from localcloud.providers.google.container import CHANNEL_DEFAULT, offered
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import TargetResource, digits, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, table, text, texts
 
 _SAME = (

@@ -8,11 +8,11 @@ from typing import cast
 
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import references, security_policies
+from localcloud.google_api.rules.registry import KINDS
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
-from localcloud.providers.google import references, security_policies
-from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"
@@ -191,7 +191,7 @@ def insert(request: Request) -> JsonObject:
 
 
 def _record(target: TargetResource) -> JsonObject:
-    """The object as the hand-written provider writes it, without a private key."""
+    """The object in the form of the rules, without a private key."""
     inputs = {key: value for key, value in target.inputs.items() if key != "privateKey"}
     return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules.container import OFFERED
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import node_pools, pool_capacity
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.links import pools_in
-from localcloud.providers.google import control_plane
-from localcloud.providers.google.container import OFFERED
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, table, text
 
 _OF_A_CLUSTER = "container.projects.locations.clusters"

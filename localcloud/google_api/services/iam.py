@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.resource_type import digits
+from localcloud.google_api.rules.serviceaccount import ACCOUNT
 from localcloud.google_api.services import policies
-from localcloud.providers.google.resource_type import digits
-from localcloud.providers.google.serviceaccount import ACCOUNT
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 

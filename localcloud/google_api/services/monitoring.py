@@ -1,6 +1,6 @@
 """Cloud Monitoring: alerting policies, notification channels, uptime checks (v3), dashboards (v1), custom metrics.
 
-What Google refuses is decided by the rules of the hand-written provider. Points of custom metrics are judged and not
+``rules.monitoring`` decides what Google refuses. Points of custom metrics are judged and not
 kept, and no alerting policy is evaluated: Google's Prometheus is not imitated here.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.providers.google import monitoring
-from localcloud.providers.google.monitoring_validation import SENSITIVE, dashboard_problems
-from localcloud.providers.google.resource_type import TargetResource, digits
+from localcloud.google_api.rules import monitoring
+from localcloud.google_api.rules.monitoring_validation import SENSITIVE, dashboard_problems
+from localcloud.google_api.rules.resource_type import TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, objects, text
 
 OBFUSCATED = "******"

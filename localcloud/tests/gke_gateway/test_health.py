@@ -15,8 +15,8 @@ from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.translate import translate
 from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.rules.references import CLUSTER
 from localcloud.google_api.server import Emulator
-from localcloud.providers.google.references import CLUSTER
 from localcloud.tests.gke_gateway import builders as b
 from localcloud.tests.gke_gateway.lab import ADDRESS, running
 from localcloud.tests.gke_gateway.servers import ModelServer, free_port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.providers.google.artifactregistry import upstreams
+from localcloud.google_api.rules.artifactregistry import upstreams
 from localcloud.tests.google_api.conftest import Client, Props
 
 PARENT = "projects/my-project/locations/us-east5"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.providers.google.container import offered
+from localcloud.google_api.rules.container import offered
 from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, REGION, Client, Props
 
 PATH = f"{GKE}/clusters/gke"

@@ -10,19 +10,16 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
 import pytest
 from google.protobuf import struct_pb2
 
+from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import JsonObject, decode, encode
 from localcloud.providers.protocol.values import Path as PropertyPath
-from localcloud.tests.providers.clusters import cluster_in, google_in, kubeconfig
-
-if TYPE_CHECKING:
-    from localcloud.tests.google_api.conftest import Client
 
 REPOSITORY = Path(__file__).parents[3]
 Props = dict[str, Any]
@@ -71,6 +68,9 @@ class Standin:
     def faults(self, **faults: object) -> None:
         self.faults_file.write_text(json.dumps(faults))
 
+    def calls(self) -> list[Props]:
+        return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text().splitlines()]
+
     def check(self, kind: str, inputs: Props, *, name: str = "it", old: Props | None = None, secrets: Any = ()) -> Bag:
         request = provider_pb2.CheckRequest(
             urn=urn(kind, name),
@@ -91,6 +91,7 @@ class Standin:
         inputs: Props,
         *,
         name: str = "it",
+        preview: bool = False,
         timeout: float = 0,
         secrets: Any = (),
     ) -> Result:
@@ -99,6 +100,7 @@ class Standin:
             urn=urn(kind, name),
             type=kind,
             name=name,
+            preview=preview,
             timeout=timeout,
             properties=encode(checked.values, checked.secrets),
         )
@@ -107,7 +109,21 @@ class Standin:
         outputs = unpack(response.properties)
         return Result(response.id, checked.values, outputs.values, outputs.secrets)
 
-    def update(self, kind: str, made: Result, inputs: Props, *, timeout: float = 0) -> Props:
+    def diff(self, kind: str, made: Result, inputs: Props) -> provider_pb2.DiffResponse:
+        checked = self.check(kind, inputs, old=made.inputs)
+        return self.stub.Diff(
+            provider_pb2.DiffRequest(
+                id=made.id,
+                urn=urn(kind, "it"),
+                type=kind,
+                name="it",
+                olds=encode(made.outputs),
+                old_inputs=encode(made.inputs),
+                news=encode(checked.values),
+            )
+        )
+
+    def update(self, kind: str, made: Result, inputs: Props, *, preview: bool = False, timeout: float = 0) -> Props:
         checked = self.check(kind, inputs, old=made.inputs)
         with refusals():
             response = self.stub.Update(
@@ -117,6 +133,7 @@ class Standin:
                     type=kind,
                     name="it",
                     olds=encode(made.outputs),
+                    preview=preview,
                     old_inputs=encode(made.inputs),
                     news=encode(checked.values),
                     timeout=timeout,
@@ -178,26 +195,49 @@ def start(home: Path) -> Standin:
         raise
 
 
+CLUSTER_ID, ENDPOINT = "projects/rehearsal/locations/europe-west4/clusters/gke", "192.0.2.10"
+GATEWAY_API: Props = {"gatewayApiConfig": {"channel": "CHANNEL_STANDARD"}}
+
+
+def write_google(folder: Path, cluster: Props | None = GATEWAY_API, **pools: Props) -> None:
+    """A cluster with node pools, or nothing, in the file that the emulator of Google's APIs keeps."""
+    made: Props = {}
+    if cluster is not None:
+        made[CLUSTER] = {CLUSTER_ID: {"inputs": cluster, "computed": {"endpoint": ENDPOINT}, "status": "RUNNING"}}
+        made[NODE_POOL] = {
+            f"{CLUSTER_ID}/nodePools/{name}": {"inputs": {"name": name, **inputs}, "status": "RUNNING"}
+            for name, inputs in pools.items()
+        }
+    (folder / "google.json").write_text(json.dumps({"objects": made}))
+
+
 @pytest.fixture(scope="session")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standin]:
-    running = start(tmp_path_factory.mktemp("home"))
-    yield running
-    running.close()
+    standin = start(tmp_path_factory.mktemp("home"))
+    try:
+        yield standin
+    finally:
+        standin.close()
+
+
+def kubeconfig(server: str) -> str:
+    return json.dumps(
+        {
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "x",
+            "users": [{"name": "u", "user": {"exec": {"command": "gke-gcloud-auth-plugin"}}}],
+        }
+    )
 
 
 @pytest.fixture
-def google(process: Standin) -> Client:
-    """Google, in which nothing is yet but the APIs that are on."""
+def kubernetes(process: Standin) -> Standin:
+    """Kubernetes in a cluster that Google has."""
     for file in process.folder.iterdir():
         file.unlink()
-    return google_in(process.folder)
-
-
-@pytest.fixture
-def kubernetes(process: Standin, google: Client) -> Standin:
-    """Kubernetes in a cluster with the Gateway API, ``gke``."""
-    process.faults()
-    process.configure(kubeconfig=kubeconfig(cluster_in(google)))
+    write_google(process.folder)
+    process.configure(kubeconfig=kubeconfig(f"https://{ENDPOINT}"))
     return process
 
 

@@ -4,15 +4,11 @@ compares its steps with the real provider's, and ``real_engine`` runs whole prog
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from localcloud.tests.google_api.conftest import GKE
-
-if TYPE_CHECKING:
-    from localcloud.tests.google_api.conftest import Client
-    from localcloud.tests.providers.conftest import Result, Standin
+from localcloud.tests.providers.conftest import Result, Standin, write_google
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
@@ -32,7 +28,7 @@ def manifest(token: str, **rest: Any) -> Props:
 
 
 def test_a_kind_that_never_gets_ready_ends_with_its_timeout_and_stays(kubernetes: Standin, namespace: Result):
-    kubernetes.faults(neverReady=["LLMInferenceService"])
+    kubernetes.faults(enabledApis=["*"], neverReady=["LLMInferenceService"])
     with pytest.raises(
         Exception, match=r"successfully created, but .* failed to fully initialize or become live: timed out"
     ):
@@ -47,28 +43,24 @@ TPU_SPEC = {
 
 
 TPU_POOL = {
-    "name": "tpu",
-    "locations": ["us-east5-b"],
-    "autoscaling": {"enabled": True, "maxNodeCount": 4},
-    "config": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
+    "nodeLocations": ["europe-west4-a"],
+    "autoscaling": {"minNodeCount": 0, "maxNodeCount": 4},
+    "nodeConfig": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
 }
 
 
-def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(google: Client, kubernetes: Standin, namespace: Result):
-    google.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": TPU_POOL})
+def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, tpu=TPU_POOL)
     asked = manifest(SERVICE, metadata=WAITS, spec=TPU_SPEC)
     made = kubernetes.create(SERVICE, asked)
-    kubernetes.faults(stockout=["us-east5-b"])
+    kubernetes.faults(enabledApis=["*"], stockout=["europe-west4-a"])
     kubernetes.update(SERVICE, made, asked | {"spec": TPU_SPEC | {"model": "other"}}, timeout=0.2)
     with pytest.raises(Exception, match="GCE_STOCKOUT"):
         kubernetes.update(SERVICE, made, asked | {"spec": TPU_SPEC | {"replicas": 3}}, timeout=0.2)
 
 
-def test_the_gateway_api_is_there_when_the_cluster_has_its_channel(
-    google: Client, kubernetes: Standin, namespace: Result
-):
-    off = {"desiredGatewayApiConfig": {"channel": "CHANNEL_DISABLED"}}
-    google.ok("PUT", f"{GKE}/clusters/gke", {"update": off})
+def test_the_gateway_api_is_there_when_the_cluster_has_its_channel(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, cluster={})
     with pytest.raises(Exception, match=r'no matches for kind "HTTPRoute" in version "gateway.networking.k8s.io/v1"'):
         kubernetes.create(ROUTE, manifest(ROUTE))
 
@@ -101,8 +93,8 @@ def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Sta
     assert "hf_verysecret" not in (kubernetes.folder / "kubernetes.json").read_text()
 
 
-def test_a_cluster_that_google_does_not_have_is_unreachable(google: Client, kubernetes: Standin, namespace: Result):
-    google.ok("DELETE", f"{GKE}/clusters/gke")
+def test_a_cluster_that_google_does_not_have_is_unreachable(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, cluster=None)
     with pytest.raises(Exception, match="failed to read resource state due to unreachable cluster"):
         kubernetes.read(NAMESPACE, namespace.id)
     with pytest.raises(Exception, match="PULUMI_K8S_DELETE_UNREACHABLE"):

@@ -1,4 +1,4 @@
-"""The process, the protocol and the files of the stand-in for Kubernetes."""
+"""The stand-in's process, protocol and files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import Bag, decode, encode, redact, restore
-from localcloud.tests.providers.clusters import cluster_in, google_in, kubeconfig
+from localcloud.tests.providers.conftest import ENDPOINT, kubeconfig, write_google
 
 REPOSITORY = Path(__file__).parents[3]
 NAMESPACE = "kubernetes:core/v1:Namespace"
+CONFIGURED = encode({"kubeconfig": kubeconfig(f"https://{ENDPOINT}")})
 Start = Callable[..., tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]]
 
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Path:
-    """The folder of a cloud."""
+    """The folder of a cloud with a cluster."""
     cloud = tmp_path / "cloud"
     cloud.mkdir()
+    write_google(cloud)
     return cloud
 
 
@@ -39,7 +41,6 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start stand-ins of this test's own; the cloud is in ``tmp_path``."""
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
     monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
-    config = kubeconfig(cluster_in(google_in(tmp_path)))
     running: list[subprocess.Popen[str]] = []
 
     def start() -> tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]:
@@ -55,7 +56,7 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         stub = provider_pb2_grpc.ResourceProviderStub(
             grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}")
         )
-        stub.Configure(provider_pb2.ConfigureRequest(args=encode({"kubeconfig": config})))
+        stub.Configure(provider_pb2.ConfigureRequest(args=CONFIGURED))
         return process, stub
 
     yield start
@@ -68,13 +69,13 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
 
 def namespace(stub: provider_pb2_grpc.ResourceProviderStub, name: str) -> provider_pb2.CreateResponse:
+    inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     urn = f"urn:pulumi:t::p::{NAMESPACE}::{name}"
-    properties = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    return stub.Create(provider_pb2.CreateRequest(urn=urn, type=NAMESPACE, name=name, properties=properties))
+    return stub.Create(provider_pb2.CreateRequest(urn=urn, type=NAMESPACE, name=name, properties=inputs))
 
 
 def faults(folder: Path, **given: object) -> None:
-    (folder / "faults.json").write_text(json.dumps(given))
+    (folder / "faults.json").write_text(json.dumps({"enabledApis": ["*"], **given}))
 
 
 def test_it_ends_when_the_engine_closes_standard_input(launch: Start):
@@ -110,7 +111,15 @@ def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, t
 
     faults(tmp_path, delaySeconds={NAMESPACE: 3600})
     _, stub = launch()
-    waiting = threading.Thread(target=namespace, args=(stub, "models"))
+    answers: list[object] = []
+
+    def create() -> None:
+        try:
+            answers.append(namespace(stub, "models"))
+        except grpc.RpcError as error:
+            answers.append(error)
+
+    waiting = threading.Thread(target=create)
     waiting.start()
     cloud = tmp_path / "kubernetes.json"
     deadline = threading.Event()
@@ -120,6 +129,8 @@ def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, t
     stub.Cancel(empty_pb2.Empty())
     waiting.join(timeout=10)
     assert not waiting.is_alive()
+    assert isinstance(answers[0], provider_pb2.CreateResponse)
+    assert answers[0].id == "models"
 
 
 ENGINE = """
@@ -133,9 +144,9 @@ print(process.pid, flush=True)
 stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
 stub.Configure(provider_pb2.ConfigureRequest(args=encode({"kubeconfig": sys.argv[2]})))
 kind = "kubernetes:core/v1:Namespace"
+inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}})
 urn = f"urn:pulumi:t::p::{kind}::models"
-body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}}
-stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="models", properties=encode(body)))
+stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="models", properties=inputs))
 """
 """Makes a namespace, as the engine would, by a stand-in of its own."""
 
@@ -159,7 +170,7 @@ def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: P
     monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
     faults(tmp_path, delaySeconds={NAMESPACE: 3600})
     cloud, pause = tmp_path / "kubernetes.json", threading.Event()
-    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE, kubeconfig(cluster_in(google_in(tmp_path)))]
+    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE, kubeconfig(f"https://{ENDPOINT}")]
     engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     try:
         assert engine.stdout is not None
@@ -181,8 +192,8 @@ def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tm
     stubs = [launch()[1] for _ in range(2)]
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda i: namespace(stubs[i % 2], f"models-{i}").id, range(40)))
-    ((_, objects),) = json.loads((tmp_path / "kubernetes.json").read_text())["clusters"].items()
-    assert set(objects["v1/Namespace"]) == set(made)
+    content = json.loads((tmp_path / "kubernetes.json").read_text())
+    assert all(f'"{ident}"' in json.dumps(content) for ident in made)
     calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
     assert sum(call["method"] == "Create" for call in calls) == 40
     assert len({call["pid"] for call in calls}) == 2
@@ -197,7 +208,7 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path):
         content["lost"] = 2
         raise RuntimeError("in the middle")
     assert cloud.read() == {"kept": 1}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cloud.json", "cloud.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cloud.json", "cloud.lock", "google.json"]
 
 
 def test_a_damaged_file_is_named(tmp_path: Path):

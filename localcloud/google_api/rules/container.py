@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from localcloud.product import versions, zones
-from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
-from localcloud.providers.google.references import (  # fmt: skip
+from localcloud.google_api.rules import capacity, control_plane, lingering, nodepools, serviceaccount
+from localcloud.google_api.rules.references import (  # fmt: skip
     CLUSTER,
     NETWORK,
     NODE_POOL,
@@ -15,7 +13,7 @@ from localcloud.providers.google.references import (  # fmt: skip
     network_id,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -24,7 +22,7 @@ from localcloud.providers.google.resource_type import (
     missing,
     short,
 )
-from localcloud.providers.protocol.rules import Failure
+from localcloud.product import versions, zones
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 API = "container.googleapis.com"
@@ -61,42 +59,9 @@ def _cluster_outputs(target: TargetResource) -> JsonObject:
     }
 
 
-def _cluster_check(target: TargetResource) -> Iterator[Failure]:
-    inputs = target.inputs
-    if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
-        yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
-    yield from _maintenance_check(inputs)
-
-
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
-_SCOPES = ("NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
 MOST_EXCLUSIONS = 20
 """Maintenance exclusions of a cluster
 (https://cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions)."""
-
-
-def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
-    """The schema of ``maintenance_policy``: times in Zulu, known scopes, 20 exclusions, each with one sort of end."""
-    policy, where = dig(inputs, "maintenancePolicy"), "maintenancePolicy"
-    if not isinstance(policy, dict):
-        return
-    windows = ("recurringWindow", "recurringMaintenanceWindow", "dailyMaintenanceWindow")
-    if sum(key in policy for key in windows) != 1:
-        yield Failure(where, "one of recurring_window, recurring_maintenance_window, daily_maintenance_window")
-    pauses = objects(policy, "maintenanceExclusions")
-    for pause in pauses:
-        name, scope = text(pause, "exclusionName"), text(pause, "exclusionOptions", "scope")
-        if bool(text(pause, "endTime")) == bool(text(pause, "exclusionOptions", "endTimeBehavior")):
-            yield Failure(where, f"{name}: exactly one of end_time and exclusion_options.end_time_behavior")
-        if scope and scope not in _SCOPES:
-            yield Failure(where, f"{name}: expected scope to be one of {', '.join(_SCOPES)}, got {scope}")
-    for block in (dig(policy, "recurringWindow"), *pauses):
-        for key in ("startTime", "endTime"):
-            value = text(block, key)
-            if value and not _TIME.fullmatch(value):
-                yield Failure(
-                    where, f"{key} {value!r} is not a time such as 2026-01-01T00:00:00Z"
-                )  # validateRFC3339Date
 
 
 def _cluster_create(cloud_state: CloudState, target: TargetResource) -> None:
@@ -188,22 +153,12 @@ def hosts(record: JsonObject) -> set[str]:
     return {name for name in (text(record, "computed", "endpoint"), dns) if name}
 
 
-def _turned_off(old: object, new: object) -> bool:
-    """Whether a feature was enabled and no longer is (upstream ``isBeenEnabled``)."""
-    return old is True and new is not True
-
-
 KINDS: dict[str, ResourceType] = {
     CLUSTER: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{name}",
         title="Cluster",
-        source="container/resource_container_cluster.go",
         api=API,
-        force_new_if={"enableL4IlbSubsetting": _turned_off, "enableFqdnNetworkPolicy": _turned_off},
         computed=_cluster_outputs,
-        labels="resourceLabels",
-        autoname=40,
-        check=_cluster_check,
         create=_cluster_create,
         update=_cluster_update,
         delete=_cluster_delete,
@@ -211,7 +166,6 @@ KINDS: dict[str, ResourceType] = {
     NODE_POOL: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
         title="NodePool",
-        source="container/resource_container_node_pool.go",
         api=API,
         # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
         computed=lambda _: {
@@ -221,8 +175,6 @@ KINDS: dict[str, ResourceType] = {
             "version": CHANNEL_DEFAULT,
             "maxPodsPerNode": 110,
         },
-        autoname=40,
-        check=nodepools.check,
         create=nodepools.create,
         update=nodepools.update,
         after=capacity.settle,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 
+from localcloud.google_api.rules.resource_type import CloudState
 from localcloud.product import region_of
-from localcloud.providers.google.resource_type import CloudState
 from localcloud.providers.protocol.values import JsonObject
 
 KEY = "lingering"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
-from localcloud.providers.google import lingering
-from localcloud.providers.google.forwarding import proxies_free
-from localcloud.providers.google.references import (
+from localcloud.google_api.rules import lingering
+from localcloud.google_api.rules.forwarding import proxies_free
+from localcloud.google_api.rules.references import (
     ADDRESS,
     API,
     CLUSTER,
@@ -23,7 +22,7 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -32,7 +31,7 @@ from localcloud.providers.google.resource_type import (
     in_use,
     short,
 )
-from localcloud.providers.protocol.rules import Failure
+from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
 _PROXY = PROXY_SUBNET_PURPOSE
@@ -182,15 +181,6 @@ def _subnetwork_outputs(target: TargetResource) -> JsonObject:
     }
 
 
-def _subnetwork_check(target: TargetResource) -> Iterator[Failure]:
-    for cidr in _ranges(target.inputs):
-        try:
-            IPv4Network(cidr)
-        except ValueError as error:
-            # upstream ValidateIpCidrRange; Go's net.ParseCIDR does not mind host bits, the API does.
-            yield Failure("ipCidrRange", f"{cidr!r} is not a valid IP CIDR range: {error}")
-
-
 def _shrinks(old: object, new: object) -> bool:
     """Upstream ``IsShrinkageIpCidr``: a range may grow in place, anything else is a new subnetwork."""
     try:
@@ -203,7 +193,6 @@ KINDS: dict[str, ResourceType] = {
     NETWORK: ResourceType(
         id="projects/{project}/global/networks/{name}",
         title="Network",
-        source="compute/resource_compute_network.go",
         api=API,
         computed=_network_outputs,
         delete=_network_free,
@@ -211,12 +200,8 @@ KINDS: dict[str, ResourceType] = {
     SUBNETWORK: ResourceType(
         id="projects/{project}/regions/{region}/subnetworks/{name}",
         title="Subnetwork",
-        source="compute/resource_compute_subnetwork.go",
         api=API,
-        # purpose and role are not ForceNew upstream; the API refuses a change of purpose.
-        force_new_if={"ipCidrRange": _shrinks},
         computed=_subnetwork_outputs,
-        check=_subnetwork_check,
         create=_subnetwork_create,
         update=_subnetwork_update,
         delete=_subnetwork_free,
@@ -224,7 +209,6 @@ KINDS: dict[str, ResourceType] = {
     FIREWALL: ResourceType(
         id="projects/{project}/global/firewalls/{name}",
         title="Firewall",
-        source="compute/resource_compute_firewall.go",
         api=API,
         computed=plain_outputs,
         create=needs_network("Firewall"),

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.providers.google import preexisting
+from localcloud.google_api.rules import preexisting
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Failure, ProviderRefusal
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text
-
-UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5b09de856f8cb8c, google-beta/services/"
-"""The provider that pulumi-gcp 10 wraps, state of 2026-08-21. ``Kind.source`` names files below it."""
 
 
 def digits(seed: str, count: int = 19) -> str:
@@ -126,15 +123,9 @@ class CloudState:
 
 
 def no_outputs(target: TargetResource) -> JsonObject:
-    """Default of ``computed`` and ``known_outputs``: no outputs."""
+    """Default of ``computed``: no outputs."""
     del target
     return {}
-
-
-def no_checks(target: TargetResource) -> Iterator[Failure]:
-    """Default of ``check``: accepts all inputs."""
-    del target
-    yield from ()
 
 
 def allow(cloud_state: CloudState, target: TargetResource) -> None:
@@ -151,35 +142,15 @@ def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObjec
 class ResourceType:
     """One resource type.
 
-    ``id``: the id as upstream's ``SetId`` writes it, from inputs and place; ``numbered``: a number that Google assigns
-    follows. ``title``: how upstream's errors call it. ``upstream``: its name there, where it does not follow from the
-    type's (:func:`upstream_name`).
-    What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
-    upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
-    that the cloud decides, ``known_outputs`` those the provider can already say in a plan. ``api``: the service that
-    must be enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up;
-    ``named``: the property that holds it. ``delete_first``: always deleted before it is made again. ``adopts``:
-    creating what exists is no error, because upstream's create is a set. ``check`` is what the provider refuses in a
-    plan, the others what the cloud refuses when it is done.
+    ``id``: its id, from inputs and place. ``title``: how upstream's errors call it. ``api``: the service that must be
+    enabled. ``computed`` gives outputs that the cloud decides. The others are what the cloud refuses when it is done;
+    ``after``: what it refuses once the object exists.
     """
 
     id: str
     title: str
-    source: str
     api: str
-    upstream: str = ""
-    force_new_if: dict[str, Callable[[object, object], bool]] = field(
-        default_factory=dict[str, "Callable[[object, object], bool]"]
-    )
     computed: Callable[[TargetResource], JsonObject] = no_outputs
-    known_outputs: Callable[[TargetResource], JsonObject] = no_outputs
-    labels: str = ""
-    numbered: bool = False
-    autoname: int | None = 63
-    named: str = "name"
-    delete_first: bool = False
-    adopts: bool = False
-    check: Callable[[TargetResource], Iterator[Failure]] = no_checks
     create: Callable[[CloudState, TargetResource], None] = allow
     update: Callable[[CloudState, TargetResource, JsonObject], None] = allow_update
     delete: Callable[[CloudState, TargetResource], None] = allow

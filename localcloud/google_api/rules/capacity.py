@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from localcloud.google_api.rules.nodepools import cluster_of, first_nodes, pool_zones
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource
 from localcloud.product import accelerators, zones
-from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
 

@@ -1,7 +1,7 @@
 """Cloud Monitoring: notification channels, alert policies, dashboards and uptime checks.
 
 Google assigns the names of all but dashboards: ``projects/P/alertPolicies/NUMBER``. What it refuses of a body alone is
-in :mod:`localcloud.providers.google.monitoring_validation`.
+in :mod:`localcloud.google_api.rules.monitoring_validation`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ import json
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.google.monitoring_validation import (
-    SENSITIVE,
+from localcloud.google_api.rules.monitoring_validation import (
     channel_body,
     channel_problems,
     dashboard_problems,
     policy_problems,
     uptime_problems,
 )
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
-from localcloud.providers.protocol.rules import Failure
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, has_unknown, texts
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, texts
 
 API = "monitoring.googleapis.com"
 CHANNEL = "gcp:monitoring/notificationChannel:NotificationChannel"
@@ -85,29 +83,9 @@ def _dashboard_body(target: TargetResource) -> JsonObject:
     return body if isinstance(body, dict) else {}
 
 
-def _is_json(target: TargetResource) -> Iterator[Failure]:
-    written = target.text("dashboardJson")
-    try:
-        json.loads(written or "{}")
-    except json.JSONDecodeError as error:
-        yield Failure("dashboardJson", f'"dashboard_json" contains an invalid JSON: {error}')  # validation.StringIsJSON
-
-
 def _dashboard(cloud_state: CloudState, target: TargetResource) -> None:
     del cloud_state
     _refuse("Error creating Dashboard", dashboard_problems(_dashboard_body(target)))
-
-
-def _one_secret(target: TargetResource) -> Iterator[Failure]:
-    """Exactly one sensitive label is set (upstream ``ExactlyOneOf`` and ``sensitiveLabelCustomizeDiff``)."""
-    secret, labels = target.inputs.get("sensitiveLabels"), target.inputs.get("labels")
-    if not isinstance(secret, dict) or has_unknown(secret):
-        return
-    if len(secret) != 1:
-        yield Failure("sensitiveLabels", f"exactly one of {', '.join(SENSITIVE.values())} is allowed")
-    for label, name in SENSITIVE.items():
-        if name in secret and isinstance(labels, dict) and label in labels:
-            yield Failure("sensitiveLabels", f'Sensitive label "{label}" cannot be set at the same time as label')
 
 
 def _named(target: TargetResource) -> JsonObject:
@@ -117,46 +95,32 @@ def _named(target: TargetResource) -> JsonObject:
 KINDS: dict[str, ResourceType] = {
     CHANNEL: ResourceType(
         id="projects/{project}/notificationChannels/",
-        numbered=True,
         title="NotificationChannel",
-        source="monitoring/resource_monitoring_notification_channel.go",
         api=API,
-        autoname=None,
         computed=lambda target: {**_named(target), "verificationStatus": ""},
-        check=_one_secret,
         create=_channel,
         update=lambda cloud_state, target, _: _channel(cloud_state, target),
         delete=_channel_unused,
     ),
     POLICY: ResourceType(
         id="projects/{project}/alertPolicies/",
-        numbered=True,
         title="AlertPolicy",
-        source="monitoring/resource_monitoring_alert_policy.go",
         api=API,
-        autoname=None,
         computed=_named,
         create=_policy,
         update=lambda cloud_state, target, _: _policy(cloud_state, target),
     ),
     DASHBOARD: ResourceType(
         id="projects/{project}/dashboards/",
-        numbered=True,
         title="Dashboard",
-        source="monitoring/resource_monitoring_dashboard.go",
         api=API,
-        autoname=None,
-        check=_is_json,
         create=_dashboard,
         update=lambda cloud_state, target, _: _dashboard(cloud_state, target),
     ),
     UPTIME_CHECK: ResourceType(
         id="projects/{project}/uptimeCheckConfigs/{displayName}-",
-        numbered=True,
         title="UptimeCheckConfig",
-        source="monitoring/resource_monitoring_uptime_check_config.go",
         api=API,
-        autoname=None,
         computed=lambda target: {**_named(target), "uptimeCheckId": target.id.rpartition("/")[2]},
         create=_uptime_check,
         update=lambda cloud_state, target, _: _uptime_check(cloud_state, target),

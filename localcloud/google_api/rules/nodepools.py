@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.google_api.rules import serviceaccount
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, failed, short
 from localcloud.product import accelerators, zones
-from localcloud.providers.google import serviceaccount
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import CloudState, TargetResource, failed, short
 from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, number, text, texts
 
@@ -22,7 +22,6 @@ _BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCou
 LONGEST_RUN_SECONDS = 604800
 """Seconds that a flex-start node may run: seven days."""
 
-DOCS = "https://cloud.google.com/kubernetes-engine/docs"
 """``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
 
 

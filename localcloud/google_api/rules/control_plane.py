@@ -17,9 +17,9 @@ from llmd_common.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import TRAITS, kind_of_environment
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.product import zones
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
+from localcloud.google_api.rules.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 
@@ -50,7 +50,6 @@ KINDS: dict[str, ResourceType] = {
     ROUTER: ResourceType(
         id="projects/{project}/regions/{region}/routers/{name}",
         title="Router",
-        source="compute/resource_compute_router.go",
         api=API,
         computed=plain_outputs,
         create=needs_network("Router"),
@@ -59,7 +58,6 @@ KINDS: dict[str, ResourceType] = {
     ROUTER_NAT: ResourceType(
         id="{project}/{region}/{router}/{name}",
         title="RouterNat",
-        source="compute/resource_compute_router_nat.go",
         api=API,
         computed=lambda _: {"autoNetworkTier": "PREMIUM", "endpointTypes": ["ENDPOINT_TYPE_VM"]},
         create=_nat_create,

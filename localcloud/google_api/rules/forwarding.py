@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.google_api.rules.references import CLUSTER, network_id
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits, in_use
 from localcloud.product import REGIONAL_EXTERNAL, REGIONAL_INTERNAL, region_of
-from localcloud.providers.google.references import CLUSTER, network_id
-from localcloud.providers.google.resource_type import CloudState, TargetResource, digits, in_use
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, objects, table, text
 

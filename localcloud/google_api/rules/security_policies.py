@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localcloud.providers.google.references import API, link
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, digits, failed
+from localcloud.google_api.rules.references import API, link
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, digits, failed
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 POLICY = "gcp:compute/regionSecurityPolicy:RegionSecurityPolicy"
@@ -84,7 +84,6 @@ KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
         id="projects/{project}/regions/{region}/securityPolicies/{name}",
         title="RegionSecurityPolicy",
-        source="compute/resource_compute_region_security_policy.go",
         api=API,
         computed=lambda target: {
             "selfLink": link(target),

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from localcloud.google_api.rules.nodepools import first_nodes, pool_zones, provisioning_model
+from localcloud.google_api.rules.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.product import accelerators
-from localcloud.providers.google.nodepools import first_nodes, pool_zones, provisioning_model
-from localcloud.providers.google.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 DEFAULT_MACHINE = "e2-medium"

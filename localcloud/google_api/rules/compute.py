@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.forwarding import address_free
-from localcloud.providers.google.references import (
+from localcloud.google_api.rules.forwarding import address_free
+from localcloud.google_api.rules.references import (
     ADDRESS,
     API,
     NODE_POOL,
@@ -12,7 +12,7 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import (
+from localcloud.google_api.rules.resource_type import (
     CloudState,
     ResourceType,
     TargetResource,
@@ -91,25 +91,20 @@ KINDS: dict[str, ResourceType] = {
     ADDRESS: ResourceType(
         id="projects/{project}/regions/{region}/addresses/{name}",
         title="Address",
-        source="compute/resource_compute_address.go",
         api=API,
-        # Everything but labels: the API can only set labels of an address.
         computed=_address_outputs,
-        labels="labels",
         delete=address_free,
         create=_address_create,
     ),
     "gcp:compute/regionSslPolicy:RegionSslPolicy": ResourceType(
         id="projects/{project}/regions/{region}/sslPolicies/{name}",
         title="RegionSslPolicy",
-        source="compute/resource_compute_region_ssl_policy.go",
         api=API,
         computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
     ),
     "gcp:compute/regionSslCertificate:RegionSslCertificate": ResourceType(
         id="projects/{project}/regions/{region}/sslCertificates/{name}",
         title="RegionSslCertificate",
-        source="compute/resource_compute_region_ssl_certificate.go",
         api=API,
         computed=lambda target: (
             plain_outputs(target)
@@ -119,9 +114,7 @@ KINDS: dict[str, ResourceType] = {
     "gcp:compute/resourcePolicy:ResourcePolicy": ResourceType(
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
         title="ResourcePolicy",
-        source="compute/resource_compute_resource_policy.go",
         api=API,
-        # The name is not among them: see _policy_renamed.
         computed=lambda target: {"selfLink": link(target)},
         update=_policy_renamed,
         delete=_policy_free,

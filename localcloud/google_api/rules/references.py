@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from localcloud.providers.google import preexisting
-from localcloud.providers.google.resource_type import CloudState, TargetResource, missing, short
+from localcloud.google_api.rules import preexisting
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, missing, short
 from localcloud.providers.protocol.values import JsonObject
 
 API = "compute.googleapis.com"

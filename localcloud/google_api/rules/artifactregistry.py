@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from localcloud.google_api.rules.resource_type import failed
 from localcloud.product import registries
-from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 REPOSITORY = "gcp:artifactregistry/repository:Repository"
@@ -57,33 +57,3 @@ def validate(title: str, ident: str, body: JsonObject) -> None:
     else:
         return
     raise failed(f"Error {title} Repository", 400, problem, "badRequest")
-
-
-def _create(cloud_state: CloudState, target: TargetResource) -> None:
-    del cloud_state
-    validate("creating", target.id, target.inputs)
-
-
-def _update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    del cloud_state, old
-    validate("updating", target.id, target.inputs)
-
-
-KINDS: dict[str, ResourceType] = {
-    REPOSITORY: ResourceType(
-        id="projects/{project}/locations/{location}/repositories/{repositoryId}",
-        title="Repository",
-        source="artifactregistry/resource_artifact_registry_repository.go",
-        api="artifactregistry.googleapis.com",
-        autoname=None,
-        labels="labels",
-        computed=lambda target: {
-            "name": target.text("repositoryId"),
-            "registryUri": address(target.id),
-            "createTime": "2026-01-01T00:00:00.000000Z",
-            "updateTime": "2026-01-01T00:00:00.000000Z",
-        },
-        create=_create,
-        update=_update,
-    ),
-}

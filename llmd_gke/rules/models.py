@@ -98,18 +98,6 @@ def image(value: str) -> Iterator[Finding]:
         )
 
 
-def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Finding]:
-    """On a single host the server uses all chips: a TPU pod must request every chip of its node."""
-    shape = accelerators.find_slice(machine_type, topology)
-    if shape is not None and not shape.multi_host and value != shape.chips:
-        yield Finding(
-            "tensor-parallel",
-            f"tensorParallel {value} does not equal the {shape.chips} chips of {machine_type} in topology {topology}",
-            allowed=str(shape.chips),
-            fix="remove tensorParallel: the default follows the pool",
-        )
-
-
 def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Finding]:
     """The weights leave room for the KV cache: more than 90 % of the slice's HBM is an error, more than 70 % a warning.
 

@@ -38,15 +38,29 @@ class ChipPrice:
 
 @dataclass(frozen=True)
 class Slice:
-    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together."""
+    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together.
+
+    ``devices_per_chip``: that of the :class:`Family`.
+    """
 
     machine: MachineType
     topology: str
+    devices_per_chip: int = 1
 
     @property
     def chips(self) -> int:
         """Chips of the whole slice."""
         return prod(int(side) for side in self.topology.split("x"))
+
+    @property
+    def devices(self) -> int:
+        """Devices of the whole slice, among which a server divides its model."""
+        return self.chips * self.devices_per_chip
+
+    @property
+    def devices_per_host(self) -> int:
+        """Devices of each node."""
+        return self.machine.chips * self.devices_per_chip
 
     @property
     def hosts(self) -> int:
@@ -64,6 +78,7 @@ class Family:
     """One TPU generation.
 
     ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
+    Requests, labels, quotas and prices count chips; servers count devices, of which a chip has ``devices_per_chip``.
     ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
     offers it, ``flex_start_zones`` those in which it is also offered with ``capacity: flex-start``; ``prices`` are list
     prices by region. The dates of both are in :mod:`llmd_gke.catalog.zones`.
@@ -84,12 +99,13 @@ class Family:
     prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
     minimum_gke: str | None = None
     workload_policy: bool = False
+    devices_per_chip: int = 1
 
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""
         for machine in self.machines:
             for topology in self.shapes[machine.name]:
-                yield Slice(machine, topology)
+                yield Slice(machine, topology, self.devices_per_chip)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,9 @@ def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Findi
             yield from multi_host.group(spec.get("parallelism"), pod)
         return
     for pod in model_pods(subject):
-        yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Input(None))
+        service = spec.get("parallelism") if subject.kind in KSERVE else Input(None)
+        preset = subject.kind == LLM_SERVICE
+        yield from tpu_pods.tensor_parallel(pod, service, complete=_complete(subject), preset=preset)
 
 
 def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -82,11 +84,12 @@ TPU_POD = Rule(
 
 TPU_PARALLELISM = Rule(
     name="tpu-parallelism",
-    title="Parallelism equals the chips of a TPU pod, or of the slice for a group of pods",
-    why="A pod must request all chips of its node; a server that uses fewer leaves paid chips idle, and one that "
-    "expects more does not start. With workers KServe creates `parallelism.pipeline` pods: if their number "
-    "differs from the slice's hosts, the group never becomes ready.",
-    sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
+    title="Parallelism equals the devices of a TPU pod, or of the slice for a group of pods",
+    why="A pod must request all chips of its node; a server that uses fewer devices leaves paid chips idle, and one "
+    "that expects more does not start. A chip of tpu7x is two devices, of other families one. Tensor, data and "
+    "pipeline parallelism are multiplied, and each is 1 by default. With workers KServe creates "
+    "`parallelism.pipeline` pods: if their number differs from the slice's hosts, the group never becomes ready.",
+    sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference", TPU_DOC),
     kinds=WORKLOADS,
     check_resource=_parallelism,
 )

@@ -135,6 +135,8 @@ class Accelerator:
     """GKE's metric of the utilization of a node's chips, in per cent, by its PromQL name."""
     utilization_source: str
     """The page of Google's own alert on :attr:`utilization`."""
+    memory_port: int
+    """The port of a server's container where GKE reads the memory in use; without it there is no such metric."""
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 

@@ -168,6 +168,8 @@ TPU = Accelerator(
     node_names="gke-tpu-.+",
     utilization="kubernetes_io:node_accelerator_tensorcore_utilization",
     utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
+    # "Port to export TPU runtime metrics" (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#runtime-metrics).
+    memory_port=8431,
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it accepts requests; without this, the first requests would wait for compilation.

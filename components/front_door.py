@@ -13,6 +13,7 @@ from pulumi_gcp import compute
 from components.cluster import Cluster
 from components.configuration import StackSecrets
 from components.edge import Edge
+from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
 from components.optional import optional, present
@@ -123,7 +124,7 @@ class FrontDoor(pulumi.ComponentResource):
                 type="CLOUD_ARMOR",
                 description="Who may send requests to the front door",
                 rules=cast("Sequence[compute.RegionSecurityPolicyRuleArgsDict]", rules(access)),
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-cloud-armor")),
             )
             armor = policy.name
         kept = objects.kept(

@@ -7,10 +7,11 @@ Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.accelerators import TPU, Family
-from llmd_gke.rules import parallelism, vllm_arguments
+from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
@@ -194,6 +195,15 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
         allowed=f"periodSeconds x failureThreshold of at least {minutes} minutes",
         fix="set periodSeconds: 10 and failureThreshold: 180 on /health",
     )
+
+
+def image_hardware(pod: Input) -> Iterator[Finding]:
+    """The image of the container that has the chips is built for them."""
+    for container in containers(pod):
+        value = container.get("image").text()
+        if value is not None and chips(container) and accelerator(pod) is TPU:
+            for finding in models.image_hardware(value, TPU):
+                yield replace(finding, problem=f"{container.path}.{finding.problem}")
 
 
 def environment(pod: Input) -> Iterator[Finding]:

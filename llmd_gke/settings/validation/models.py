@@ -37,6 +37,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
     yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
     yield from locate(f"{key}.image", model.image, models.image(model.image))
+    yield from locate(f"{key}.image", model.image, models.image_hardware(model.image))
+    yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri))
     owned = vllm_arguments.owned_arguments(model.image)
     findings = vllm_arguments.server_arguments(model.extra_args, owned=owned)
     yield from locate(f"{key}.extraArgs", list(model.extra_args), findings)
@@ -109,6 +111,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     for finding in parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, shape):
         name, value = at[finding.rule]
         yield SettingFinding(f"{key}.{name}", value, finding, needs)
+    tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, shape)
+    findings = models.tensor_heads(model.uri, tensor)
+    yield from locate(f"{key}.uri", model.uri, findings, *needs, f"{key}.tensorParallel", f"{key}.extraArgs")
     findings = multi_host.compile_cache(model.compile_cache, shape)
     yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):

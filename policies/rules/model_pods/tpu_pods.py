@@ -65,6 +65,11 @@ def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding
         yield from serving.kv_offloading(subject.spec, TPU)
 
 
+def _image(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        yield from tpu_pods.image_hardware(pod)
+
+
 def _environment(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if on_tpu(subject):
         for pod in model_pods(subject):
@@ -122,6 +127,17 @@ TPU_ARGUMENTS = Rule(
     check_resource=_arguments,
 )
 
+IMAGE_HARDWARE = Rule(
+    name="image-hardware",
+    title="Images of TPU servers are built for TPU",
+    why="`vllm/vllm-openai` and other images for CUDA have no TPU backend: the server exits, on a host that is paid. "
+    "The hardware is read from the image's name.",
+    sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
+    kinds=WORKLOADS,
+    check_resource=_image,
+    opt_out="An image of your own for TPU whose name says something else: rename it, or set this rule to advisory.",
+)
+
 TPU_ENVIRONMENT = Rule(
     name="tpu-environment",
     title="TPU pods have no GPU settings and none that GKE sets itself",
@@ -134,4 +150,4 @@ TPU_ENVIRONMENT = Rule(
     severity="low",
 )
 
-RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, TPU_ENVIRONMENT)
+RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, IMAGE_HARDWARE, TPU_ENVIRONMENT)

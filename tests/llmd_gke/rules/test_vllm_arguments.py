@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.catalog import vllm
+from llmd_gke.catalog import versions, vllm
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import callers, egress, models, tracing, vllm_arguments, vllm_parser
 from tests.abbreviations import VARIANTS
 
@@ -28,6 +29,11 @@ def test_arguments_that_take_the_place_of_removed_ones_exist() -> None:
     assert {word.partition(".")[0] for word in named if word.startswith("--")} <= vllm.OPTIONS
     assert {*vllm.NEEDS, *vllm.NEEDS.values(), *vllm.PARSERS, *vllm.SHORT.values()} <= vllm.OPTIONS
     assert not vllm.OPTIONS & vllm.REMOVED.keys()
+
+
+def test_the_recorded_arguments_are_those_of_the_pinned_image() -> None:
+    pinned = versions.pinned_image(DEFAULT.image)
+    assert vllm_arguments.vllm_version(f"{pinned.home}:{pinned.tag}") == vllm.VERSION
 
 
 @pytest.mark.parametrize(("name", "argv"), VARIANTS)

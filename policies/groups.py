@@ -9,7 +9,7 @@ from policies.rules.egress import egress
 from policies.rules.exposure import exposure
 from policies.rules.front_door import front_door
 from policies.rules.gateways import gateway, open_gateway
-from policies.rules.health_checks import health
+from policies.rules.health_checks import draining, health
 from policies.rules.inference_pools import pools
 from policies.rules.llm_inference_service import scaling, serving
 from policies.rules.model_pods import pods, tpu_pods
@@ -33,7 +33,7 @@ GROUPS = (
     Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES)),
     Group("routes", "Routes", routes.RULES),
     Group("front-door", "Front door", front_door.RULES),
-    Group("health-checks", "Health checks and timeouts", health.RULES),
+    Group("health-checks", "Health checks and timeouts", (*health.RULES, *draining.RULES)),
     Group("llm-inference-service", "LLMInferenceService", (*serving.RULES, *scaling.RULES)),
     Group("inference-pools", "InferencePools", pools.RULES),
     Group("model-pods", "Model pods", (*tpu_pods.RULES, *pods.RULES)),

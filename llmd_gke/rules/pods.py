@@ -6,17 +6,22 @@ kubernetes-sigs/gateway-api-inference-extension#2385 (endpoint picker).
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.accelerators import Accelerator
-from llmd_gke.rules import environment, models, secret_texts, vllm_arguments
+from llmd_gke.rules import environment, models, secret_texts, vllm_arguments, vllm_parser
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import containers
 from llmd_gke.rules.versions import version_of
+
+SCRIPT = re.compile(r"-[a-z]*c")
+"""The argument of a shell before its script."""
 
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
 
@@ -93,7 +98,14 @@ def _script_words(text: str) -> list[str]:
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
     for container in containers(pod):
-        for finding in vllm_arguments.server_arguments(arguments(container), kind or accelerators.DEFAULT, owned={}):
+        argv, of = arguments(container), kind or accelerators.DEFAULT
+        findings = list(vllm_arguments.server_arguments(argv, of, owned={}))
+        words = vllm_arguments.server_words(argv, command=container.get("command").value is not None)
+        findings += vllm_parser.server(words, container.get("image").text() or "", of)
+        for before, node in pairwise([None, *container.get("command").each(), *container.get("args").each()]):
+            if node is not None and (before is None or not SCRIPT.fullmatch(before.text() or "")):
+                findings += vllm_arguments.spaced(node.text() or "", of.rule("server-argument"))
+        for finding in findings:
             if kind is not None or finding.problem.startswith("--prefix-cache-block-size"):
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 

@@ -95,13 +95,17 @@ def gateway_class() -> JsonObject:
     return {"apiVersion": GATEWAY_API, "kind": "GatewayClass", "metadata": metadata, "spec": spec}
 
 
-def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
-    """The Envoys: replicas on different nodes, an ordinary Service, an access log with the caller."""
+def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE, *, system_nodes: int = 1) -> JsonObject:
+    """The Envoys: replicas on different nodes, an ordinary Service, an access log with the caller.
+
+    ``system_nodes``: how many nodes for them always run. With several, a replica rather waits for its node: GKE's
+    scheduler prefers nodes that are full already, and one node's failure would take the only way in.
+    """
     labels: JsonObject = dict(front_door.PROXY_LABELS)
     spread: JsonObject = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "ScheduleAnyway",
+        "whenUnsatisfiable": "ScheduleAnyway" if system_nodes < 2 else "DoNotSchedule",
         "labelSelector": {"matchLabels": labels},
     }
     container: JsonObject = {

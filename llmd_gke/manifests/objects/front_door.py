@@ -70,6 +70,7 @@ def serving(
     security_policy: str | None,
     caller_keys: JsonObject | None,
     iap_secret: str | None,
+    system_nodes: int = 1,
 ) -> list[Named]:
     """The Gateway with its Envoys and policies, what ``/v1/models`` answers, and the route at the load balancer.
 
@@ -102,7 +103,7 @@ def serving(
     iap = None if door.access is None else door.access.iap
     access = named(edge.policies(models, iap, security_policy), *CONTROLLERS, *names(client))
     result = [
-        Named("proxies", gateway.envoy_proxy(door, mirrors), CONTROLLERS),
+        Named("proxies", gateway.envoy_proxy(door, mirrors, system_nodes=system_nodes), CONTROLLERS),
         Named("class", gateway.gateway_class(), (*CONTROLLERS, "proxies")),
         *clients,
         *keys,

@@ -10,10 +10,10 @@ from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
-GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{6,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
-"""Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` for an InferencePool
-and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative ``kmeta.ChildName``: 32 hexadecimal
-digits).
+GENERATED_SERVICE = re.compile(r".+-ips?-[0-9a-f]{4,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
+"""Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` or ``POOL-ips-HASH``
+for an InferencePool and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative
+``kmeta.ChildName``: 32 hexadecimal digits).
 """
 
 
@@ -163,16 +163,15 @@ def targets_in(spec: Input) -> Iterator[Input]:
         for rule in spec.get("rules").each():
             if isinstance(rule.value, Mapping):
                 yield from rule.get("backendRefs").each()
-                yield from _mirrors(rule)
-                for backend in rule.get("backendRefs").each():
-                    if isinstance(backend.value, Mapping):
-                        yield from _mirrors(backend)
+                yield from mirrors_of(rule)
 
 
-def _mirrors(node: Input) -> Iterator[Input]:
-    for used in node.get("filters").each():
-        if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
-            yield used.get("requestMirror", "backendRef")
+def mirrors_of(rule: Input) -> Iterator[Input]:
+    """The backends that get a copy of the requests of a route's rule."""
+    for node in (rule, *rule.get("backendRefs").each()):
+        for used in node.get("filters").each() if isinstance(node.value, Mapping) else ():
+            if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
+                yield used.get("requestMirror", "backendRef")
 
 
 def generated_target(reference: Input) -> Iterator[Finding]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from llmd_gke.rules import chart_values, exposure, firewall, iam
+from llmd_gke.rules import chart_values, exposure, firewall, front_door, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, Kind
+from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, ENVOY_PROXY, SERVICE, Kind
 from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import shaped_pods
 
-SERVICE = Kind("", "Service")
 SECRET = Kind("", "Secret")
 NAMESPACE = Kind("", "Namespace")
 VOLUME = Kind("", "PersistentVolume")
@@ -70,6 +69,13 @@ def _or_chart(
 
 
 def _service(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+    if subject.kind == ENVOY_PROXY:
+        yield from (
+            ()
+            if subject.partial
+            else _named(lambda node: front_door.public_proxies(node.get("spec")))(subject, settings)
+        )
+        return
     check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
     yield from check(subject, settings)
 
@@ -123,10 +129,11 @@ PUBLIC_SERVICE = Rule(
     name="public-service",
     title="Services have no public address",
     why="A Service of type LoadBalancer or NodePort, or with externalIPs, bypasses the Gateway with its TLS, "
-    "routes and health checks. A model server answers anyone who can reach its port. Chart values are checked "
-    "by the shape that most charts share.",
+    "routes and health checks. A model server answers anyone who can reach its port. Envoy Gateway makes a Service of "
+    "type LoadBalancer unless an EnvoyProxy says otherwise. Chart values are checked by the shape that most charts "
+    "share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
-    kinds=(SERVICE, *CHARTS),
+    kinds=(SERVICE, ENVOY_PROXY, *CHARTS),
     check_resource=_service,
     level="production",
     parameters=(STACKS, ALLOWED),

@@ -11,6 +11,7 @@ from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import OTHER_GATEWAYS, BackendReference, aimed_at, served
 from policies.rules.kinds import (
     BACKEND_POLICY,
+    ENVOY_POLICIES,
     GATEWAY,
     GKE_POLICIES,
     HEALTH_CHECK,
@@ -19,6 +20,7 @@ from policies.rules.kinds import (
     POOL,
     Kind,
 )
+from policies.rules.reach import Reach
 from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
@@ -91,20 +93,23 @@ def _missing_timeout(program: Program, settings: ParameterValues) -> Iterator[St
 
 
 def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    seen: dict[tuple[Kind, BackendReference], Subject] = {}
-    for policy in program.of(*GKE_POLICIES):
-        target = aimed_at(policy)
-        if target is None or policy.partial:
-            continue
-        first = seen.setdefault((policy.kind, target), policy)
-        if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
-            finding = Finding(
-                "one-policy-per-target",
-                f"{first.label} also targets {target}: GKE applies only the oldest policy and marks the other one "
-                "Conflicted",
-                fix="merge the two policies",
-            )
-            yield StackFinding(policy, finding)
+    reach = Reach(program)
+    seen: dict[tuple[Kind, str], Subject] = {}
+    for policy in program.of(*GKE_POLICIES, *ENVOY_POLICIES):
+        if policy.kind in ENVOY_POLICIES:
+            targets = [f"{kind} {'/'.join(name)} {section}".strip() for kind, name, section in reach.targets(policy)]
+        else:
+            targets = [str(target)] if (target := aimed_at(policy)) is not None else []
+        for target in () if policy.partial else targets:
+            first = seen.setdefault((policy.kind, target), policy)
+            if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
+                finding = Finding(
+                    "one-policy-per-target",
+                    f"{first.label} also targets {target}: only the oldest policy applies, and the other one is marked "
+                    "Conflicted",
+                    fix="merge the two policies",
+                )
+                yield StackFinding(policy, finding)
 
 
 HEALTH_SHAPE = Rule(
@@ -164,10 +169,14 @@ BACKEND_TIMEOUT = Rule(
 
 ONE_POLICY = Rule(
     name="one-policy-per-target",
-    title="A backend has one policy of each kind",
-    why="Of two policies for one target GKE applies the oldest; the other is marked Conflicted and has no effect.",
-    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
-    kinds=GKE_POLICIES,
+    title="A backend, Gateway or route has one policy of each kind",
+    why="Of two policies for one target GKE applies the oldest, and so does Envoy Gateway; the other is marked "
+    "Conflicted and has no effect. Which of two SecurityPolicies that is decides whether keys are asked for.",
+    sources=(
+        "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
+        "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
+    ),
+    kinds=(*GKE_POLICIES, *ENVOY_POLICIES, GATEWAY, HTTP_ROUTE),
     check_stack=_one_policy,
     severity="medium",
 )

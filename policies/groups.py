@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from policies.rules.clusters import budget, cluster
 from policies.rules.egress import egress
-from policies.rules.exposure import exposure
+from policies.rules.exposure import exposure, google_guards
 from policies.rules.front_door import front_door
 from policies.rules.gateways import gateway, open_gateway
 from policies.rules.health_checks import health
@@ -41,7 +41,7 @@ GROUPS = (
     Group("clusters", "Clusters and networks", (*cluster.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
     Group("tpu-node-pools", "TPU node pools", (*tpu_pools.RULES, *compute_class.RULES)),
-    Group("exposure", "Exposure", exposure.RULES),
+    Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
     Group("production", "Production stacks", production.RULES),
 )
 """The rules by group, in the order of the documentation."""

@@ -102,6 +102,28 @@ def own_identity(spec: Input) -> Iterator[Finding]:
             )
 
 
+def keys_in_url(spec: Input) -> Iterator[Finding]:
+    """A SecurityPolicy takes no key and no token from the query of a URL, which proxies log and pass on."""
+    sources = [one.get("params") for one in spec.get("apiKeyAuth", "extractFrom").each()]
+    for provider in spec.get("jwt", "providers").each():
+        given = provider.get("extractFrom")
+        if given.value is None:
+            yield _in_url(f"{given.path} is missing: Envoy Gateway then takes the parameter access_token, too")
+        sources.append(given.get("params"))
+    for params in sources:
+        if list(params.each()):
+            yield _in_url(f"{params.path} takes it from the query")
+
+
+def _in_url(problem: str) -> Finding:
+    return Finding(
+        "keys-in-url",
+        f"{problem}: logs of every proxy on the way, and the model's, then contain a valid key",
+        allowed="extractFrom with headers",
+        fix="set extractFrom.headers, and no params",
+    )
+
+
 def patched() -> Finding:
     """An EnvoyPatchPolicy changes the front door's proxies."""
     return Finding(

@@ -8,9 +8,10 @@ from dataclasses import replace
 from llmd_gke.rules import chart_values, exposure, firewall, front_door, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.pods import accelerator
 from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, ENVOY_PROXY, SERVICE, Kind
 from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
-from policies.rules.workloads import shaped_pods
+from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, shaped_pods
 
 SECRET = Kind("", "Secret")
 NAMESPACE = Kind("", "Namespace")
@@ -29,6 +30,7 @@ FIREWALLS = (
     Kind("gcp", "compute/firewall:Firewall"),
     Kind("compute.cnrm.cloud.google.com", "ComputeFirewall"),
     Kind("compute.gcp.upbound.io", "Firewall"),
+    Kind("compute.gcp.m.upbound.io", "Firewall"),
 )
 FIREWALL_POLICIES = tuple(
     Kind("gcp", f"compute/{name[0].lower()}{name[1:]}:{name}")
@@ -37,9 +39,18 @@ FIREWALL_POLICIES = tuple(
         "FirewallPolicyWithRules",
         "NetworkFirewallPolicyRule",
         "NetworkFirewallPolicyWithRules",
+        "OrganizationSecurityPolicyRule",
         "RegionNetworkFirewallPolicyRule",
         "RegionNetworkFirewallPolicyWithRules",
     )
+) + tuple(
+    Kind(group, f"{prefix}{name}FirewallPolicyRule")
+    for group, prefix, names in (
+        ("compute.cnrm.cloud.google.com", "Compute", ("", "Network")),
+        ("compute.gcp.upbound.io", "", ("", "Network", "RegionNetwork")),
+        ("compute.gcp.m.upbound.io", "", ("", "Network", "RegionNetwork")),
+    )
+    for name in names
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that list members and roles in order to deny or remove access."""
@@ -123,6 +134,12 @@ def _secrets(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         yield from chart_values.tokens(subject.node.get("values"))
     else:
         yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
+
+
+def _tokens(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+    if subject.kind not in KSERVE and not exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
+        for pod in all_pods(subject):
+            yield from () if accelerator(pod) is not None else exposure.tokens(pod)
 
 
 PUBLIC_SERVICE = Rule(
@@ -239,4 +256,18 @@ SECRET_VALUE = Rule(
     opt_out=OPT_OUT,
 )
 
-RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)
+TOKEN = Rule(
+    name="plain-token",
+    title="No pod has a token in plain text",
+    why="Everyone who may read pods reads it, and the stack's state contains it. Tokens are recognized by their shape, "
+    "in pods of every kind; `plain-secret` is stricter with those of models.",
+    sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
+    kinds=WORKLOADS,
+    check_resource=_tokens,
+    level="production",
+    severity="critical",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE, TOKEN)

@@ -21,7 +21,7 @@ from policies.rules.kinds import (
     TRAFFIC_POLICY,
 )
 from policies.rules.reach import KINDS, Reach
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, Subject
 
 ALL_SECTIONS = ""
 """The ``sectionName`` of a policy for all listeners of a Gateway."""
@@ -44,6 +44,10 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
         names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
         if not names or names & reach.doors:
             yield StackFinding(policy, front_door.patched())
+
+
+def _in_url(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    yield from front_door.keys_in_url(subject.spec)
 
 
 def _shared(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -118,6 +122,20 @@ MERGE = Rule(
     opt_out="If a route is intentionally open to everyone, make this rule advisory.",
 )
 
+KEYS_IN_URL = Rule(
+    name="keys-in-url",
+    title="Keys and tokens of callers are in headers, not in URLs",
+    why="Proxies log the address of a request, and pass it on: a key in it can be read by everyone who may read logs. "
+    "A provider of tokens without `extractFrom` also takes the parameter `access_token`.",
+    sources=(f"{_API}#jwtprovider",),
+    kinds=(SECURITY_POLICY,),
+    check_resource=_in_url,
+    level="production",
+    severity="medium",
+    parameters=(STACKS,),
+    opt_out="`stacks` selects the stacks in which the rule is mandatory.",
+)
+
 SHARED = Rule(
     name="rate-limit-shared",
     title="Limits count over all routes and proxies",
@@ -172,4 +190,4 @@ INTERNAL = Rule(
     opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
 )
 
-RULES = (MERGE, SHARED, USAGE, BESIDE, INTERNAL)
+RULES = (MERGE, KEYS_IN_URL, SHARED, USAGE, BESIDE, INTERNAL)

@@ -87,6 +87,8 @@ def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_p
                 "issuer": "https://id.example.com",
                 "audiences": ["llm"],
                 "remoteJWKS": {"uri": "https://id.example.com/k", "cacheDuration": "300s"},
+                # Not from the query, Envoy Gateway's default.
+                "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
                 "claimToHeaders": [{"claim": "team", "header": "x-llm-caller"}],
             }
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
+from llmd_gke.gateways.gke_policies import FIELDS, targets_of
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
@@ -32,8 +33,15 @@ POLICY_CHART = (
 def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.partial:
         return
-    check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
-    yield from check(subject.spec)
+    spec, kind = subject.spec, subject.kind.name
+    targets = list(spec.get("targetRefs").each()) if "targetRefs" in FIELDS[kind] else [spec.get("targetRef")]
+    for target in targets:
+        yield from health.target(target, targets_of(kind))
+    yield from health.known_fields(kind, spec)
+    if subject.kind == HEALTH_CHECK:
+        yield from health.health_check(spec)
+    elif subject.kind == BACKEND_POLICY:
+        yield from health.backend_policy(spec)
     written = subject.spec.get("targetRef", "namespace")
     if written.present():
         yield from health.same_namespace(written, subject.namespace)
@@ -114,14 +122,15 @@ def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackF
 
 HEALTH_SHAPE = Rule(
     name="health-check-shape",
-    title="HealthCheckPolicies and GCPBackendPolicies are valid in every version of their CRDs",
-    why="The CRDs require `targetRef.group`, the block that belongs to the type, and since 2026-03, by CEL rules, "
-    "a consistent port specification and a timeout that does not exceed the interval. Thresholds, draining "
-    "time, sample rate and rate per endpoint have limits, and a policy can only target objects in its own "
-    "namespace. An incomplete policy is rejected or does not attach.",
+    title="Policies of GKE's Gateway are valid in every version of their CRDs",
+    why="A field that a CRD does not have is dropped or rejected. The CRDs require `targetRef.group`, the block that "
+    "belongs to the type, and since 2026-03, by CEL rules, a consistent port specification and a timeout that does not "
+    "exceed the interval. Thresholds, draining time, sample rate and rate per endpoint have limits, and a policy can "
+    "only target objects in its own namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    kinds=GKE_POLICIES,
     check_resource=_shape,
+    opt_out="For a field that is newer than the pack, make this rule advisory.",
 )
 
 MODEL_HEALTH = Rule(

@@ -53,7 +53,9 @@ def _known(node: Input, known: gke_policies.Fields, paths: Mapping[str, str]) ->
             if allowed and isinstance(value.value, str) and value.value not in allowed:
                 yield _wrong(value.path, "has a value that the CRD has not", ", ".join(allowed), f"use {allowed[0]}")
         elif value.value is not None:
-            near = difflib.get_close_matches(value.path.removeprefix("spec."), paths, 1, 0.5)
+            written = value.path.removeprefix("spec.")
+            near = [written.removesuffix(name) + one for one in known if name.lower() in one.lower()]
+            near = near or difflib.get_close_matches(written, paths, 1, 0.5)
             fix = f"use {paths[near[0]]}" if near else "remove it"
             inside = ", ".join(sorted(known))
             yield _wrong(value.path, "is no field of the CRD, so that it is dropped or rejected", inside, fix)

@@ -130,9 +130,7 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
         yield _cluster("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
     for field in ("logConfig", "secondaryIpRanges"):
         if subnet.get(field).present():
-            yield _cluster(
-                "proxy-subnet", f"{field} on a proxy-only subnet is rejected", f"no {field}", f"remove {field}"
-            )
+            yield _cluster("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
     cidr = subnet.get("ipCidrRange").text()
     try:
         prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0

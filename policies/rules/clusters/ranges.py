@@ -39,7 +39,7 @@ def _one_active(program: Program, _settings: ParameterValues) -> Iterator[StackF
                 "one-proxy-subnet",
                 f"{first.label} is an active proxy-only subnet of the same network and region: Google rejects a second",
                 allowed="one active subnet of a purpose for each network and region",
-                fix="remove one, or set role: BACKUP",
+                fix="remove one",
             )
             yield StackFinding(subnet, finding)
 
@@ -56,8 +56,7 @@ RANGES = Rule(
 ONE_ACTIVE = Rule(
     name="one-proxy-subnet",
     title="A region of a network has one active proxy-only subnet",
-    why="Google rejects a second active proxy-only subnet of the same purpose in a region of a VPC; another one may "
-    "only have the role BACKUP.",
+    why="Google rejects a second active proxy-only subnet of the same purpose in a region of a VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
     check_stack=_one_active,

@@ -26,6 +26,7 @@ from policies.rules.kinds import (
     LLM_SERVICE,
     LLM_SERVICE_CONFIG,
     OTHER_ROUTES,
+    POD,
     POOL,
     SECURITY_POLICY,
     SERVICE,
@@ -37,7 +38,7 @@ from policies.rules.rule import Program, Subject
 Name = tuple[str, str]
 """Namespace and name of an object."""
 
-SERVERS = (LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)
+SERVERS = (LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET, POD)
 KINDS = (
     AI_ROUTE,
     HTTP_ROUTE,
@@ -53,6 +54,8 @@ KINDS = (
 """The kinds of objects that a way consists of."""
 GENERATED = re.compile(r".+-ips?-[0-9a-f]{4,}|.+-(kserve|workload).*-?[0-9a-f]{32}.*")
 """Services that GKE makes for a pool, and KServe for a model whose name is long."""
+SERVER_IMAGE = re.compile(r"/(vllm|sglang|text-generation-inference|jetstream|tgi)\b|\bvllm-")
+"""Names of images that serve models, in a container without arguments that say so."""
 MOST_HOPS = 4
 
 
@@ -249,11 +252,12 @@ class Reach:
         """Namespace and labels of the pods that serve models."""
         found: list[tuple[str | None, dict[str, str]]] = []
         for subject in self.program.of(*SERVERS):
-            served = serves(subject)
-            template = subject.spec.get("template")
-            if served is not None:
+            if (served := serves(subject)) is not None:
                 found.append((subject.namespace, served[0]))
-            elif subject.kind != LLM_SERVICE and pods.accelerator(template.get("spec")) is not None:
+                continue
+            template = subject.node if subject.kind == POD else subject.spec.get("template")
+            pod = template.get("spec")
+            if subject.kind != LLM_SERVICE and (pods.accelerator(pod) is not None or _runs_server(pod)):
                 found.append((subject.namespace, labels_of(template.get("metadata", "labels"))))
         return found
 
@@ -280,6 +284,14 @@ class Reach:
             for proxy in self.program.of(ENVOY_PROXY)
             if proxy.name == used.get("name").text()
         )
+
+
+def _runs_server(pod: Input) -> bool:
+    """Whether a pod runs a server of models, by its images or its arguments."""
+    return any(
+        SERVER_IMAGE.search(container.get("image").text() or "") or "--model" in pods.arguments(container)
+        for container in pod.get("containers").each()
+    )
 
 
 def _service_at(host: str) -> BackendReference | None:

@@ -37,7 +37,10 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
             yield StackFinding(policy, finding)
     reach = Reach(program)
     for policy in program.of(SECURITY_POLICY) if reach.has_door else ():
-        if any(reach.is_at_door(kind, name) for kind, name, _ in reach.targets(policy)):
+        chosen = [target.get("kind").text() or "" for target in policy.spec.get("targetSelectors").each()]
+        named = any(reach.is_at_door(kind, name) for kind, name, _ in reach.targets(policy))
+        # Labels may select the routes that AI Gateway makes, which no program contains.
+        if named or any(kind.endswith("Route") for kind in chosen):
             for finding in front_door.own_identity(policy.spec):
                 yield StackFinding(policy, finding)
     for policy in program.of(PATCH_POLICY) if reach.has_door else ():

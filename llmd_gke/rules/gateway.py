@@ -11,7 +11,7 @@ from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
-GENERATED_SERVICE = re.compile(r".+-ips?-[0-9a-f]{4,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
+GENERATED_SERVICE = re.compile(r".+-ips?-(?=[a-f]*\d)[0-9a-f]{4,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
 """Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` or ``POOL-ips-HASH``
 for an InferencePool and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative
 ``kmeta.ChildName``: 32 hexadecimal digits).

@@ -26,6 +26,15 @@ GUARDS = re.compile(
 """Constraints that keep what is in a project from the public, or keys from being made."""
 
 
+SWITCHES_OFF = {
+    "spec.reset": True,
+    "booleanPolicy.enforced": False,
+    "listPolicy.allow.all": True,
+    "restorePolicy.default": True,
+}
+"""Fields that switch a constraint off, or back to Google's default, which is off."""
+
+
 def service_account_key(_node: Input) -> Iterator[Finding]:
     """No key of a service account is made: it has no end, and whoever copies it is the account."""
     yield Finding(
@@ -66,10 +75,9 @@ def constraint(node: Input) -> Iterator[Finding]:
                 for key, off in (("enforce", "false"), ("allowAll", "true")):
                     if str(rule.get(key).value).lower() == off and rule.get("condition").value is None:
                         yield _off(rule.get(key))
-        if section.get("booleanPolicy", "enforced").value is False:
-            yield _off(section.get("booleanPolicy", "enforced"))
-        if section.get("listPolicy", "allow", "all").value is True:
-            yield _off(section.get("listPolicy", "allow", "all"))
+        for path, off in SWITCHES_OFF.items():
+            if section.get(*path.split(".")).value is off:
+                yield _off(section.get(*path.split(".")))
 
 
 def _off(node: Input) -> Finding:

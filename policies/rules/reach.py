@@ -52,7 +52,7 @@ KINDS = (
     AI_BACKEND,
 )
 """The kinds of objects that a way consists of."""
-GENERATED = re.compile(r".+-ips?-[0-9a-f]{4,}|.+-(kserve|workload).*-?[0-9a-f]{32}.*")
+GENERATED = re.compile(r".+-ips?-(?=[a-f]*\d)[0-9a-f]{4,}|.+-(kserve|workload).*-?[0-9a-f]{32}.*")
 """Services that GKE makes for a pool, and KServe for a model whose name is long."""
 SERVER_IMAGE = re.compile(r"/(vllm|sglang|text-generation-inference|jetstream|tgi)\b|\bvllm-")
 """Names of images that serve models, in a container without arguments that say so."""

@@ -25,11 +25,12 @@ def _ranges(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
 
 
 def _one_active(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    seen: dict[tuple[str, str, str], Subject] = {}
-    for subnet in program.of(SUBNET):
-        purpose, role = subnet.node.get("purpose").text(), subnet.node.get("role").text()
-        if purpose not in PROXY_PURPOSES or role == "BACKUP":
-            continue
+    proxies = [one for one in program.of(SUBNET) if one.node.get("purpose").text() in PROXY_PURPOSES]
+    active = [one for one in proxies if one.node.get("role").text() != "BACKUP"]
+    seen: dict[tuple[str | None, str, str], Subject] = {}
+    # A program with one subnet has nothing to compare: in a first preview its network is not known yet.
+    for subnet in active if len(active) > 1 else ():
+        purpose = subnet.node.get("purpose").text()
         network, region = subnet.node.get("network").text(), subnet.node.get("region").text()
         if network is None or region is None:
             continue

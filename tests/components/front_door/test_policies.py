@@ -49,7 +49,7 @@ def test_the_proxies_close_idle_connections_to_servers_before_the_servers_do(gra
 
 
 def test_the_log_contains_no_query_in_which_some_clients_send_their_key(graph: Graph) -> None:
-    log = str(spec(the(graph, PROXY, "proxies"))["telemetry"])
+    log = str(spec(the(graph, PROXY, front_door.NAME))["telemetry"])
     assert "REQ_WITHOUT_QUERY" in log
     assert "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%" not in log
 

@@ -204,13 +204,15 @@ class Reach:
 
     def _backend(self, reference: Input, route: Subject) -> BackendReference | None:
         """The backend behind a reference, through the Backends of Envoy Gateway."""
-        kind = reference.get("kind")
-        if (kind.value is None and route.kind != AI_ROUTE) or kind.text() in (None, "Service", "InferencePool"):
+        default = "AIServiceBackend" if route.kind == AI_ROUTE else "Service"
+        kind = default if reference.get("kind").value is None else reference.get("kind").text()
+        if kind in (None, "Service", "InferencePool"):
             return backend_of(reference, route)
         for one in self.program.of(BACKEND, AI_BACKEND):
-            if one.name != reference.get("name").text() or one.namespace != route.namespace:
+            named = one.name == reference.get("name").text() and one.namespace == route.namespace
+            if one.kind.name != kind or not named:
                 continue
-            if one.kind == AI_BACKEND:
+            if one.kind == AI_BACKEND and route.kind != AI_BACKEND:
                 return self._backend(one.spec.get("backendRef"), one)
             for endpoint in one.spec.get("endpoints").each():
                 if (service := _service_at(endpoint.get("fqdn", "hostname").text() or "")) is not None:

@@ -228,7 +228,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         except Exception as error:
-            status, answer = 500, ApiError(500, f"the emulator failed: {error!r}").body
+            # Not 500, which clients repeat for minutes.
+            status, answer = 501, ApiError(501, f"the emulator failed: {error!r}").body
         self._send(status, answer)
 
     def _send(self, status: int, answer: JsonObject) -> None:

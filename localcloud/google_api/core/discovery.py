@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -83,6 +83,11 @@ def parameter(method: Method, name: str) -> str:
     """
     documented = re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
     return documented if documented in method.parameters else name
+
+
+def fields(method: Method) -> Collection[str]:
+    """The documented fields of a method's body."""
+    return cast("dict[str, JsonValue]", _schemas(method.document)[method.request]["properties"])
 
 
 def problems(document: str, schema: str, value: JsonValue, path: str = "") -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from localcloud.google_api.core import discovery
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules import references, security_policies
@@ -154,7 +155,7 @@ def _stored(request: Request, target: TargetResource, body: JsonObject) -> JsonO
     }
     if collection.path == "networks":
         made["selfLinkWithId"] = compute_link(f"{target.id.rpartition('/')[0]}/{digits(target.id)}")
-    if collection.path not in ("firewalls", "routers", "addresses", "resourcePolicies", "sslCertificates", "networks"):
+    if "fingerprint" in discovery.fields(request.method):
         made["fingerprint"] = request.cloud.etag()
     if target.scope["region"]:
         made["region"] = compute_link(f"projects/{target.project}/regions/{target.scope['region']}")

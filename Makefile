@@ -35,9 +35,8 @@ help:  ## show this list
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither of these clouds needs an account or credentials:"
-	@echo "  CLOUD=rehearsal (default) uses stand-ins for Google Cloud and Kubernetes; CLOUD=laptop runs real Kubernetes, KServe and"
-	@echo "  Google provider, with an emulator of Google's APIs. status, doctor, smoke, bench and live also accept CLOUD=google,"
-	@echo "  which needs both."
+	@echo "  both run Google's provider on an emulator of Google's APIs. CLOUD=rehearsal (default) has a stand-in for Kubernetes,"
+	@echo "  CLOUD=laptop real Kubernetes and KServe. status, doctor, smoke, bench and live also accept CLOUD=google, which needs both."
 
 venv: operations  ## set up the Python environment of the program and of llmd-gke, for use on Google Cloud
 

@@ -8,6 +8,7 @@ from typing import Self
 import pulumi
 from pulumi_gcp import billing
 
+from components.fresh_apis import patient
 from llmd_gke.settings import StackSettings
 
 THRESHOLDS = (0.5, 0.9, 1.0)
@@ -41,9 +42,9 @@ class Budget(pulumi.ComponentResource):
     """``llmd-gke:cost:Budget``: a monthly budget of the cluster's costs, with alerts at 50, 90 and 100 %, and when the
     forecast reaches it.
 
-    Google mails the alerts to the billing account's administrators. The identity that deploys needs
-    ``roles/billing.costsManager`` on the billing account, and user credentials a quota project
-    (``gcp:billingProject``, ``gcp:userProjectOverride``).
+    The amount is in the billing account's currency. Google mails the alerts to the account's administrators. The
+    identity that deploys needs ``roles/billing.costsManager`` on the billing account, and user credentials a quota
+    project (``gcp:billingProject``, ``gcp:userProjectOverride``).
     """
 
     def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -52,7 +53,8 @@ class Budget(pulumi.ComponentResource):
             f"{name}-month",
             billing_account=args.billing_account,
             display_name=args.cluster,
-            amount={"specified_amount": {"currency_code": "USD", "units": str(round(args.usd_per_month))}},
+            # Without a currency: Google takes the billing account's, and rejects any other.
+            amount={"specified_amount": {"units": str(round(args.usd_per_month))}},
             # Google accepts the project's ID and stores its number: a difference that no update would resolve.
             budget_filter={
                 "projects": [f"projects/{args.project}"],
@@ -63,6 +65,8 @@ class Budget(pulumi.ComponentResource):
                 *({"threshold_percent": part} for part in THRESHOLDS),
                 {"threshold_percent": 1.0, "spend_basis": "FORECASTED_SPEND"},
             ],
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["budgetFilter.projects"]),
+            opts=pulumi.ResourceOptions(
+                parent=self, ignore_changes=["budgetFilter.projects"], hooks=patient(f"{name}-month")
+            ),
         )
         self.register_outputs({})

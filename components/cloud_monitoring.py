@@ -10,6 +10,7 @@ import pulumi
 from pulumi_gcp import monitoring
 
 from components.configuration import StackSecrets
+from components.fresh_apis import patient
 from llmd_gke.catalog.monitoring import UPTIME_PERIOD_SECONDS
 from llmd_gke.manifests.alerts import Channel
 from llmd_gke.manifests.alerts.channels import SENSITIVE
@@ -63,7 +64,8 @@ class CloudMonitoring(pulumi.ComponentResource):
         for policy in plan.policies:
             _policy(f"{name}-{policy.key}", policy, [made[key].name for key in policy.channels], child)
         if plan.dashboard is not None:
-            dashboard = monitoring.Dashboard(f"{name}-dashboard", dashboard_json=plan.dashboard, opts=child)
+            opts = _patient(f"{name}-dashboard", child)
+            dashboard = monitoring.Dashboard(f"{name}-dashboard", dashboard_json=plan.dashboard, opts=opts)
             self.dashboard_url = dashboard.id.apply(lambda ident: console_link(ident, args.project))
         for check in plan.checks:
             host = args.gateway_ip if check.host is None else pulumi.Output.from_input(check.host)
@@ -86,8 +88,12 @@ def _channel(
         labels={**channel.labels, **shown},
         sensitive_labels=cast("monitoring.NotificationChannelSensitiveLabelsArgsDict", sensitive or None),
         user_labels=args.plan.labels,
-        opts=pulumi.ResourceOptions.merge(opts, hidden),
+        opts=pulumi.ResourceOptions.merge(_patient(name, opts), hidden),
     )
+
+
+def _patient(name: str, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=patient(name)))
 
 
 def _policy(name: str, policy: Policy, notified: list[pulumi.Output[str]], opts: pulumi.ResourceOptions) -> None:
@@ -103,7 +109,7 @@ def _policy(name: str, policy: Policy, notified: list[pulumi.Output[str]], opts:
         alert_strategy=cast("monitoring.AlertPolicyAlertStrategyArgsDict", body["alertStrategy"]),
         user_labels=cast("dict[str, str]", body["userLabels"]),
         notification_channels=notified,
-        opts=opts,
+        opts=_patient(name, opts),
     )
 
 
@@ -133,5 +139,5 @@ def _uptime_check(
             else [monitoring.UptimeCheckConfigHttpCheckAcceptedResponseStatusCodeArgs(status_value=check.status)],
         ),
         user_labels=plan.labels,
-        opts=opts,
+        opts=_patient(name, opts),
     )

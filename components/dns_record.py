@@ -8,6 +8,7 @@ from typing import Self
 import pulumi
 from pulumi_gcp import dns
 
+from components.fresh_apis import patient
 from components.network import Network
 from llmd_gke.settings import StackSettings
 
@@ -52,6 +53,6 @@ class DnsRecord(pulumi.ComponentResource):
             type="A",
             ttl=args.ttl_seconds,
             rrdatas=[args.gateway_ip],
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-address")),
         )
         self.register_outputs({})

@@ -12,6 +12,7 @@ from pulumi_gcp import compute
 
 from components.cluster import Cluster
 from components.configuration import StackSecrets
+from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
 from llmd_gke.manifests import routing
@@ -87,6 +88,6 @@ class Edge(pulumi.ComponentResource):
             region=args.region,
             min_tls_version=f"TLS_{tls.minimum_version.replace('.', '_')}",
             profile=tls.profile,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-ssl-policy")),
         )
         return policy.name

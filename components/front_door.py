@@ -13,6 +13,7 @@ from pulumi_gcp import compute
 from components.cluster import Cluster
 from components.configuration import StackSecrets
 from components.edge import Edge
+from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
 from components.optional import optional, present
@@ -35,13 +36,14 @@ from llmd_gke.settings.secret_keys import IAP_SECRET
 
 @dataclass(frozen=True, kw_only=True)
 class FrontDoorArgs:
-    """``gateway``, ``network`` and ``gateway_ip``: where requests come from. The controllers wait for ``cert_manager``,
-    which signs for AI Gateway's webhook, and only the route for ``edge``, the load balancer's Gateway, where the same
-    program makes them; they are deleted with ``cluster``. Charts are in
-    ``chart_folder`` or their registries, replaced by ``mirrors``. Cloud Armor's policy is in ``region``; its name
-    starts with ``prefix``. ``network_policies``: whether the controllers' namespaces are closed; the proxies are, in
-    any case. ``scrape_seconds``: how often usage is collected (default: never). ``caller_keys``: each key's name and
-    value, of callers with keys; ``iap_secret``: the secret of IAP's OAuth client, for a door behind IAP.
+    """``gateway``, ``network`` and ``gateway_ip``: where requests come from. The controllers wait for
+    ``cert_manager``, which signs for AI Gateway's webhook, and only the route for ``edge``, the load balancer's
+    Gateway, where the same program makes them; they are deleted with ``cluster``. Charts are in ``chart_folder`` or
+    their registries, replaced by ``mirrors``. Cloud Armor's policy is in ``region``; its name starts with
+    ``prefix``. ``network_policies``: whether AI Gateway's namespace is closed; that of the proxies, Redis and the
+    limiter is, in any case. ``system_nodes``: how many nodes for the proxies always run. ``scrape_seconds``: how often
+    usage is collected (default: never). ``caller_keys``: each key's name and value, of callers with keys;
+    ``iap_secret``: the secret of IAP's OAuth client, for a door behind IAP.
     """
 
     settings: FrontDoorSettings
@@ -56,6 +58,7 @@ class FrontDoorArgs:
     prefix: str
     region: str
     network_policies: bool
+    system_nodes: int = 1
     cluster: pulumi.Resource | None = None
     cert_manager: pulumi.Resource | None = None
     edge: pulumi.Resource | None = None
@@ -95,6 +98,7 @@ class FrontDoorArgs:
             region=settings.cluster.region,
             scrape_seconds=monitoring.interval_seconds if monitoring.scrape else None,
             network_policies=settings.platform.network_policies,
+            system_nodes=settings.cluster.system_pool.min_nodes,
             caller_keys=secrets.caller_keys if door.uses_keys else None,
             iap_secret=secrets.named(IAP_SECRET) if settings.access.iap is not None else None,
         )
@@ -123,7 +127,7 @@ class FrontDoor(pulumi.ComponentResource):
                 type="CLOUD_ARMOR",
                 description="Who may send requests to the front door",
                 rules=cast("Sequence[compute.RegionSecurityPolicyRuleArgsDict]", rules(access)),
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-cloud-armor")),
             )
             armor = policy.name
         kept = objects.kept(
@@ -145,6 +149,7 @@ class FrontDoor(pulumi.ComponentResource):
             security_policy=cast("str | None", armor),
             caller_keys=cast("JsonObject | None", optional(args.caller_keys, pulumi.Output.secret)),
             iap_secret=cast("str | None", optional(args.iap_secret, pulumi.Output.secret)),
+            system_nodes=args.system_nodes,
         )
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         with_cluster = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster))

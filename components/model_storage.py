@@ -11,6 +11,7 @@ import pulumi
 from pulumi_gcp import organizations, storage
 
 from components.cluster import Cluster
+from components.fresh_apis import patient
 from llmd_gke.manifests import identity
 from llmd_gke.settings import ModelSettings, StackSettings
 
@@ -69,7 +70,9 @@ class ModelStorage(pulumi.ComponentResource):
                 uniform_bucket_level_access=True,
                 public_access_prevention="enforced",
                 force_destroy=bucket in caches - weights,
-                opts=pulumi.ResourceOptions(parent=self, protect=args.protect and bucket in weights),
+                opts=pulumi.ResourceOptions(
+                    parent=self, protect=args.protect and bucket in weights, hooks=patient(f"{name}-{bucket}")
+                ),
             )
             for bucket in args.buckets
         }

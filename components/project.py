@@ -58,15 +58,16 @@ class Project(pulumi.ComponentResource):
             display_name=f"Nodes of GKE cluster {args.prefix}",
             opts=pulumi.ResourceOptions(parent=self, depends_on=apis, hooks=patient(f"{name}-nodes")),
         )
+        roles = {f"{name}-nodes-{role.rsplit('.', 1)[-1].rsplit('/', 1)[-1]}": role for role in NODE_ROLES}
         bindings = [
             projects.IAMMember(
-                f"{name}-nodes-{role.rsplit('.', 1)[-1].rsplit('/', 1)[-1]}",
+                binding,
                 project=args.project,
                 role=role,
                 member=account.member,
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=self, hooks=patient(binding)),
             )
-            for role in NODE_ROLES
+            for binding, role in roles.items()
         ]
         # Nodes that start before the roles are granted cannot pull images: everything that uses the e-mail address
         # waits for the bindings. By URN, which previews know: a new binding has no id there, and an unknown e-mail

@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 from pulumi_gcp import compute, container
 
 from components.cluster import SCOPES, Cluster
+from components.fresh_apis import patient
 from components.kubernetes_objects import resource
 from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
@@ -101,8 +102,10 @@ class TpuPool(pulumi.ComponentResource):
             # Google reclaims flex-start hosts by itself and does not repair them.
             management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
             # There is rarely quota for a spare TPU host: upgrades take one host out instead of adding one. Compact
-            # placement excludes blue-green upgrades.
-            upgrade_settings=container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
+            # placement excludes blue-green upgrades. Flex-start hosts have a strategy of GKE's own, SHORT_LIVED.
+            upgrade_settings=None
+            if flex
+            else container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
                 spot=True if settings.provisioning == "spot" else None,
@@ -162,6 +165,7 @@ class TpuPool(pulumi.ComponentResource):
                 # The name is not ForceNew upstream: the provider would PATCH the policy under its new name, and Google
                 # answers 404.
                 replace_on_changes=["name"],
+                hooks=patient(f"{name}-workload"),
             ),
         )
         return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)

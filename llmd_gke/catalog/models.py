@@ -109,6 +109,50 @@ BYTES = ((re.compile(r"(?:^|[-_])(?:FP8|INT8|W8A8)", re.I), 1.0), (re.compile(r"
 (bfloat16)."""
 
 
+_HEADS: Mapping[int, str] = {
+    12: r"Qwen2\.5-(?:Coder-|Math-)?1\.5B|Distill-Qwen-1\.5B",
+    14: r"Qwen2\.5-(?:Coder-)?0\.5B",
+    16: r"Qwen2\.5-(?:Coder-|VL-)?3B|Qwen3-(?:0\.6|1\.7)B|gemma-3-12b",
+    24: r"Llama-3\.2-3B|Phi-4-mini",
+    28: r"Qwen2\.5-(?:Coder-|Math-|VL-)?7B|Qwen2-(?:VL-)?7B|Distill-Qwen-7B",
+    32: r"Qwen3-(?:VL-)?[48]B|Qwen3-(?:Coder-|VL-)?30B-A3B|Llama-3(?:\.1)?-8B|Llama-3\.2-1B"
+    r"|Distill-Llama-8B|gemma-3-27b",
+    40: r"Qwen2\.5-(?:Coder-|VL-)?(?:14|32)B|Qwen3-14B|Distill-Qwen-(?:14|32)B|QwQ-32B|(?:^|/)phi-4(?=$|-(?!mini))",
+    64: r"Qwen2\.5-(?:VL-)?72B|Qwen3-(?:VL-)?32B|Qwen3-235B|Llama-3(?:\.[13])?-70B|Distill-Llama-70B"
+    r"|gpt-oss-(?:20|120)b",
+    96: r"Qwen3-Coder-480B",
+    128: r"Llama-3\.1-405B",
+}
+HEADS = {number: re.compile(f"(?:^|[-_/])(?:{names})", re.I) for number, names in _HEADS.items()}
+"""Attention heads, by names of models (``num_attention_heads`` of their ``config.json``): also of their fine-tunes and
+copies in other formats."""
+
+
+def attention_heads(uri: str) -> int | None:
+    """Attention heads of the model, by its name; ``None`` for others."""
+    repository = repository_of(uri) or ""
+    return next((number for number, names in HEADS.items() if names.search(repository)), None)
+
+
+_FORMATS = {
+    "bitsandbytes": r"bnb|bitsandbytes|nf4",
+    "gptq": r"gptq",
+    "gguf": r"gguf",
+    "exl2": r"exl[23]",
+    "mlx": r"mlx",
+    "hqq": r"hqq",
+    "aqlm": r"aqlm",
+}
+FORMATS = {method: re.compile(rf"(?:^|[-_./])(?:{sign})(?=$|[-_./\d])", re.I) for method, sign in _FORMATS.items()}
+"""vLLM's names of formats of weights that not every accelerator loads, by signs in the names of models."""
+
+
+def quantization(uri: str) -> str | None:
+    """The format of a model's weights, if its name has the sign of one; ``None`` for others."""
+    repository = repository_of(uri) or ""
+    return next((method for method, sign in FORMATS.items() if sign.search(repository)), None)
+
+
 @dataclass(frozen=True)
 class Size:
     """Size of weights in GB. ``is_exact``: from the table; otherwise estimated from the model's name."""

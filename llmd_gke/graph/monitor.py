@@ -94,5 +94,6 @@ class RecordingMonitor(MockMonitor):
             timeouts={key: value for key, value in named.items() if value},
             ignore_changes=tuple(request.ignoreChanges),
             replace_on_changes=tuple(request.replaceOnChanges),
+            tried_again=bool(request.hooks.on_error),
         )
         return response

@@ -24,6 +24,8 @@ class ResourceNode:
     timeouts: Mapping[str, str]
     ignore_changes: tuple[str, ...] = ()
     replace_on_changes: tuple[str, ...] = ()
+    tried_again: bool = False
+    """Whether a hook decides after a failure if it is tried again."""
 
 
 @dataclass

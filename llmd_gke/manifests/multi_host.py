@@ -33,12 +33,12 @@ def environment(pool: AcceleratorPool) -> list[JsonObject]:
 
 
 def parallelism(pool: AcceleratorPool) -> JsonObject:
-    """The group: as many pods as the slice has hosts, each with a host's chips.
+    """The group: as many pods as the slice has hosts, each with a host's devices.
 
     KServe reads the number of pods from ``pipeline``. The server's arguments determine how the model is split over all
-    these chips (``--tensor-parallel-size``, ``--pipeline-parallel-size``).
+    these devices (``--tensor-parallel-size``, ``--pipeline-parallel-size``).
     """
-    return {"tensor": pool.slice.machine.chips, "pipeline": pool.slice.hosts}
+    return {"tensor": pool.slice.devices_per_host, "pipeline": pool.slice.hosts}
 
 
 def command(role: str, *then: str) -> list[Json]:

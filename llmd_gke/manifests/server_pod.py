@@ -7,6 +7,7 @@ from pathlib import Path
 from llmd_gke.catalog import compute_class, front_door, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules import parallelism
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
 from llmd_gke.settings import (
     AcceleratorPool,
@@ -24,10 +25,10 @@ NOBODY = 65534
 
 
 def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
-    """Chips that share each layer: those of the slice, divided by its pipeline stages, unless the settings specify
+    """Devices that share each layer: those of the slice, divided by the other parallelisms, unless the settings specify
     another number.
     """
-    return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
+    return model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, pool.slice)
 
 
 def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:

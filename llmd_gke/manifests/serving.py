@@ -76,6 +76,8 @@ def runtime_config(
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
         "args": list[Json](server_arguments(model, pool, door)),
         "env": environment,
+        # KServe merges ports by their number: that of the preset stays.
+        "ports": [{"containerPort": kind.memory_port, "name": "accelerator"}],
         "resources": {
             "limits": chips,
             # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import models, versions
@@ -12,6 +13,10 @@ from llmd_gke.rules.versions import is_older
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
 """It excludes the longer names with dots that owners of a domain may use
 (https://cloud.google.com/storage/docs/buckets)."""
+
+
+PATH_CHARACTERS = frozenset(f"{string.ascii_letters}{string.digits}._=@+~/-")
+"""What a folder's name may consist of: none of it means anything in CEL, in mount options or in a shell."""
 
 
 def bucket(name: str, before: str = "") -> Iterator[Finding]:
@@ -35,11 +40,14 @@ def bucket_uri(value: str) -> Iterator[Finding]:
     if ".." in value.split("/"):
         problem = f"{value!r} contains `..`, which Cloud Storage does not resolve"
         yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "remove `..` from the path")
-    if "," in value:
+    path = value.removeprefix("gs://").partition("/")[2]
+    if wrong := sorted({*path} - PATH_CHARACTERS):
         yield Finding(
             "bucket-uri",
-            f"{value!r} contains a comma, which separates mount options",
-            fix="use a folder whose name has no comma",
+            f"{value!r} contains {' '.join(map(repr, wrong))} in its path, a part of mount options and of the "
+            "condition of an IAM role",
+            allowed="letters, digits and . _ = @ + ~ / -",
+            fix="use a folder without these characters in its name",
         )
 
 

@@ -128,6 +128,9 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
     role = subnet.get("role")
     if role.value is None or role.text() not in (None, "ACTIVE"):
         yield _cluster("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
+    for field in ("logConfig", "secondaryIpRanges"):
+        if subnet.get(field).present():
+            yield _cluster("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
     cidr = subnet.get("ipCidrRange").text()
     try:
         prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from llmd_gke.catalog import accelerators, models
+from llmd_gke.catalog import accelerators, models, versions
+from llmd_gke.catalog import image_hardware as image_hardware_facts
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.buckets import bucket_uri
@@ -98,15 +99,43 @@ def image(value: str) -> Iterator[Finding]:
         )
 
 
-def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Finding]:
-    """On a single host the server uses all chips: a TPU pod must request every chip of its node."""
-    shape = accelerators.find_slice(machine_type, topology)
-    if shape is not None and not shape.multi_host and value != shape.chips:
+def image_hardware(value: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
+    """The image is not built for other hardware than the accelerator."""
+    if (built := image_hardware_facts.built_for(value)) and kind.name not in built:
+        own = versions.pinned_image(kind.image)
         yield Finding(
-            "tensor-parallel",
-            f"tensorParallel {value} does not equal the {shape.chips} chips of {machine_type} in topology {topology}",
-            allowed=str(shape.chips),
-            fix="remove tensorParallel: the default follows the pool",
+            "image-hardware",
+            f"image {value!r} is built for {' and '.join(built)}, and has no backend for {kind.name}",
+            allowed=f"an image for {kind.name}",
+            fix=f"use {own.home}:{own.tag}, or remove image",
+        )
+
+
+def tensor_heads(model_uri: str, tensor: int) -> Iterator[Finding]:
+    """The tensor parallelism divides the model's attention heads: else vLLM exits (``vllm/config/model.py``,
+    ``verify_with_parallel_config``).
+    """
+    heads = models.attention_heads(model_uri)
+    if heads is not None and heads % tensor:
+        fits = max(number for number in range(1, tensor) if heads % number == 0 and tensor % number == 0)
+        yield Finding(
+            "model-heads",
+            f"the {heads} attention heads of {model_uri} cannot be divided among {tensor} devices: the server exits",
+            allowed=", ".join(str(number) for number in range(1, heads + 1) if heads % number == 0),
+            fix=f"tensorParallel: {fits} and --data-parallel-size={tensor // fits} in extraArgs, or a pool with "
+            f"{fits} devices per slice",
+        )
+
+
+def weights_format(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
+    """The format that the model's name says is one that the accelerator loads."""
+    method = models.quantization(model_uri)
+    if method is not None and method not in kind.quantizations:
+        yield Finding(
+            "model-format",
+            f"by its name, the weights of {model_uri} are in the format {method}, which does not load on {kind.name}",
+            allowed=f"unquantized weights, or {', '.join(sorted(kind.quantizations))}",
+            fix="use the model's unquantized weights, or a copy in one of these formats",
         )
 
 

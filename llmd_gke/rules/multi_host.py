@@ -35,36 +35,6 @@ def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
         )
 
 
-def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Finding]:
-    """Tensor times pipeline parallelism equals the slice's number of chips, and several stages need several hosts."""
-    if not shape.multi_host:
-        if pipeline is not None:
-            yield Finding(
-                "pipeline-parallel",
-                f"pipelineParallel {pipeline} on one host: pipeline stages are for slices with several hosts",
-                allowed="a pool whose slice has several hosts",
-                fix="remove pipelineParallel",
-            )
-        return
-    stages = pipeline or 1
-    if shape.chips % stages:
-        divisors = [number for number in range(1, shape.chips + 1) if shape.chips % number == 0]
-        yield Finding(
-            "pipeline-parallel",
-            f"pipelineParallel {stages} does not divide the {shape.chips} chips of {shape.topology}",
-            allowed=", ".join(map(str, divisors)),
-            fix=f"pipelineParallel: {shape.hosts}, or remove it",
-        )
-    elif tensor is not None and tensor * stages != shape.chips:
-        yield Finding(
-            "tensor-parallel",
-            f"tensorParallel {tensor} x pipelineParallel {stages} does not use the {shape.chips} chips of "
-            f"{shape.topology} ({shape.hosts} x {shape.machine.name})",
-            allowed=str(shape.chips // stages),
-            fix="remove tensorParallel: the default follows the pool",
-        )
-
-
 def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
     """Hosts of one slice compile at the same time and must not write one bucket: each keeps its own graphs."""
     if cache is not None and shape.multi_host:
@@ -118,11 +88,11 @@ def group(parallelism: Input, pod: Input) -> Iterator[Finding]:
             fix="set pipeline to the number of hosts in the slice",
         )
         return
-    each, chips = tensor.integer(), shapes[0].chips
-    if each is not None and each * stages != chips:
+    each, devices = tensor.integer(), shapes[0].devices
+    if each is not None and each * stages != devices:
         yield Finding(
             kind.rule("parallelism"),
-            f"{tensor.path}: {each} x {stages} is not the {chips} chips of {topology}",
-            allowed=str(chips // stages),
-            fix="set tensor to the number of chips of one host",
+            f"{tensor.path}: {each} x {stages} is not the {devices} devices of {topology}",
+            allowed=str(devices // stages),
+            fix="set tensor to the number of devices of one host",
         )

@@ -5,12 +5,16 @@ Rules about one accelerator are in a separate module, such as :mod:`llmd_gke.rul
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from llmd_gke.catalog.accelerators import Accelerator, accelerator_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
+
+DEFAULT_ACCOUNT = re.compile(r"|default|[0-9]+-compute@developer\.gserviceaccount\.com")
+"""The default service account of Compute Engine, in each way to write it."""
 
 
 def accelerator(pool: Input) -> Accelerator | None:
@@ -31,7 +35,7 @@ def node_hardening(pool: Input) -> Iterator[Finding]:
         if node.value is None or isinstance(node.value, bool | str):
             yield _hard(f"{node.path}: {problem}", str(value), f"set it to {value}")
     account = config.get("serviceAccount")
-    if account.value is None or account.value in ("", "default"):
+    if account.value is None or (isinstance(account.value, str) and DEFAULT_ACCOUNT.fullmatch(account.value)):
         yield _hard(
             f"{account.path} is not set: nodes run as the project's default service account, which often has the "
             "role Editor",
@@ -56,6 +60,14 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
             yield _hard(
                 f"{path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
             )
+    account = cluster.get("nodeConfig", "serviceAccount")
+    if cluster.get("removeDefaultNodePool").boolean() is True and account.value in (None, "", "default"):
+        yield _hard(
+            f"{account.path} is not set: the default node pool, which GKE creates before it is removed, runs as the "
+            "project's default service account, and the cluster fails where that is deleted",
+            "a service account with roles/container.defaultNodeServiceAccount",
+            "set the one of the node pools",
+        )
     scaling = cluster.get("clusterAutoscaling")
     if scaling.get("enabled").boolean() is not True or cluster.get("enableAutopilot").boolean() is True:
         return
@@ -64,7 +76,7 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     if boot.value is None or boot.boolean() is False:
         yield _hard(f"{boot.path}: secure boot of auto-provisioned nodes is off", "True", "set it to True")
     account = defaults.get("serviceAccount")
-    if account.value is None or account.text() == "default":
+    if account.value is None or DEFAULT_ACCOUNT.fullmatch(account.text() or "."):
         yield _hard(
             f"{account.path} is not set: auto-provisioned nodes run as the project's default service account, "
             "which often has the role Editor",
@@ -94,3 +106,80 @@ def capacity_mode(pool: Input) -> Capacity:
     if config.get("reservationAffinity", "consumeReservationType").text() == "SPECIFIC_RESERVATION":
         return "reservation"
     return "on-demand"
+
+
+CHANNELS = ("RAPID", "REGULAR", "STABLE", "EXTENDED")
+"""Release channels, in which GKE upgrades and repairs nodes itself."""
+
+
+def pairs(pool: Input) -> Iterator[Finding]:
+    """No fields that GKE refuses together, or that fight each other.
+
+    Sources: hashicorp/terraform-provider-google ``resource_container_node_pool.go`` and issues 844, 18341;
+    AI-Hypercomputer/xpk#900; https://cloud.google.com/kubernetes-engine/docs/concepts/node-pool-upgrade-strategies.
+    """
+    scaling, config, upgrade = pool.get("autoscaling"), pool.get("nodeConfig"), pool.get("upgradeSettings")
+    if scaling.present() and pool.get("nodeCount").present():
+        yield _pair("nodeCount beside autoscaling: every update sets the number back", "set initialNodeCount instead")
+    for least, most in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
+        low, high = scaling.get(least).integer(), scaling.get(most).integer()
+        if low is not None and high is not None and low > high:
+            yield _pair(f"autoscaling.{least} {low} is more than {most} {high}", f"set {least} to at most {high}")
+    if scaling.get("maxNodeCount").present() and scaling.get("totalMaxNodeCount").present():
+        yield _pair("autoscaling has limits per zone and in total", "keep one kind of limits")
+    queued = pool.get("queuedProvisioning", "enabled").boolean() is True
+    reserved = config.get("reservationAffinity", "consumeReservationType")
+    if queued and reserved.value is None:
+        yield _pair("queuedProvisioning without a reservationAffinity", "set consumeReservationType: NO_RESERVATION")
+    if queued and config.get("flexStart").boolean() is True and accelerator(pool) is not None:
+        yield _pair("queuedProvisioning and flexStart on a TPU pool", "keep flexStart")
+    if config.get("spot").boolean() is True and config.get("preemptible").boolean() is True:
+        yield _pair("spot and preemptible exclude each other", "keep spot")
+    surge, unavailable = upgrade.get("maxSurge").integer(), upgrade.get("maxUnavailable").integer()
+    strategy = upgrade.get("strategy").text() or "SURGE"
+    if strategy == "SURGE" and surge == 0 and unavailable == 0:
+        yield _pair("maxSurge and maxUnavailable are both 0: no node could be upgraded", "set maxUnavailable: 1")
+    if strategy == "SURGE" and upgrade.get("blueGreenSettings").present():
+        yield _pair("upgradeSettings.blueGreenSettings with strategy SURGE", "remove blueGreenSettings")
+    yield from _zones(pool, "the node pool")
+
+
+def cluster_pairs(cluster: Input) -> Iterator[Finding]:
+    """As :func:`pairs`, for a cluster."""
+    location = cluster.get("location").text()
+    if location in [node.text() for node in cluster.get("nodeLocations").each() if location]:
+        yield _pair(f"nodeLocations contains the cluster's own zone {location}", f"remove {location}")
+    yield from _zones(cluster, "the cluster")
+    if cluster.get("enableAutopilot").boolean() is True and cluster.get("removeDefaultNodePool").boolean() is True:
+        yield _pair("removeDefaultNodePool on an Autopilot cluster, which has none", "remove removeDefaultNodePool")
+
+
+def _zones(owner: Input, what: str) -> Iterator[Finding]:
+    location = owner.get("location").text() or ""
+    region = location.rpartition("-")[0] if location.count("-") > 1 else location
+    for node in owner.get("nodeLocations").each():
+        zone = node.text()
+        if zone and region and zone.rpartition("-")[0] != region:
+            yield _pair(f"{node.path}: {zone} is not in {region}, the region of {what}", f"use a zone of {region}")
+
+
+def in_cluster(pool: Input, cluster: Input) -> Iterator[Finding]:
+    """The node pool is where its cluster is, and leaves to GKE what the cluster's release channel does."""
+    of_pool, of_cluster = pool.get("location").text(), cluster.get("location").text()
+    if of_pool and of_cluster and of_pool != of_cluster:
+        yield _pair(
+            f"location {of_pool} is not that of the cluster, {of_cluster}: GKE finds no such cluster",
+            f"set location: {of_cluster}, and the zones in nodeLocations",
+        )
+    if cluster.get("enableAutopilot").boolean() is True:
+        yield _pair("a node pool in an Autopilot cluster, which manages its nodes itself", "remove the node pool")
+    channel = cluster.get("releaseChannel", "channel").text()
+    flex = pool.get("nodeConfig", "flexStart").boolean() is True
+    for key in ("autoUpgrade", "autoRepair"):
+        off = pool.get("management", key).boolean() is False
+        if off and channel in CHANNELS and not (flex and key == "autoRepair"):
+            yield _pair(f"management.{key} is false in a cluster of release channel {channel}", f"set {key}: true")
+
+
+def _pair(problem: str, fix: str) -> Finding:
+    return Finding("node-pool-fields", problem, fix=fix)

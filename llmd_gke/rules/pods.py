@@ -6,17 +6,22 @@ kubernetes-sigs/gateway-api-inference-extension#2385 (endpoint picker).
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.accelerators import Accelerator
-from llmd_gke.rules import environment, models, secret_texts, vllm_arguments
+from llmd_gke.rules import environment, models, secret_texts, vllm_arguments, vllm_parser
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import containers
 from llmd_gke.rules.versions import version_of
+
+SCRIPT = re.compile(r"-[a-z]*c")
+"""The argument of a shell before its script."""
 
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
 
@@ -93,7 +98,14 @@ def _script_words(text: str) -> list[str]:
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
     for container in containers(pod):
-        for finding in vllm_arguments.server_arguments(arguments(container), kind or accelerators.DEFAULT, owned={}):
+        argv, of = arguments(container), kind or accelerators.DEFAULT
+        findings = list(vllm_arguments.server_arguments(argv, of, owned={}))
+        words = vllm_arguments.server_words(argv, command=container.get("command").value is not None)
+        findings += vllm_parser.server(words, container.get("image").text() or "", of)
+        for before, node in pairwise([None, *container.get("command").each(), *container.get("args").each()]):
+            if node is not None and (before is None or not SCRIPT.fullmatch(before.text() or "")):
+                findings += vllm_arguments.spaced(node.text() or "", of.rule("server-argument"))
+        for finding in findings:
             if kind is not None or finding.problem.startswith("--prefix-cache-block-size"):
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
@@ -151,8 +163,12 @@ def _secrets_in_scripts(container: Input, fix: str) -> Iterator[Finding]:
             yield Finding("plain-secret", f"{header.path}: the header's value is in plain text", fix=fix)
 
 
+LOCAL_FILES = "--allowed-local-media-path"
+"""Folder from which vLLM takes pictures and other files that a request names (vllm ``docs/usage/security.md``)."""
+
+
 def open_servers(pod: Input) -> Iterator[Finding]:
-    """No environment variable gives clients more than inference."""
+    """No environment variable and no argument gives clients more than inference."""
     for container in containers(pod):
         for variable in container.get("env").each():
             name = variable.get("name").text() or ""
@@ -160,6 +176,13 @@ def open_servers(pod: Input) -> Iterator[Finding]:
                 continue
             for finding in environment.opens_the_server(name):
                 yield replace(finding, problem=f"{variable.path}: {finding.problem}")
+        for argument in vllm_arguments.read(arguments(container)):
+            if argument.name == LOCAL_FILES and argument.value not in ("", '""', "''"):
+                yield Finding(
+                    environment.RULE,
+                    f"{container.path}: {LOCAL_FILES} lets clients read files of the server by file:// addresses",
+                    fix=f"remove {LOCAL_FILES}",
+                )
         for word in arguments(container):
             name, given, value = word.partition("=")
             if given and value not in ("", "0", "false", "False"):

@@ -7,14 +7,16 @@ Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.accelerators import TPU, Family
-from llmd_gke.rules import models, vllm_arguments
+from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, containers
+from llmd_gke.wording import counted
 
 PRESET_STARTUP_MINUTES = 10
 """Minutes that the startup probe of KServe's preset allows: image, weights and the first XLA compilation need more."""
@@ -111,31 +113,44 @@ def _chips(selector: Input, family: Family, container: Input, asked: int) -> Ite
         )
 
 
-def tensor_parallel(pod: Input, parallelism: Input) -> Iterator[Finding]:
-    """On one host the server uses all chips that it requests: by ``parallelism.tensor`` or
-    ``--tensor-parallel-size``.
+def tensor_parallel(pod: Input, service: Input, *, complete: bool, preset: bool) -> Iterator[Finding]:
+    """On one host a server uses every device of the chips that its container requests.
+
+    ``service``: the ``parallelism`` of a KServe object. Without ``complete`` the rest of the pod is merged in from
+    another object, so a missing tensor parallelism is not 1. With ``preset`` a container without a command starts the
+    server by KServe's, which has the number of ``service``.
     """
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
     topology = selector.get(TPU.topology_label).text()
     for container in containers(pod):
-        asked = chips(container)
-        if asked is None or parallelism.get("data").value is not None:
+        asked, argv = chips(container), arguments(container)
+        servers = vllm_arguments.servers(argv)
+        if asked is None or service.get("data").value is not None or _spans_hosts(family, topology, asked):
             continue
-        values = [(parallelism.get("tensor").path, parallelism.get("tensor").integer())]
-        for argument in vllm_arguments.read(arguments(container)):
-            if argument.name == "--tensor-parallel-size" and argument.value.isdigit():
-                values.append((f"{container.path} {argument.written}", int(argument.value)))
-        for path, value in values:
-            if value is not None and value != asked and not _spans_hosts(family, topology, asked):
-                machine = next((m.name for m in family.machines if m.chips == asked), "") if family else ""
-                findings = list(models.tensor_parallel(value, machine, topology or "")) if machine else []
-                problem = findings[0].problem if findings else f"tensor parallelism {value} over {asked} chips"
+        parts = parallelism.written(argv)
+        if parts is None or servers > 1:
+            continue
+        of_service = service.get("tensor")
+        tensors = [(of_service.path, of_service.integer()), (f"{container.path} {parallelism.TENSOR}", parts.tensor)]
+        tensors = [(path, tensor) for path, tensor in tensors if tensor is not None]
+        by_preset = preset and container.get("command").value is None and of_service.value is None
+        missing = parts.tensor is None and (servers or by_preset)
+        if missing and complete and not pod.notes.unknown and not vllm_arguments.hides_words(argv):
+            tensors.append((f"{container.path} has no {parallelism.TENSOR}, which is 1 by default", 1))
+        allowed = {asked * one.devices_per_chip for one in ([family] if family else TPU.families)}
+        others = parts.pipeline * parts.others
+        for path, tensor in tensors:
+            if tensor * others not in allowed:
+                besides = f" x {others} (pipeline and data parallelism)" if others > 1 else ""
+                has = " or ".join(map(str, sorted(allowed)))
+                fits = " or ".join(str(one // others) for one in sorted(allowed) if one % others == 0)
                 yield Finding(
                     "tpu-parallelism",
-                    f"{path}: {problem}",
-                    allowed=str(asked),
-                    fix="set tensor parallelism to the chips of the container",
+                    f"{path}: {tensor}{besides} is not the {has} devices of {counted(asked, 'chip')}"
+                    + (f" of {family.name}" if family else ""),
+                    allowed=fits or has,
+                    fix=f"write {parallelism.TENSOR}={fits}" if fits else "change --data-parallel-size",
                 )
 
 
@@ -180,6 +195,15 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
         allowed=f"periodSeconds x failureThreshold of at least {minutes} minutes",
         fix="set periodSeconds: 10 and failureThreshold: 180 on /health",
     )
+
+
+def image_hardware(pod: Input) -> Iterator[Finding]:
+    """The image of the container that has the chips is built for them."""
+    for container in containers(pod):
+        value = container.get("image").text()
+        if value is not None and chips(container) and accelerator(pod) is TPU:
+            for finding in models.image_hardware(value, TPU):
+                yield replace(finding, problem=f"{container.path}.{finding.problem}")
 
 
 def environment(pod: Input) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ methods); vllm-project/vllm ``vllm/utils/argparse_utils.py``, ``vllm/entrypoints
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from llmd_gke.catalog import front_door, tracing, versions
+from llmd_gke.catalog import front_door, tracing, versions, vllm
 from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import version_of
@@ -76,29 +76,12 @@ KNOWN_ARGUMENTS = frozenset(
 )
 """The arguments that any rule is about."""
 
-NEIGHBOURS = frozenset(
-    {
-        "--api-server-count", "--code-revision", "--config-format", "--cpu-offload-params", "--data-parallel-size",
-        "--device-ids", "--disable-access-log-for-endpoints", "--distributed-timeout-seconds",
-        "--enable-fault-tolerance", "--enable-prompt-embeds", "--generation-config", "--help", "--kv-cache-dtype",
-        "--lora-dtype", "--max-logprobs", "--max-num-scheduled-tokens", "--model-impl", "--no-enable-fault-tolerance",
-        "--no-enable-prompt-embeds", "--offload-backend", "--pooler-config", "--prefix-caching-hash-algo",
-        "--revision", "--seed", "--show-hidden-metrics-for-version", "--ssl-cert-reqs", "--tokenizer",
-        "--trust-request-chat-template", "--ubatch-size",
-    }
-)  # fmt: skip
-"""vLLM 0.27's option with the longest common beginning for each of :data:`KNOWN_ARGUMENTS`: what begins both is no
-abbreviation. No option of vLLM 0.27 is the beginning of a known argument. ``--quantization-config`` is missing so that
-``--quant`` counts as ``--quantization``: 0.27 exits on it, older versions take it.
-"""
+# Also where it is ambiguous, `--quant` counts as `--quantization`: 0.27 exits on it, older versions take it.
+COMPLETED = vllm.OPTIONS - {"--quantization-config"}
+"""The arguments that the server completes from a beginning."""
 
-SHORT_ARGUMENTS: Mapping[str, str] = {
-    "-tp": "--tensor-parallel-size",
-    "-t": "--tensor-parallel-size",
-    "-pp": "--pipeline-parallel-size",
-    "-q": "--quantization",
-}
-"""vLLM's short names for arguments that rules are about. ``-t`` is argparse's abbreviation of ``-tp``."""
+SHORT_ARGUMENTS: Mapping[str, str] = {**vllm.SHORT, "-t": "--tensor-parallel-size"}
+"""vLLM's short names. ``-t`` is argparse's abbreviation of ``-tp``."""
 
 RAY_HEAD = "--head"
 """No abbreviation in the pod of a leader, whose script may have ``ray start --head`` as well."""
@@ -110,27 +93,29 @@ EXPANDED = re.compile(r"(-[^=]*)?\$\(")
 """A variable of the pod where the name of an argument stands, or as an entry of its own."""
 STARTS_SERVER = re.compile(r"(^|/)vllm$|vllm\.entrypoints")
 """The program of a command line that starts the server."""
+SEPARATORS = frozenset({"&&", "||", "|", "&", "|&", "then", "fi", "done"})
+"""Words of a shell after which another command may stand."""
 JOINED = re.compile(r"^-q(?=[a-z][a-z0-9_-]{2,}$)")
 """argparse takes the value of an option of one letter also without a space: ``-qawq``."""
 
 
-def _meanings(name: str) -> list[str]:
-    """The known arguments and their neighbours that begin with ``name``, or only that of exactly this name."""
-    names = KNOWN_ARGUMENTS | NEIGHBOURS
-    return [name] if name in names else sorted(one for one in names if one.startswith(name))
+def meanings(name: str) -> list[str]:
+    """The arguments that begin with ``name``, or only that of exactly this name."""
+    exact = name in vllm.OPTIONS or name in vllm.REMOVED or name in KNOWN_ARGUMENTS
+    return [name] if exact else sorted(one for one in COMPLETED if one.startswith(name))
 
 
 def expanded(written: str) -> str:
     """The name by which the server knows an argument: without underscores and keys, and in full.
 
-    argparse completes an unambiguous beginning: ``--por`` is ``--port``. A name that no rule is about stays as it is,
-    but for its underscores.
+    argparse completes an unambiguous beginning: ``--por`` is ``--port``. A name that the server does not have stays as
+    it is, but for its underscores.
     """
     if not written.startswith("--"):
         return SHORT_ARGUMENTS.get(written, written)
     name = written.replace("_", "-")
-    meanings = _meanings(name.partition(".")[0])
-    return meanings[0] if len(meanings) == 1 and meanings[0] in KNOWN_ARGUMENTS else name
+    full = meanings(name.partition(".")[0])
+    return full[0] if len(full) == 1 else name
 
 
 class Argument(NamedTuple):
@@ -180,15 +165,46 @@ def read(argv: Iterable[str]) -> list[Argument]:
     return result
 
 
-def takes_shutdown_timeout(image: str) -> bool:
-    """Whether the server supports ``--shutdown-timeout``, by the image's name and tag; an image of unknown version does
-    not.
-    """
+def _starts(argv: Sequence[str]) -> list[int]:
+    return [
+        position
+        for position, (before, word) in enumerate(pairwise(["", *argv]))
+        if (word == "serve" and re.search(r"(^|/)vllm$", before)) or re.match(r"vllm\.entrypoints\..*api_server", word)
+    ]
+
+
+def servers(argv: Sequence[str]) -> int:
+    """How often a command line, which may be a script, starts vLLM's server."""
+    return len(_starts(argv))
+
+
+def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:
+    """The words that vLLM's server gets: those behind its start, or all of a container without a ``command``."""
+    starts = _starts(argv)
+    if not starts:
+        return () if command else argv
+    words = argv[starts[0] + 1 :]
+    return words[: next((at for at, word in enumerate(words) if word in SEPARATORS or word.endswith(";")), len(words))]
+
+
+def hides_words(argv: Iterable[str]) -> bool:
+    """Whether a variable stands where arguments may be: ``$ARGS``, ``$@``, ``$(EXTRA)``."""
+    return any(word.startswith("$") or EXPANDED.match(word) for word in argv)
+
+
+def vllm_version(image: str) -> tuple[int, ...] | None:
+    """The version (major, minor) of the server, by the image's name and tag; ``None`` if these do not tell."""
     name, _, tag = image.split("@")[0].rpartition(":")
     if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
-        return False
+        return None
     version = version_of(tag)
-    return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
+    return None if version is None else version[:2]
+
+
+def takes_shutdown_timeout(image: str) -> bool:
+    """Whether the server supports ``--shutdown-timeout``; an image of unknown version does not."""
+    version = vllm_version(image)
+    return version is not None and version >= SHUTDOWN_TIMEOUT_SINCE
 
 
 def owned_arguments(image: str) -> Mapping[str, str]:
@@ -197,15 +213,14 @@ def owned_arguments(image: str) -> Mapping[str, str]:
     return {**OWNED_ARGUMENTS, **drains}
 
 
-def _misspelt(name: str, kind: Accelerator, owned: Mapping[str, str]) -> Iterator[Finding]:
-    meant = difflib.get_close_matches(name, (*owned, *kind.refused_arguments), n=1, cutoff=0.92)
-    if name.startswith("--") and meant and name.replace("--no-", "--") != meant[0]:
-        advice = owned.get(meant[0], f"remove {meant[0]}")
+def spaced(word: str, rule: str) -> Iterator[Finding]:
+    """An argument and its value are two entries of a list, or joined by ``=``."""
+    if match := TWO_IN_ONE.match(word):
         yield Finding(
-            kind.rule("server-argument"),
-            f"{name} looks like a misspelling of {meant[0]}: the server exits on unknown arguments",
-            fix=advice,
-            severity="warning",
+            rule,
+            f"{match[1]} and its value are in one entry: the server treats the whole entry as the name of an argument",
+            allowed=f"{match[1]}=VALUE, or two entries",
+            fix=f"write {match[1]}={word[match.end() :].strip()}",
         )
 
 
@@ -220,14 +235,8 @@ def server_arguments(
     rule = kind.rule("server-argument")
     single: list[str] = []
     for word in argv:
-        if spaced := TWO_IN_ONE.match(word):
-            yield Finding(
-                rule,
-                f"{spaced[1]} and its value are in one entry: the server treats the whole entry as the name of an "
-                "argument",
-                allowed=f"{spaced[1]}=VALUE, or two entries",
-                fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
-            )
+        if TWO_IN_ONE.match(word):
+            yield from spaced(word, rule)
         elif owned and EXPANDED.match(word):
             yield Finding(
                 rule,
@@ -246,10 +255,10 @@ def server_arguments(
             yield Finding(rule, f"{argument.shown}: {kind.refused_arguments[name]}", fix=f"remove {written}")
         elif name in owned:
             yield Finding(rule, f"{argument.shown} must not be set here: {owned[name]}", fix=f"remove {written}")
-        elif owned and len(meanings := _meanings(name)) > 1:
-            problem = f"{written} abbreviates several arguments of the server: {', '.join(meanings)}"
+        elif owned and len(several := meanings(name)) > 1:
+            problem = f"{written} abbreviates several arguments of the server: {', '.join(several)}"
             yield Finding(rule, problem, fix="write the name in full")
-        elif argument.abbreviated and completes and (owned or written != RAY_HEAD):
+        elif argument.abbreviated and completes and name in KNOWN_ARGUMENTS and (owned or written != RAY_HEAD):
             problem = f"{argument.shown}: a server that has another argument with this beginning exits"
             yield Finding(rule, problem, allowed=name, fix=f"write {name}, or remove it")
         elif name == "--quantization" and value not in kind.quantizations:
@@ -270,8 +279,6 @@ def server_arguments(
             problem = f"{name} is given {in_full.count(name)} times: the server keeps only the last one"
             yield Finding(rule, problem, fix=f"write all adapters after one {name}")
             in_full = [one for one in in_full if one != name]
-        elif owned:
-            yield from _misspelt(name, kind, owned)
 
 
 def _connects(argument: Argument, kind: Accelerator) -> bool:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import pytest
 
 from components.fresh_apis import PAUSE_SECONDS, RETRIES, pause
+from llmd_gke.graph.resources import ResourceNode
+from tests.components.conftest import Record
+
+MUCH: dict[str, object] = {
+    "llmd-gke:budget": {"usdPerMonth": 40000, "billingAccount": "012345-6789AB-CDEF01"},
+    "llmd-gke:storage": {"buckets": ["weights-1"]},
+}
 
 OFF = (
     "googleapi: Error 403: Compute Engine API has not been used in project 1 before or it is disabled. "
@@ -49,3 +56,23 @@ def test_it_is_given_up_after_five_minutes() -> None:
     assert pause("create", [OFF] * RETRIES) == PAUSE_SECONDS
     assert pause("create", [OFF] * (RETRIES + 1)) is None
     assert PAUSE_SECONDS * RETRIES == 300
+
+
+def test_every_resource_that_may_be_the_first_of_its_api_is_tried_again(record: Record) -> None:
+    def api(node: ResourceNode) -> str:
+        return node.type.partition("/")[0]
+
+    graph = record(MUCH, stack="prod")
+    google = [node for node in graph.nodes.values() if node.type.startswith("gcp:") and node.custom]
+    first = [
+        node
+        for node in google
+        if "projects/service" not in node.type
+        and not any(
+            api(graph.nodes[urn]) == api(node) and "projects/service" not in graph.nodes[urn].type
+            for urn in graph.before(node)
+            if urn in graph.nodes
+        )
+    ]
+    assert {"gcp:billing", "gcp:storage", "gcp:monitoring", "gcp:projects", "gcp:compute"} <= set(map(api, first))
+    assert [node.urn for node in first if not node.tried_again] == []

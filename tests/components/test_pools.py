@@ -72,6 +72,7 @@ def test_flex_start_is_not_repaired_and_has_an_end(record: Record) -> None:
         assert (config["flexStart"], config["maxRunDuration"]) == (True, seconds)
         assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
         assert pool.inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
+        assert "upgradeSettings" not in pool.inputs, "GKE upgrades these hosts in a way of its own"
         assert pool.inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
         assert "nodeCount" not in pool.inputs
 

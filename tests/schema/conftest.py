@@ -190,7 +190,7 @@ VARIANTS: dict[str, tuple[str, Table]] = {
         {
             "llmd-gke:tpuPools": POOLS,
             "llmd-gke:models": [
-                {**QWEN, "extraArgs": ["--lora-modules", "sql=/adapters/sql"]},
+                {**QWEN, "extraArgs": ["--enable-lora", "--lora-modules", "sql=/adapters/sql"]},
                 {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
             ],
             "llmd-gke:frontDoor": {

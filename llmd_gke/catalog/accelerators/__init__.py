@@ -90,7 +90,5 @@ def topologies(machine_type: str) -> tuple[str, ...]:
 def find_slice(machine_type: str, topology: str) -> Slice | None:
     """The slice, or ``None`` where the machine type cannot form the topology."""
     family = family_of(machine_type)
-    if family is None or topology not in family.shapes[machine_type]:
-        return None
-    machine = next(m for m in family.machines if m.name == machine_type)
-    return Slice(machine, topology)
+    slices = () if family is None else family.slices()
+    return next((one for one in slices if (one.machine.name, one.topology) == (machine_type, topology)), None)

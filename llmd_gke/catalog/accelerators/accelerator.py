@@ -38,15 +38,29 @@ class ChipPrice:
 
 @dataclass(frozen=True)
 class Slice:
-    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together."""
+    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together.
+
+    ``devices_per_chip``: that of the :class:`Family`.
+    """
 
     machine: MachineType
     topology: str
+    devices_per_chip: int = 1
 
     @property
     def chips(self) -> int:
         """Chips of the whole slice."""
         return prod(int(side) for side in self.topology.split("x"))
+
+    @property
+    def devices(self) -> int:
+        """Devices of the whole slice, among which a server divides its model."""
+        return self.chips * self.devices_per_chip
+
+    @property
+    def devices_per_host(self) -> int:
+        """Devices of each node."""
+        return self.machine.chips * self.devices_per_chip
 
     @property
     def hosts(self) -> int:
@@ -64,6 +78,7 @@ class Family:
     """One TPU generation.
 
     ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
+    Requests, labels, quotas and prices count chips; servers count devices, of which a chip has ``devices_per_chip``.
     ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
     offers it, ``flex_start_zones`` those in which it is also offered with ``capacity: flex-start``; ``prices`` are list
     prices by region. The dates of both are in :mod:`llmd_gke.catalog.zones`.
@@ -84,12 +99,13 @@ class Family:
     prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
     minimum_gke: str | None = None
     workload_policy: bool = False
+    devices_per_chip: int = 1
 
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""
         for machine in self.machines:
             for topology in self.shapes[machine.name]:
-                yield Slice(machine, topology)
+                yield Slice(machine, topology, self.devices_per_chip)
 
 
 @dataclass(frozen=True)
@@ -119,6 +135,8 @@ class Accelerator:
     """GKE's metric of the utilization of a node's chips, in per cent, by its PromQL name."""
     utilization_source: str
     """The page of Google's own alert on :attr:`utilization`."""
+    memory_port: int
+    """The port of a server's container where GKE reads the memory in use; without it there is no such metric."""
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 
@@ -161,8 +179,8 @@ class Accelerator:
         return f"{self.name.lower()}-{about}"
 
     def has_machine(self, machine_type: str) -> bool:
-        """Whether a machine type is a host of this kind, by its name."""
-        return self.machine_names.match(machine_type) is not None
+        """Whether a machine type is a host of this kind, by its name, also in capitals."""
+        return self.machine_names.match(machine_type.lower()) is not None
 
     def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
         """The labels that identify the nodes of a slice; GKE rejects pods whose node selector lacks the first two."""

@@ -6,7 +6,9 @@ State of the facts: 2026-08-22. Sources:
 * https://github.com/AI-Hypercomputer/xpk ``src/xpk/core/system_characteristics.py`` @367c8382 (topologies, hosts)
 * https://github.com/GoogleCloudPlatform/cluster-toolkit ``pkg/config/hardware.go`` @10470803 (2-D topologies)
 * https://github.com/vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments,
-  quantization methods), ``tpu_inference/envs.py`` (variables)
+  quantization methods), ``tpu_inference/envs.py`` (variables), ``tpu_inference/utils.py`` ``get_device_hbm_limit``
+  (devices of a chip: a tpu7x device has half of the chip's memory, a v4, v5p or v6e device all of it: megacore)
+* https://github.com/AI-Hypercomputer/tpu-recipes ``inference/ironwood/vLLM`` @c8cfe2f (parallelism on tpu7x)
 
 Three vocabularies exist for the same hardware and must not be mixed (they broke more than one tool, see
 skypilot-org/skypilot#5024): the Cloud TPU API says ``v6e-4``, GKE's node label ``tpu-v6e-slice``, quota ``CT6E``.
@@ -151,6 +153,7 @@ FAMILIES: tuple[Family, ...] = (
         # "Creation of a managed instance group with tpu7x-standard-4t machine type with placement policy is not
         # supported. Use workload policy instead." (vllm-project/ci-infra#547)
         workload_policy=True,
+        devices_per_chip=2,
     ),
 )
 
@@ -165,6 +168,8 @@ TPU = Accelerator(
     node_names="gke-tpu-.+",
     utilization="kubernetes_io:node_accelerator_tensorcore_utilization",
     utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
+    # "Port to export TPU runtime metrics" (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#runtime-metrics).
+    memory_port=8431,
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it accepts requests; without this, the first requests would wait for compilation.

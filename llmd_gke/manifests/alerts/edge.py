@@ -19,6 +19,8 @@ DOOR_CHECK = (
     " The check of a front door asks for /v1/models without a key, and passes if the answer is 401: it fails with DNS, "
     "certificate, firewall, load balancer, route or the door's proxies, not with a model."
 )
+WAS_REACHED = "7d"
+"""How long an endpoint that was reached once counts as one that should be."""
 DAYS_LEFT = 21
 """Days before a certificate expires from which an alert fires. Google renews certificates that it manages about 30 days
 before they expire."""
@@ -98,15 +100,16 @@ def _errors(settings: StackSettings) -> Alert:
 
 def _unreachable(settings: StackSettings) -> Alert:
     passed = _uptime(settings, Google.UPTIME_PASSED)
+    was_reached = f"max by (check_id) (max_over_time({passed}[{WAS_REACHED}])) > 0"
     return Alert(
         name="EndpointUnreachable",
-        expression=f"avg by (check_id) (avg_over_time({passed}[5m])) < {HALF:g}",
+        expression=f"avg by (check_id) (avg_over_time({passed}[5m])) < {HALF:g} and on (check_id) {was_reached}",
         seconds=2 * MINUTE,
         severity="critical",
         origin="google",
         means="More than half of Google's checks from outside do not reach a model's health endpoint through the "
-        "gateway: DNS, certificate, firewall, load balancer, route, or all of the model's replicas."
-        + (DOOR_CHECK if checks_front_door(settings) else ""),
+        "gateway: DNS, certificate, firewall, load balancer, route, or all of the model's replicas. Some reached it "
+        "within the last week, so this is not its first start." + (DOOR_CHECK if checks_front_door(settings) else ""),
         do=(
             "`llmd-gke smoke --stack STACK` from outside the VPC says which step fails.",
             "If ModelHasNoReadyReplica also fires, begin there.",
@@ -134,6 +137,8 @@ def _certificate(settings: StackSettings) -> Alert:
 
 
 def _uptime(settings: StackSettings, metric: Google) -> str:
-    """Expression of an uptime metric. The ID of a check is :func:`check_name` with a suffix added by Google."""
+    """Expression of an uptime metric. The ID of a check is :func:`check_name`, a hyphen, and eleven characters of
+    base64url, such as ``demogroup-uptime-check-f-UeocjSHdQ``; by their number no longer name of a check matches.
+    """
     names = "|".join(_check_names(settings))
-    return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_]+"}}'
+    return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_-]{{11}}"}}'

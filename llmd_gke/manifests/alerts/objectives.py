@@ -114,13 +114,13 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
     ours = SameObjectives([model], model.name).select(settings)
     return Alert(
         name="PickerMetricsAbsent",
-        expression=f"absent({Picker.READY}{ours})",
+        expression=f"absent({Picker.READY}{ours}) and on () max_over_time({Picker.READY}{ours}[1d])",
         seconds=5 * MINUTE,
         severity="critical",
         origin="scraped",
         means="There have been no metrics from the model's endpoint picker for ten minutes (this alert's five, after "
-        "PromQL's five). Either the picker is down and requests fail, or the collectors cannot reach it and other "
-        "alerts of the model cannot fire.",
+        "PromQL's five), and there were some within the last day. Either the picker is down and requests fail, or the "
+        "collectors cannot reach it and other alerts of the model cannot fire.",
         do=(
             "Does the model answer? `llmd-gke smoke --stack STACK`.",
             "`kubectl get pods -l app.kubernetes.io/component=llminferenceservice-router-scheduler` in its namespace.",

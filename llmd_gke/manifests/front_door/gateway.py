@@ -95,13 +95,17 @@ def gateway_class() -> JsonObject:
     return {"apiVersion": GATEWAY_API, "kind": "GatewayClass", "metadata": metadata, "spec": spec}
 
 
-def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
-    """The Envoys: replicas on different nodes, an ordinary Service, an access log with the caller."""
+def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE, *, system_nodes: int = 1) -> JsonObject:
+    """The Envoys: replicas on different nodes, an ordinary Service, an access log with the caller.
+
+    ``system_nodes``: how many nodes for them always run. With several, a replica rather waits for its node: GKE's
+    scheduler prefers nodes that are full already, and one node's failure would take the only way in.
+    """
     labels: JsonObject = dict(front_door.PROXY_LABELS)
     spread: JsonObject = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "ScheduleAnyway",
+        "whenUnsatisfiable": "ScheduleAnyway" if system_nodes < 2 else "DoNotSchedule",
         "labelSelector": {"matchLabels": labels},
     }
     container: JsonObject = {
@@ -138,7 +142,8 @@ def _access_log() -> JsonObject:
         "caller": f"%REQ({front_door.CALLER_HEADER})%",
         "model": f"%REQ({front_door.MODEL_HEADER})%",
         "method": "%REQ(:METHOD)%",
-        "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+        # Without the query, in which some clients send their key.
+        "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
         "status": "%RESPONSE_CODE%",
         "flags": "%RESPONSE_FLAGS%",
         "milliseconds": "%DURATION%",
@@ -204,6 +209,8 @@ def _provider(issuer: TokenIssuerSettings) -> JsonObject:
         "issuer": issuer.issuer,
         "audiences": audiences,
         "remoteJWKS": {"uri": issuer.jwks_uri, "cacheDuration": "300s"},
+        # Envoy Gateway's default also takes the query's access_token, which every proxy on the way logs.
+        "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
         "claimToHeaders": [{"claim": issuer.caller_claim, "header": front_door.CALLER_HEADER}],
     }
 
@@ -230,7 +237,10 @@ def clients(door: FrontDoorSettings) -> JsonObject:
         {
             "targetRefs": [TARGET],
             "connection": {"bufferLimit": f"{door.max_body_mb}Mi"},
-            "headers": {"earlyRequestHeaders": early},
+            # The default rejects the request, before the check of keys, with a 503 of the load balancer.
+            "headers": {"earlyRequestHeaders": early, "withUnderscoresAction": "DropHeader"},
+            # The default redirects to the path with `/` instead of `%2f`, before the check of keys.
+            "path": {"escapedSlashesAction": "RejectRequest"},
             # A slowly sent request occupies a buffer; answers have no time limit here.
             "timeout": {"http": {"requestReceivedTimeout": "120s"}},
         },

@@ -41,8 +41,9 @@ def kept(
         Named("ai-namespace", pod_security.namespace(front_door.AI_NAMESPACE, "baseline")),
     ]
     named_models = [model.namespace for model in models]
-    closed = firewall.policies(door, network, named_models, private_nodes=private_nodes)
-    closed = {key: policy for key, policy in closed.items() if network_policies or key == firewall.PROXIES}
+    # Policies are switched off where the control plane is outside of the private ranges.
+    closed = firewall.policies(door, network, named_models, private_nodes=private_nodes and network_policies)
+    closed = {key: policy for key, policy in closed.items() if network_policies or key in firewall.ALWAYS}
     guards = named(closed, *names([NAMESPACE], spaces))
     ready = names([NAMESPACE], spaces, guards)
     crds = [releases.crds(), releases.ai_crds(chart_folder, mirrors)]
@@ -70,6 +71,7 @@ def serving(
     security_policy: str | None,
     caller_keys: JsonObject | None,
     iap_secret: str | None,
+    system_nodes: int = 1,
 ) -> list[Named]:
     """The Gateway with its Envoys and policies, what ``/v1/models`` answers, and the route at the load balancer.
 
@@ -102,7 +104,7 @@ def serving(
     iap = None if door.access is None else door.access.iap
     access = named(edge.policies(models, iap, security_policy), *CONTROLLERS, *names(client))
     result = [
-        Named("proxies", gateway.envoy_proxy(door, mirrors), CONTROLLERS),
+        Named("proxies", gateway.envoy_proxy(door, mirrors, system_nodes=system_nodes), CONTROLLERS),
         Named("class", gateway.gateway_class(), (*CONTROLLERS, "proxies")),
         *clients,
         *keys,

@@ -22,7 +22,8 @@ class BudgetSettings(Section):
     """Most USD per month of 730 hours, also the amount of Google's budget (default: 730 times ``usdPerHour``)."""
     billing_account: Annotated[str, Field(pattern=BILLING_ACCOUNT)] | None = None
     """Billing account of the project, ``012345-6789AB-CDEF01``: the program then makes a Google Cloud budget whose
-    alerts go to the account's administrators (default: none)."""
+    alerts go to the account's administrators (default: none). Its amount is the same number in the account's
+    currency."""
 
     @property
     def amount_per_month(self) -> float:

@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag
 from llmd_gke.catalog.front_door import MOST_COUNT
 from llmd_gke.rules.cloud_armor import RANGES_PER_RULE
 from llmd_gke.settings.sections.base import Section, Word
+from llmd_gke.settings.sections.formats import NOT_EMPTY
 
 IN_CLUSTER = "in-cluster"
 KEYS, ISSUER = "identity-keys", "identity-issuer"
@@ -53,9 +54,9 @@ class TokenIssuerSettings(Section):
 
     issuer: Word
     """The tokens' ``iss``, such as ``https://accounts.example.com``."""
-    audiences: tuple[str, ...] = Field(strict=False, min_length=1, max_length=8)
+    audiences: tuple[Annotated[str, Field(pattern=NOT_EMPTY)], ...] = Field(strict=False, min_length=1, max_length=8)
     """Accepted values of the tokens' ``aud``, at least one."""
-    caller_claim: str
+    caller_claim: Annotated[str, Field(pattern=NOT_EMPTY)]
     """The claim that contains the caller's name, such as ``team``."""
     jwks_uri: Word
     """HTTPS address of the issuer's public keys."""

@@ -11,8 +11,9 @@ from llmd_gke import gateways
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import schedule
+from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
-from llmd_gke.settings.sections.formats import SERVED_NAME, VARIABLE
+from llmd_gke.settings.sections.formats import VARIABLE
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
@@ -67,9 +68,11 @@ class ModelSettings(Section):
     served_model_name: Annotated[str, Field(pattern=SERVED_NAME)] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
-    """Chips that share one layer (default: all chips of the slice)."""
+    """Devices that share one layer (default: all devices of the slice, divided by other parallelisms in
+    ``extra_args``). A chip of tpu7x is two devices, of other families one."""
     pipeline_parallel: Annotated[int, Field(ge=1)] | None = None
-    """Pipeline stages (default: 1); stages times ``tensor_parallel`` must equal the slice's chips. Multi-host only."""
+    """Pipeline stages: the slice's hosts (default: 1); stages times ``tensor_parallel`` must equal the slice's devices.
+    Multi-host only."""
     experimental_multi_host: bool = False
     """Allow the model to run on a slice with several hosts, see ``docs/models.md`` (default: false)."""
     prefix_caching: bool = True

@@ -13,12 +13,14 @@ from llmd_gke.rules import (
     models,
     multi_host,
     names,
+    parallelism,
     paths,
     pods,
     scaling,
     schedule,
     scheduling,
     vllm_arguments,
+    vllm_parser,
 )
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
@@ -35,9 +37,13 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
     yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
     yield from locate(f"{key}.image", model.image, models.image(model.image))
+    yield from locate(f"{key}.image", model.image, models.image_hardware(model.image))
+    yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri))
     owned = vllm_arguments.owned_arguments(model.image)
     findings = vllm_arguments.server_arguments(model.extra_args, owned=owned)
     yield from locate(f"{key}.extraArgs", list(model.extra_args), findings)
+    findings = vllm_parser.settings(model.extra_args, model.image, owned=owned)
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, f"{key}.image")
     for index, one in enumerate(model.env):
         findings, at = environment.variable(one.name, one.value, one.secret, one.key), f"{key}.env[{index}]"
         yield from locate(at, one.name, findings, at)
@@ -97,15 +103,19 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.pool", model.pool, findings, *needs)
     if shape.multi_host and not model.experimental_multi_host:
         return
-    for finding in multi_host.split(model.tensor_parallel, model.pipeline_parallel, shape):
-        tensor = finding.rule == "tensor-parallel"
-        value = model.tensor_parallel if tensor else model.pipeline_parallel
-        yield SettingFinding(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding, needs)
+    at = {
+        "tensor-parallel": ("tensorParallel", model.tensor_parallel),
+        "pipeline-parallel": ("pipelineParallel", model.pipeline_parallel),
+        "data-parallel": ("extraArgs", list(model.extra_args)),
+    }
+    for finding in parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, shape):
+        name, value = at[finding.rule]
+        yield SettingFinding(f"{key}.{name}", value, finding, needs)
+    tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, shape)
+    findings = models.tensor_heads(model.uri, tensor)
+    yield from locate(f"{key}.uri", model.uri, findings, *needs, f"{key}.tensorParallel", f"{key}.extraArgs")
     findings = multi_host.compile_cache(model.compile_cache, shape)
     yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
-    if model.tensor_parallel is not None:
-        findings = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
-        yield from locate(f"{key}.tensorParallel", model.tensor_parallel, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):
         yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb), *needs)
     yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology), *needs)

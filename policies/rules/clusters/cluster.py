@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from llmd_gke.catalog import versions
 from llmd_gke.gateways.gke import CLASS_PREFIX, PROXY_SUBNET_PURPOSE
@@ -28,6 +29,24 @@ def _ai_zones(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]
 def _hardening(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     check = node_pools.cluster_hardening if subject.kind == CLUSTER else node_pools.node_hardening
     yield from check(subject.node)
+
+
+def _pairs(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    check = node_pools.cluster_pairs if subject.kind == CLUSTER else node_pools.pairs
+    yield from check(subject.node)
+
+
+def _pools_of_clusters(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    clusters = list(program.of(CLUSTER))
+    for pool in program.of(NODE_POOL):
+        name = (pool.node.get("cluster").text() or "").rpartition("/")[2]
+        names = [owner.node.get("name").text() for owner in clusters]
+        owners = [owner for owner, its in zip(clusters, names, strict=True) if name and its == name]
+        if not owners and len(clusters) == 1 and not (name and names[0]):
+            owners = clusters
+        for owner in owners if not pool.inline else ():
+            for finding in node_pools.in_cluster(pool.node, owner.node):
+                yield StackFinding(pool, replace(finding, rule="node-pool-cluster"))
 
 
 def _missing_proxies(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -124,6 +143,30 @@ NODE_HARDENING = Rule(
 )
 
 
+NODE_POOL_FIELDS = Rule(
+    name="node-pool-fields",
+    title="Node pools and clusters have no fields that GKE refuses together",
+    why="Each of the fields is valid alone: GKE refuses the pair when it creates the resource, minutes into an update, "
+    "or the fields undo each other's work with every update.",
+    sources=(
+        "https://github.com/hashicorp/terraform-provider-google/issues/18341",
+        "https://github.com/AI-Hypercomputer/xpk/issues/900",
+        "https://github.com/hashicorp/terraform-provider-google/issues/844",
+    ),
+    kinds=(NODE_POOL, CLUSTER),
+    check_resource=_pairs,
+)
+
+NODE_POOL_CLUSTER = Rule(
+    name="node-pool-cluster",
+    title="Node pools fit their cluster",
+    why="GKE looks for the cluster in the location of the node pool, and a release channel excludes nodes that are "
+    "neither upgraded nor repaired.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/release-channels",),
+    kinds=(NODE_POOL, CLUSTER),
+    check_stack=_pools_of_clusters,
+)
+
 PROXY_SUBNET = Rule(
     name="proxy-subnet",
     title="Proxy-only subnets are active and large enough",
@@ -160,6 +203,8 @@ RULES = (
     WORKLOAD_IDENTITY,
     AI_ZONE,
     NODE_HARDENING,
+    NODE_POOL_FIELDS,
+    NODE_POOL_CLUSTER,
     PROXY_SUBNET,
     MISSING_PROXIES,
     ORDINARY_POOL,

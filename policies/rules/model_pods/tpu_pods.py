@@ -46,7 +46,9 @@ def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Findi
             yield from multi_host.group(spec.get("parallelism"), pod)
         return
     for pod in model_pods(subject):
-        yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Input(None))
+        service = spec.get("parallelism") if subject.kind in KSERVE else Input(None)
+        preset = subject.kind == LLM_SERVICE
+        yield from tpu_pods.tensor_parallel(pod, service, complete=_complete(subject), preset=preset)
 
 
 def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -61,6 +63,11 @@ def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding
         yield from pods.server_arguments(pod, kind=TPU if tpu else None)
     if tpu and subject.kind in KSERVE:
         yield from serving.kv_offloading(subject.spec, TPU)
+
+
+def _image(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        yield from tpu_pods.image_hardware(pod)
 
 
 def _environment(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -82,11 +89,12 @@ TPU_POD = Rule(
 
 TPU_PARALLELISM = Rule(
     name="tpu-parallelism",
-    title="Parallelism equals the chips of a TPU pod, or of the slice for a group of pods",
-    why="A pod must request all chips of its node; a server that uses fewer leaves paid chips idle, and one that "
-    "expects more does not start. With workers KServe creates `parallelism.pipeline` pods: if their number "
-    "differs from the slice's hosts, the group never becomes ready.",
-    sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
+    title="Parallelism equals the devices of a TPU pod, or of the slice for a group of pods",
+    why="A pod must request all chips of its node; a server that uses fewer devices leaves paid chips idle, and one "
+    "that expects more does not start. A chip of tpu7x is two devices, of other families one. Tensor, data and "
+    "pipeline parallelism are multiplied, and each is 1 by default. With workers KServe creates "
+    "`parallelism.pipeline` pods: if their number differs from the slice's hosts, the group never becomes ready.",
+    sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference", TPU_DOC),
     kinds=WORKLOADS,
     check_resource=_parallelism,
 )
@@ -119,6 +127,17 @@ TPU_ARGUMENTS = Rule(
     check_resource=_arguments,
 )
 
+IMAGE_HARDWARE = Rule(
+    name="image-hardware",
+    title="Images of TPU servers are built for TPU",
+    why="`vllm/vllm-openai` and other images for CUDA have no TPU backend: the server exits, on a host that is paid. "
+    "The hardware is read from the image's name.",
+    sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
+    kinds=WORKLOADS,
+    check_resource=_image,
+    opt_out="An image of your own for TPU whose name says something else: rename it, or set this rule to advisory.",
+)
+
 TPU_ENVIRONMENT = Rule(
     name="tpu-environment",
     title="TPU pods have no GPU settings and none that GKE sets itself",
@@ -131,4 +150,4 @@ TPU_ENVIRONMENT = Rule(
     severity="low",
 )
 
-RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, TPU_ENVIRONMENT)
+RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, IMAGE_HARDWARE, TPU_ENVIRONMENT)

@@ -12,6 +12,7 @@ from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode, load
 from llmd_gke.manifests.front_door import firewall, listing
 from llmd_gke.settings import load_stack
+from llmd_gke.settings.load import read_config
 from tests.components import kinds, test_resources
 from tests.components.conftest import DOOR, ROOT, Record
 from tests.components.front_door.conftest import KEYS
@@ -49,6 +50,14 @@ def test_what_holds_for_every_stack_holds_for_those_that_are_shipped_with_a_door
     graph = load(ROOT, stack)
     assert "baseUrl" in graph.outputs
     holds(graph)
+
+
+@pytest.mark.parametrize(("nodes", "otherwise"), [(1, "ScheduleAnyway"), (2, "DoNotSchedule")])
+def test_both_proxies_are_on_two_nodes_where_there_are_two(nodes: int, otherwise: str) -> None:
+    cluster = {**cast("Any", read_config(ROOT, "eu4a"))["llmd-gke:cluster"], "systemPool": {"minNodes": nodes}}
+    graph = load(ROOT, "eu4a", changes={"llmd-gke:cluster": cluster})
+    proxy = graph.find(f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy", "front-door-proxies")
+    assert f"'whenUnsatisfiable': '{otherwise}'" in str(spec(proxy))
 
 
 def test_a_stack_without_a_door_has_nothing_of_it(record: Record) -> None:
@@ -204,7 +213,9 @@ def test_without_network_policies_the_controllers_reach_any_control_plane_and_th
     )
     spaces = (front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE)
     guards = [node for node in of(kinds.NETWORK_POLICY)(graph) if metadata(node, "namespace") in spaces]
-    assert {node.name for node in guards} == {"front-door-allow-clients", "front-door-allow-collectors"}
+    assert {node.name.removeprefix("front-door-") for node in guards} == {
+        "proxies-default-deny", "allow-clients", "allow-gateway", "allow-collectors",
+    }  # fmt: skip
 
 
 def test_network_policies_arrive_as_written(graph: Graph) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, cast
 
 import pytest
@@ -34,21 +35,19 @@ def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("machine", "topology"), SLICES)
-def test_a_group_has_a_pod_for_each_host_and_its_server_spans_every_chip(
+def test_a_group_has_a_pod_for_each_host_and_its_server_spans_every_device(
     make_pool: MakePool, big: ModelSettings, machine: str, topology: str
 ) -> None:
     pool = make_pool(machine_type=machine, topology=topology)
     group = cast("Any", serving.service(big, pool))["spec"]["parallelism"]
-    sides = [int(side) for side in topology.split("x")]
-    chips = 1
-    for side in sides:
-        chips *= side
-    assert group["tensor"] * group["pipeline"] == chips
+    per_chip = 2 if machine.startswith("tpu7x") else 1
+    devices = prod(int(side) for side in topology.split("x")) * per_chip
+    assert group["tensor"] * group["pipeline"] == devices
     arguments = server_pod.server_arguments(big, pool)
-    assert arguments[arguments.index("--tensor-parallel-size") + 1] == str(chips)
+    assert arguments[arguments.index("--tensor-parallel-size") + 1] == str(devices)
     for role in ("template", "worker"):
         limits = spec_of(big, pool)[role]["containers"][0]["resources"]["limits"]
-        assert int(limits["google.com/tpu"]) == group["tensor"]
+        assert int(limits["google.com/tpu"]) * per_chip == group["tensor"]
 
 
 def test_layers_may_be_split_into_stages(make_model: MakeModel, slice_: TpuPoolSettings) -> None:

@@ -44,7 +44,9 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     assert resources["requests"]["google.com/tpu"] == str(host.chips)
     assert 0 < int(resources["requests"]["cpu"]) < host.vcpus
     assert 0 < int(resources["requests"]["memory"].removesuffix("G")) < host.memory_gb
-    assert server_pod.tensor_parallel(make_model(), pool) == host.chips
+    devices = host.chips * (2 if machine.startswith("tpu7x") else 1)
+    assert server_pod.tensor_parallel(make_model(), pool) == devices
+    assert server_pod.tensor_parallel(make_model(extra_args=("--data-parallel-size=1",)), pool) == devices
 
 
 def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:

@@ -47,20 +47,6 @@ def test_a_password_in_place_of_a_tag_is_not_repeated_where_it_cannot_be_recogni
 
 
 @pytest.mark.parametrize(
-    ("value", "machine", "topology", "fits"),
-    [
-        (4, "ct6e-standard-4t", "2x2", True),
-        (2, "ct6e-standard-4t", "2x2", False),
-        (8, "ct6e-standard-8t", "2x4", True),
-        (1, "ct6e-standard-4t", "4x4", True),  # multi-host: not this rule's business
-        (1, "unknown", "2x2", True),
-    ],
-)
-def test_tensor_parallelism_uses_every_chip_of_a_host(value: int, machine: str, topology: str, fits: bool) -> None:
-    assert (list(models.tensor_parallel(value, machine, topology)) == []) is fits
-
-
-@pytest.mark.parametrize(
     ("uri", "machine", "topology", "severity"),
     [
         ("hf://Qwen/Qwen3-4B", "ct6e-standard-1t", "1x1", None),

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from llmd_gke.catalog import accelerators, kserve, zones
 from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.manifests import naming, server_pod
-from llmd_gke.rules import multi_host, names, tpu_pools
+from llmd_gke.rules import multi_host, names, parallelism, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
@@ -165,17 +165,18 @@ parallel = some.one_of(some.none(), some.sampled_from([1, 2, 3, 4, 8, 16, 32, 64
 
 
 @given(some.sampled_from(SPREAD), parallel, parallel)
-def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_chip(
+def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_device(
     shape: Slice, tensor: int | None, pipeline: int | None
 ) -> None:
-    accepted = not list(multi_host.split(tensor, pipeline, shape))
+    accepted = not list(parallelism.split(tensor, pipeline, [], shape))
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", tensor_parallel=tensor, pipeline_parallel=pipeline)
     pool = TpuPoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
     arguments = server_pod.server_arguments(model, pool)
     used = int(arguments[arguments.index("--tensor-parallel-size") + 1])
     if "--pipeline-parallel-size" in arguments:
         used *= int(arguments[arguments.index("--pipeline-parallel-size") + 1])
-    assert accepted is (used == prod(map(int, shape.topology.split("x"))))
+    devices = prod(map(int, shape.topology.split("x"))) * (2 if shape.machine.name.startswith("tpu7x") else 1)
+    assert accepted is (used == devices and pipeline in (None, 1, devices // shape.devices_per_host))
 
 
 @given(some.sampled_from(SPREAD), some.integers(1, 70), some.one_of(some.none(), some.integers(1, 16)))
@@ -187,7 +188,8 @@ def test_a_group_is_accepted_exactly_when_it_is_the_slice(shape: Slice, pods: in
     accepted = not list(multi_host.group(Input(parallelism), Input({"nodeSelector": selector})))
     chips = prod(map(int, shape.topology.split("x")))
     machines = [machine for machine in family.machines if shape.topology in family.shapes[machine.name]]
-    fits = any(pods * machine.chips == chips for machine in machines) and each in (None, chips // pods)
+    devices = chips * family.devices_per_chip
+    fits = any(pods * machine.chips == chips for machine in machines) and each in (None, devices // pods)
     assert accepted is fits
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.rules import callers, egress, models, tracing, vllm_arguments
+from llmd_gke.catalog import versions, vllm
+from llmd_gke.catalog.accelerators import DEFAULT
+from llmd_gke.rules import callers, egress, models, tracing, vllm_arguments, vllm_parser
 from tests.abbreviations import VARIANTS
 
 QWEN, UNKNOWN = "hf://Qwen/Qwen3-4B", "hf://someone/a-model"
@@ -16,26 +18,22 @@ def test_an_argument_and_its_value_in_one_entry_are_told_apart() -> None:
     assert finding.fix == "write --max-num-seqs=64"
 
 
-@pytest.mark.parametrize("fits", [["--seed", "7"], ["--seed=7"], ['--limit={"a": 1, "b": 2}'], ['{"a b": 1}']])
-def test_values_with_spaces_are_no_such_entry(fits: list[str]) -> None:
-    assert list(vllm_arguments.server_arguments(fits)) == []
-
-
-def test_a_misspelt_argument_of_a_setting_is_a_warning_that_names_the_setting() -> None:
-    (finding,) = vllm_arguments.server_arguments(["--tensor-paralel-size=4"])
+def test_a_misspelt_argument_of_a_server_of_unknown_version_is_a_warning_that_names_the_setting() -> None:
+    (finding,) = vllm_parser.settings(["--tensor-paralel-size=4"], "example.com/fork:v3")
     assert finding.severity == "warning"
-    assert "looks like a misspelling of --tensor-parallel-size" in finding.problem
     assert finding.fix == "set tensorParallel"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["--enable-chunked-prefill", "--data-parallel-size", "--max-num-partial-prefills", "--kv-cache-dtype",
-     "--config-format", "--device-ids", "--quantization-config", "--max-num-scheduled-tokens", "--model-impl",
-     "--no-disable-log-stats", "--hf-config-path", "--api-server-count"],
-)  # fmt: skip
-def test_arguments_that_vllm_has_are_not_taken_for_misspelt_or_shortened_ones(name: str) -> None:
-    assert list(vllm_arguments.server_arguments([f"{name}=1"])) == []
+def test_arguments_that_take_the_place_of_removed_ones_exist() -> None:
+    named = [word.partition("=")[0] for _, instead in vllm.REMOVED.values() for word in instead.split()]
+    assert {word.partition(".")[0] for word in named if word.startswith("--")} <= vllm.OPTIONS
+    assert {*vllm.NEEDS, *vllm.NEEDS.values(), *vllm.PARSERS, *vllm.SHORT.values()} <= vllm.OPTIONS
+    assert not vllm.OPTIONS & vllm.REMOVED.keys()
+
+
+def test_the_recorded_arguments_are_those_of_the_pinned_image() -> None:
+    pinned = versions.pinned_image(DEFAULT.image)
+    assert vllm_arguments.vllm_version(f"{pinned.home}:{pinned.tag}") == vllm.VERSION
 
 
 @pytest.mark.parametrize(("name", "argv"), VARIANTS)

@@ -100,13 +100,13 @@ FAULTS: Mapping[str, Fault] = {
         {s.passed(region): s.level(1, BEGIN, 0) for region in s.REGIONS[:2]},
         BEGIN + 4,
         BEGIN + 7,
-        {"EndpointUnreachable": {"check_id": "llmd-qwen-Ab_12"}},
+        {"EndpointUnreachable": {"check_id": s.CHECK}},
     ),
     "the certificate ends in twenty days": Fault(
         {s.CERTIFICATE: s.level(22, BEGIN, 20)},
         BEGIN + 59,
         BEGIN + 60,
-        {"CertificateExpiring": {"check_id": "llmd-qwen-Ab_12"}},
+        {"CertificateExpiring": {"check_id": s.CHECK}},
     ),
     "first tokens take more than five seconds": Fault(
         s.histogram("vllm:time_to_first_token_seconds", s.FIRST_TOKEN, {"5": 0.8, "2.5": 0.5, "1": 0, "0.5": 0}, BEGIN),
@@ -195,6 +195,9 @@ HARMLESS: Mapping[str, Fault] = {
         },
         BEGIN + 10,
         BEGIN + 60,
+    ),
+    "a first start, before the picker wrote and a check passed": Fault(
+        {s.passed(region): s.level(0) for region in s.REGIONS}, 5, 60, missing=(s.READY,)
     ),
     "the first start of a model": Fault({s.READY: s.level(0)}, 5, 60),
     "one replica of the picker does not know the pods yet": Fault(

@@ -19,9 +19,11 @@ RESTARTS = (
     'namespace_name="models",pod_name="qwen-kserve-1",container_name="main"}'
 )
 KUBE_RESTARTS = f'kube_pod_container_status_restarts_total{{{KUBE},pod="qwen-kserve-1",container="main"}}'
+CHECK = "llmd-qwen-f-UeocjSHdQ"
+"""The ID that Google gives an uptime check: its name and eleven characters, of which one may be a hyphen."""
 CERTIFICATE = (
     'monitoring_googleapis_com:uptime_check_time_until_ssl_cert_expires{monitored_resource="uptime_url",'
-    'check_id="llmd-qwen-Ab_12"}'
+    f'check_id="{CHECK}"}}'
 )
 TENSORCORE = (
     'kubernetes_io:node_accelerator_tensorcore_utilization{monitored_resource="k8s_node",cluster_name="llmd",'
@@ -75,7 +77,7 @@ def passed(checker_region: str) -> str:
     """An uptime check from one place."""
     return (
         'monitoring_googleapis_com:uptime_check_check_passed{monitored_resource="uptime_url",'
-        f'check_id="llmd-qwen-Ab_12",checker_location="{checker_region}"}}'
+        f'check_id="{CHECK}",checker_location="{checker_region}"}}'
     )
 
 

@@ -20,7 +20,6 @@ from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
 from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
 from localcloud.google_api.rules import projects
-from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import ALL
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
@@ -29,8 +28,6 @@ ADMIN = "_emulator"
 """First segment of paths that address the emulator itself."""
 
 LOADED = ALL
-NEEDED = frozenset(kind.api for kind in KINDS.values())
-"""APIs whose methods a project can use once it has enabled the API."""
 
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
@@ -129,7 +126,7 @@ class Emulator:
         if wrong:
             raise ApiError(400, "\n".join(wrong))
         request = Request(cloud=self.cloud, method=method, path=path, host=host, at=at, query=query, body=body)
-        if host in NEEDED and request.project:
+        if request.project:
             with self.cloud.state() as cloud_state:
                 projects.require(cloud_state, request.project, host)
         return request

@@ -40,6 +40,7 @@ def emulated(target: Target) -> Generator[None]:
     with ExitStack() as ends:
         try:
             cloud = ends.enter_context(running(_folder(target.workdir, ends)))
+            cloud.look()  # a damaged file is named before anything is asked
             with cloud.state() as cloud_state:
                 if not cloud_state.enabled(target.settings.project):
                     cloud_state.enable(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from localcloud.google_api.rules.forwarding import address_free
 from localcloud.google_api.rules.references import (
     ADDRESS,
-    API,
     NODE_POOL,
     SUBNETWORK,
     link,
@@ -91,7 +90,6 @@ KINDS: dict[str, ResourceType] = {
     ADDRESS: ResourceType(
         id="projects/{project}/regions/{region}/addresses/{name}",
         title="Address",
-        api=API,
         computed=_address_outputs,
         delete=address_free,
         create=_address_create,
@@ -99,13 +97,11 @@ KINDS: dict[str, ResourceType] = {
     "gcp:compute/regionSslPolicy:RegionSslPolicy": ResourceType(
         id="projects/{project}/regions/{region}/sslPolicies/{name}",
         title="RegionSslPolicy",
-        api=API,
         computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
     ),
     "gcp:compute/regionSslCertificate:RegionSslCertificate": ResourceType(
         id="projects/{project}/regions/{region}/sslCertificates/{name}",
         title="RegionSslCertificate",
-        api=API,
         computed=lambda target: (
             plain_outputs(target)
             | {"certificateId": int(digits(target.id, 9)), "expireTime": "2027-01-01T00:00:00.000-08:00"}
@@ -114,7 +110,6 @@ KINDS: dict[str, ResourceType] = {
     "gcp:compute/resourcePolicy:ResourcePolicy": ResourceType(
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
         title="ResourcePolicy",
-        api=API,
         computed=lambda target: {"selfLink": link(target)},
         update=_policy_renamed,
         delete=_policy_free,

@@ -25,8 +25,6 @@ from localcloud.google_api.rules.resource_type import (
 from localcloud.product import versions, zones
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
-API = "container.googleapis.com"
-
 CHANNEL_DEFAULT = "1.35.2-gke.1751000"
 """Version of a cluster that does not ask for a newer one."""
 
@@ -157,7 +155,6 @@ KINDS: dict[str, ResourceType] = {
     CLUSTER: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{name}",
         title="Cluster",
-        api=API,
         computed=_cluster_outputs,
         create=_cluster_create,
         update=_cluster_update,
@@ -166,7 +163,6 @@ KINDS: dict[str, ResourceType] = {
     NODE_POOL: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
         title="NodePool",
-        api=API,
         # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
         computed=lambda _: {
             "instanceGroupUrls": [],

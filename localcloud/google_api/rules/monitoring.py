@@ -20,7 +20,6 @@ from localcloud.google_api.rules.monitoring_validation import (
 from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, texts
 
-API = "monitoring.googleapis.com"
 CHANNEL = "gcp:monitoring/notificationChannel:NotificationChannel"
 POLICY = "gcp:monitoring/alertPolicy:AlertPolicy"
 DASHBOARD = "gcp:monitoring/dashboard:Dashboard"
@@ -96,7 +95,6 @@ KINDS: dict[str, ResourceType] = {
     CHANNEL: ResourceType(
         id="projects/{project}/notificationChannels/",
         title="NotificationChannel",
-        api=API,
         computed=lambda target: {**_named(target), "verificationStatus": ""},
         create=_channel,
         update=lambda cloud_state, target, _: _channel(cloud_state, target),
@@ -105,7 +103,6 @@ KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
         id="projects/{project}/alertPolicies/",
         title="AlertPolicy",
-        api=API,
         computed=_named,
         create=_policy,
         update=lambda cloud_state, target, _: _policy(cloud_state, target),
@@ -113,14 +110,12 @@ KINDS: dict[str, ResourceType] = {
     DASHBOARD: ResourceType(
         id="projects/{project}/dashboards/",
         title="Dashboard",
-        api=API,
         create=_dashboard,
         update=lambda cloud_state, target, _: _dashboard(cloud_state, target),
     ),
     UPTIME_CHECK: ResourceType(
         id="projects/{project}/uptimeCheckConfigs/{displayName}-",
         title="UptimeCheckConfig",
-        api=API,
         computed=lambda target: {**_named(target), "uptimeCheckId": target.id.rpartition("/")[2]},
         create=_uptime_check,
         update=lambda cloud_state, target, _: _uptime_check(cloud_state, target),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.rules.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
+from localcloud.google_api.rules.references import ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
 from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
@@ -50,7 +50,6 @@ KINDS: dict[str, ResourceType] = {
     ROUTER: ResourceType(
         id="projects/{project}/regions/{region}/routers/{name}",
         title="Router",
-        api=API,
         computed=plain_outputs,
         create=needs_network("Router"),
         delete=_router_free,
@@ -58,7 +57,6 @@ KINDS: dict[str, ResourceType] = {
     ROUTER_NAT: ResourceType(
         id="{project}/{region}/{router}/{name}",
         title="RouterNat",
-        api=API,
         computed=lambda _: {"autoNetworkTier": "PREMIUM", "endpointTypes": ["ENDPOINT_TYPE_VM"]},
         create=_nat_create,
         update=_nat_update,

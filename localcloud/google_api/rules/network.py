@@ -9,7 +9,6 @@ from localcloud.google_api.rules import lingering
 from localcloud.google_api.rules.forwarding import proxies_free
 from localcloud.google_api.rules.references import (
     ADDRESS,
-    API,
     CLUSTER,
     FIREWALL,
     NETWORK,
@@ -193,14 +192,12 @@ KINDS: dict[str, ResourceType] = {
     NETWORK: ResourceType(
         id="projects/{project}/global/networks/{name}",
         title="Network",
-        api=API,
         computed=_network_outputs,
         delete=_network_free,
     ),
     SUBNETWORK: ResourceType(
         id="projects/{project}/regions/{region}/subnetworks/{name}",
         title="Subnetwork",
-        api=API,
         computed=_subnetwork_outputs,
         create=_subnetwork_create,
         update=_subnetwork_update,
@@ -209,7 +206,6 @@ KINDS: dict[str, ResourceType] = {
     FIREWALL: ResourceType(
         id="projects/{project}/global/firewalls/{name}",
         title="Firewall",
-        api=API,
         computed=plain_outputs,
         create=needs_network("Firewall"),
     ),

@@ -11,10 +11,14 @@ ALWAYS_ON = frozenset(
 """APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
 
 
-def require(cloud_state: CloudState, project: str, api: str, title: str = "Error") -> None:
+ELSEWHERE = frozenset({"cloudbilling.googleapis.com", "cloudkms.googleapis.com"})
+"""APIs that the project in the path need not enable: billing counts against the caller's, keys may be elsewhere."""
+
+
+def require(cloud_state: CloudState, project: str, api: str) -> None:
     """Raises Google's error for an API that the project has not enabled."""
     extra = cloud_state.faults.listed("enabledApis")
-    on = not api or api in cloud_state.enabled(project) | ALWAYS_ON | extra or "*" in extra
+    on = api in ELSEWHERE or api in cloud_state.enabled(project) | ALWAYS_ON | extra or "*" in extra
     if on and cloud_state.usable(project, api):
         return
     message = (
@@ -23,4 +27,4 @@ def require(cloud_state: CloudState, project: str, api: str, title: str = "Error
         "this API recently, wait a few minutes for the action to propagate to our systems and retry. "
         "[reason: SERVICE_DISABLED]"
     )
-    raise failed(title, 403, message, "accessNotConfigured")
+    raise failed("Error", 403, message, "accessNotConfigured")

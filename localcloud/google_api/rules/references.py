@@ -9,7 +9,6 @@ from localcloud.google_api.rules import preexisting
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource, missing, short
 from localcloud.providers.protocol.values import JsonObject
 
-API = "compute.googleapis.com"
 NETWORK = preexisting.NETWORK
 SUBNETWORK = preexisting.SUBNETWORK
 ROUTER = "gcp:compute/router:Router"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localcloud.google_api.rules.references import API, link
+from localcloud.google_api.rules.references import link
 from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, digits, failed
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
@@ -84,7 +84,6 @@ KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
         id="projects/{project}/regions/{region}/securityPolicies/{name}",
         title="RegionSecurityPolicy",
-        api=API,
         computed=lambda target: {
             "selfLink": link(target),
             "fingerprint": digits(target.id, 12),

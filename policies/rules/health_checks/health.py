@@ -104,10 +104,7 @@ def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackF
     reach = Reach(program)
     seen: dict[tuple[Kind, str], Subject] = {}
     for policy in program.of(*GKE_POLICIES, *ENVOY_POLICIES):
-        if policy.kind in ENVOY_POLICIES:
-            targets = [f"{kind} {'/'.join(name)} {section}".strip() for kind, name, section in reach.targets(policy)]
-        else:
-            targets = [str(target)] if (target := aimed_at(policy)) is not None else []
+        targets = [f"{kind} {'/'.join(name)} {section}".strip() for kind, name, section in reach.targets(policy)]
         for target in () if policy.partial else targets:
             first = seen.setdefault((policy.kind, target), policy)
             if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):

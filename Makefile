@@ -35,9 +35,8 @@ help:  ## show this list
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither of these clouds needs an account or credentials:"
-	@echo "  CLOUD=rehearsal (default) uses stand-ins for Google Cloud and Kubernetes; CLOUD=laptop runs real Kubernetes, KServe and"
-	@echo "  Google provider, with an emulator of Google's APIs. status, doctor, smoke, bench and live also accept CLOUD=google,"
-	@echo "  which needs both."
+	@echo "  both run Google's provider on an emulator of Google's APIs. CLOUD=rehearsal (default) has a stand-in for Kubernetes,"
+	@echo "  CLOUD=laptop real Kubernetes and KServe. status, doctor, smoke, bench and live also accept CLOUD=google, which needs both."
 
 venv: operations  ## set up the Python environment of the program and of llmd-gke, for use on Google Cloud
 
@@ -93,7 +92,6 @@ SEEDS ?= 5
 JOBS ?= 2
 test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
-	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
 	@.venv/bin/python -m localcloud.tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
 lint: dev  ## check style and format with ruff, and the workflows with zizmor

@@ -40,10 +40,10 @@ class FrontDoorArgs:
     ``cert_manager``, which signs for AI Gateway's webhook, and only the route for ``edge``, the load balancer's
     Gateway, where the same program makes them; they are deleted with ``cluster``. Charts are in ``chart_folder`` or
     their registries, replaced by ``mirrors``. Cloud Armor's policy is in ``region``; its name starts with
-    ``prefix``. ``network_policies``: whether the controllers' namespaces are closed; the proxies are, in any case.
-    ``system_nodes``: how many nodes for the proxies always run. ``scrape_seconds``: how often usage is collected
-    (default: never). ``caller_keys``: each key's name and value, of callers with keys; ``iap_secret``: the secret
-    of IAP's OAuth client, for a door behind IAP.
+    ``prefix``. ``network_policies``: whether AI Gateway's namespace is closed; that of the proxies, Redis and the
+    limiter is, in any case. ``system_nodes``: how many nodes for the proxies always run. ``scrape_seconds``: how often
+    usage is collected (default: never). ``caller_keys``: each key's name and value, of callers with keys;
+    ``iap_secret``: the secret of IAP's OAuth client, for a door behind IAP.
     """
 
     settings: FrontDoorSettings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_gcp as gcp
 
+from components.refused_changes import before_update, same_project
 from llmd_gke.settings import StackSettings
 
 
@@ -30,28 +31,5 @@ def google_provider(settings: StackSettings) -> gcp.Provider:
         impersonate_service_account=impersonated(),
         billing_project=config.get("billingProject"),
         user_project_override=config.get_bool("userProjectOverride"),
-        opts=pulumi.ResourceOptions(
-            hooks=pulumi.ResourceHookBinding(
-                before_update=[
-                    pulumi.ResourceHook("same-project", same_project, pulumi.ResourceHookOptions(on_dry_run=True))
-                ]
-            )
-        ),
+        opts=pulumi.ResourceOptions(hooks=before_update("same-project", same_project)),
     )
-
-
-def same_project(args: pulumi.ResourceHookArgs) -> None:
-    """Raises :class:`pulumi.RunError` if the stack's project changes.
-
-    The provider would plan that as an update: the old network would remain without an owner, and the cluster would be
-    updated in place in its old project.
-    """
-    before, now = (str((inputs or {}).get("project", "")) for inputs in (args.old_inputs, args.new_inputs))
-    if before and now and before != now:
-        raise pulumi.RunError(
-            f'gcp:project = "{now}": this stack is in project {before}, and its resources cannot move to another '
-            "project.\n"
-            f"Allowed: {before}.\n"
-            f"Fix: pulumi config set gcp:project {before}; for {now} create another stack (pulumi stack init), or "
-            "destroy this one first."
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -9,6 +10,7 @@ import pulumi
 from pulumi_gcp import compute
 
 from components.fresh_apis import patient
+from components.refused_changes import before_update, proxies_kept, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings, StackSettings
 
@@ -52,6 +54,15 @@ class NetworkArgs:
             audit=cluster.audit,
         )
 
+    @property
+    def address_name(self) -> str:
+        """Name of the gateway's address. Another kind or subnet has another one, so that both exist for a moment."""
+        if self.exposure == "external":
+            return f"{self.prefix}-gateway"
+        existing = self.settings.existing
+        path = "" if existing is None else existing.subnet_path(self.project, self.region)
+        return f"{self.prefix}-gateway-{hashlib.sha256(path.encode()).hexdigest()[:6] if path else 'internal'}"
+
 
 class Network(pulumi.ComponentResource):
     """``llmd-gke:network:Network``: an own VPC for one cluster, or an existing one.
@@ -71,9 +82,14 @@ class Network(pulumi.ComponentResource):
     address_name: pulumi.Output[str]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("llmd-gke:network:Network", name, None, opts)
         settings, existing = args.settings, args.settings.existing
         prefix, region = args.prefix, args.region
+        own_proxies = existing is None or existing.proxies == "create"
+        place = {"region": region, "proxies": settings.proxies if own_proxies else None}
+        network_name = prefix if existing is None else existing.network_path(args.project)
+        hooks = before_update(f"{name}-proxies-kept", proxies_kept)
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
+        super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
         if existing is None:
             network, subnet = self._own(name, args)
             self.network, self.subnet = network.name, subnet.name
@@ -85,8 +101,8 @@ class Network(pulumi.ComponentResource):
             subnet_id = pulumi.Output.from_input(existing.subnet_path(args.project, region))
             self.network, self.subnet = network_id, subnet_id
             self.pods_range, self.services_range = existing.pods_range, existing.services_range
-        proxies: list[pulumi.Resource] = []
-        if existing is None or existing.proxies == "create":
+        proxies: list[compute.Subnetwork] = []
+        if own_proxies:
             subnet = compute.Subnetwork(
                 f"{name}-proxies",
                 name=f"{prefix}-proxies",
@@ -103,17 +119,24 @@ class Network(pulumi.ComponentResource):
         external = args.exposure == "external"
         address = compute.Address(
             f"{name}-gateway",
-            name=f"{prefix}-gateway",
+            name=args.address_name,
             region=region,
             address_type="EXTERNAL" if external else "INTERNAL",
             network_tier="STANDARD" if external else None,
             subnetwork=None if external else subnet_id,
             purpose=None if external else "SHARED_LOADBALANCER_VIP",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=proxies, hooks=patient(f"{name}-gateway")),
+            # Google keeps an address while a forwarding rule is on it: the Gateway moves to the new one before the old
+            # one goes. Without the option the provider deletes a named resource first.
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=proxies, hooks=patient(f"{name}-gateway"), delete_before_replace=False
+            ),
         )
         self.address_name = address.name
         self.gateway_ip = address.address
-        self.register_outputs({"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip})
+        outputs = {"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip, **place}
+        if proxies:
+            outputs["proxies"] = proxies[0].ip_cidr_range
+        self.register_outputs(outputs)
 
     def _own(self, name: str, args: NetworkArgs) -> tuple[compute.Network, compute.Subnetwork]:
         prefix, ranges = args.prefix, args.settings
@@ -144,7 +167,11 @@ class Network(pulumi.ComponentResource):
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=PODS, ip_cidr_range=ranges.pods),
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=SERVICES, ip_cidr_range=ranges.services),
             ],
-            opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                custom_timeouts=SLOW_DELETE,
+                hooks=before_update(f"{name}-ranges-kept", secondary_ranges_kept),
+            ),
         )
         return vpc, subnet
 

@@ -35,7 +35,7 @@ SECRET_SHAPES = re.compile(
     r"|AIza[\w-]{8,}|GOCSPX-[\w-]+|ya29\.[\w.-]+|1//0[\w-]{8,}"  # Google: API key, client secret, access and refresh
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}"  # AWS
     r"|eyJ[\w-]{8,}(?:\.[\w-]*)*)"  # JSON web tokens
-    r"|(?<=[Bb]earer )\S+|(?<=[Bb]asic )[\w+/=-]{8,}"
+    r"|(?:(?<=[Bb]earer )|(?<=[Bb]asic )(?=[\w+/=-]{8}))(?!(?:tokens?|authentication)[,;.)]?(?:\s|$))\S+"
     r"|(?<=://)[^\s/@\"']+:[^\s@\"']*(?=@)"  # user:password@ of a URL
     r"|(?<![\w+/])(?=[A-Z0-9+_]*[a-z])(?=[a-z0-9+_]*[A-Z])(?=[A-Za-z+_]*[0-9])[A-Za-z0-9+_]{32,}={0,2}"
 )
@@ -57,7 +57,13 @@ _HARMLESS = re.compile(
 )
 _SHORT_ARGUMENT = re.compile(r"--(?:api[-_]ke?|hf[-_]t(?:oke?|o)?)")
 """``--api-key`` and ``--hf-token`` in abbreviations that vLLM completes."""
-_HARMLESS_VALUES = frozenset({"true", "false", "null", "value`", HIDDEN.split()[0]})
+_HARMLESS_VALUES = frozenset({"true", "false", "null", "value`", "NAME", "KEY", HIDDEN.split()[0]})
+_WORD_OF_SENTENCE = re.compile(
+    "a|all|an|and|any|are|as|at|be|because|before|but|by|can|cannot|each|for|from|given|has|have|here|if|in|into|is|it"
+    "|its|may|must|needs|no|not|of|on|only|or|requires|set|should|so|takes|than|that|the|their|then|there|these|they"
+    "|this|to|until|was|were|when|where|which|will|with|without"
+)
+"""A word that follows a name in a sentence and is no secret: ``--api-key must not be set``."""
 _ASSIGNMENT = re.compile(r"""(?<![\w.-])([\w.-]{2,64})(["']?\s*[=:]\s*["']?|["']?,\s*["'])([^\s"',;}\]]+)""")
 _FLAG = re.compile(r"""(?<![\w-])(--?[A-Za-z][\w-]*)(\s+|=|["'],\s*["'])([^\s"',\]]+)""")
 
@@ -119,6 +125,8 @@ def _without_value(match: re.Match[str]) -> str:
     name, between, value = match.groups()
     if not is_secret_name(name) or name == "--secret" or value in _HARMLESS_VALUES or value.startswith("//"):
         return match.group()  # in `pulumi config set --secret KEY` a key follows, not a value
+    if between[-1].isspace() and _WORD_OF_SENTENCE.fullmatch(value):
+        return match.group()
     return f"{name}{between}{HIDDEN}"
 
 

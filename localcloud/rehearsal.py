@@ -1,4 +1,4 @@
-"""The rehearsal: real engine, stand-ins for Google Cloud and Kubernetes that keep their clouds in files."""
+"""The rehearsal: the real engine, Google's real provider on an emulator, and a stand-in for Kubernetes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import cast
 
 from rich.console import Console
 
+from localcloud import binaries
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.pulumi_cli.discover import Engine
@@ -31,8 +33,12 @@ class Rehearsal:
     def install(
         self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
     ) -> Engine:
-        """Sets up the engine: the providers are Python modules."""
-        return resolve.ensure(cache_folder(), console, meanwhile)
+        """Sets up the engine and Google's provider. The Kubernetes stand-in is a Python module."""
+        cache = cache_folder()
+        # By one builder: it compiles the standard library once, and downloads while it compiles.
+        engine = resolve.ensure(cache, console, meanwhile, lambda say: binaries.to_build({GOOGLE_PROVIDER}, cache, say))
+        binaries.ensure([GOOGLE_PROVIDER], console)
+        return engine
 
     def start(self, engine: Engine, console: Console, stack: str | None = None) -> None:
         """Lays out the folder."""

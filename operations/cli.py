@@ -102,8 +102,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _stopped()
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if status == Exit.WRONG_INPUT and (meant := _meant(argv)) != argv:
+            print(f"Fix: {PROGRAM} {' '.join(meant)}", file=sys.stderr)
         return _stopped() if status == Exit.STOPPED else status
     return Exit.DONE
+
+
+def _meant(argv: Sequence[str]) -> list[str]:
+    """The arguments with the command first, and ``--stack`` before a word that is the name of a stack file."""
+    from operations.target import root_folder
+
+    called = next((word for word in argv if word in COMMANDS), None)
+    meant = [] if called is None else [called]
+    rest = list(argv)
+    if called is not None:
+        rest.remove(called)
+    for before, word in zip(["", *rest], rest, strict=False):
+        named = not word.startswith("-") and (root_folder() / f"Pulumi.{word}.yaml").is_file()
+        meant += ["--stack", word] if named and before not in ("--stack", "-s") else [word]
+    return meant
 
 
 def _stopped() -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policies.rules.clusters import budget, cluster
+from policies.rules.clusters import budget, cluster, ranges
 from policies.rules.egress import egress
-from policies.rules.exposure import exposure
+from policies.rules.exposure import exposure, google_guards
 from policies.rules.front_door import front_door
 from policies.rules.gateways import gateway, open_gateway
 from policies.rules.health_checks import draining, health
@@ -15,7 +15,7 @@ from policies.rules.llm_inference_service import scaling, serving
 from policies.rules.model_pods import pods, tpu_pods
 from policies.rules.platform import platform
 from policies.rules.production import production
-from policies.rules.routes import routes
+from policies.rules.routes import references, routes
 from policies.rules.rule import Rule
 from policies.rules.tpu_node_pools import compute_class, tpu_pools
 
@@ -31,17 +31,17 @@ class Group:
 
 GROUPS = (
     Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES)),
-    Group("routes", "Routes", routes.RULES),
+    Group("routes", "Routes", (*routes.RULES, *references.RULES)),
     Group("front-door", "Front door", front_door.RULES),
     Group("health-checks", "Health checks and timeouts", (*health.RULES, *draining.RULES)),
     Group("llm-inference-service", "LLMInferenceService", (*serving.RULES, *scaling.RULES)),
     Group("inference-pools", "InferencePools", pools.RULES),
     Group("model-pods", "Model pods", (*tpu_pods.RULES, *pods.RULES)),
     Group("platform", "Platform", platform.RULES),
-    Group("clusters", "Clusters and networks", (*cluster.RULES, *budget.RULES)),
+    Group("clusters", "Clusters and networks", (*cluster.RULES, *ranges.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
     Group("tpu-node-pools", "TPU node pools", (*tpu_pools.RULES, *compute_class.RULES)),
-    Group("exposure", "Exposure", exposure.RULES),
+    Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
     Group("production", "Production stacks", production.RULES),
 )
 """The rules by group, in the order of the documentation."""

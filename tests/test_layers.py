@@ -29,8 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 """From the lowest up. A module imports from its own package and from lower layers."""
 
 RESOURCES = ("pulumi_gcp", "pulumi_kubernetes")
-MAKE_RESOURCES = ("components", "__main__", "localcloud.providers.google")
-"""The last reads the types of Google's SDK."""
+MAKE_RESOURCES = ("components", "__main__")
 
 
 def within(module: str, packages: Iterable[str]) -> str:

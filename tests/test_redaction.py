@@ -35,7 +35,9 @@ def test_an_ordinary_name_tells_nothing(name: str) -> None:
     ["projects/my-project/locations/europe-west4/keyRings/Ring1/cryptoKeys/Key2024", "hyperdisk-balanced",
      "hf://Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", "europe-west4-a", "http://10.0.0.5:3128", "ct6e-standard-4t",
      "europe-docker.pkg.dev/my-project/images/vllm-tpu@sha256:" + "0123456789abcdef" * 4, "1.34.0-gke.1662000",
-     "3d3c42e5aac5ba805825da76410c181273ba90b1", "--max-num-seqs=64", "--seed 7"],
+     "3d3c42e5aac5ba805825da76410c181273ba90b1", "--max-num-seqs=64", "--seed 7", "--api-key must not be set: x",
+     "hfToken: the model is gated", "AUTH is not read", "HTTP basic authentication needs a user", "a bearer token, X",
+     "{name: HF_TOKEN, secret: NAME, key: KEY}"],
 )  # fmt: skip
 def test_ordinary_values_are_shown(text: str) -> None:
     assert masked(text) == text
@@ -67,6 +69,8 @@ def test_a_list_of_arguments_hides_what_follows_a_secret_flag() -> None:
     assert shown(["--seed", "7", "--hf-token", "abcdef"]) == f'["--seed", "7", "--hf-token", "{HIDDEN}"]'
     assert "abcdef" not in shown("python serve.py --api_key abcdef --seed 7")
     assert "abcdef" not in masked("HTTPS_PROXY=http://me:abcdef@10.0.0.1")
+    for text in ("--api-key=must", "token: theabcdef", "Bearer token-abcdef", "Basic authenticationabcdef"):
+        assert HIDDEN in masked(text), text
 
 
 def test_the_command_that_sets_a_secret_stays_readable() -> None:

@@ -1,7 +1,7 @@
 """The Job whose pods ask for a pool's early hosts, where GKE starts hosts for pending pods only.
 
 Its pods are pending while the platform is installed, so the autoscaler starts their hosts. The Job is suspended before
-the model's pods exist, which removes its pods that still wait. Hosts that are on their way remain, and the model's pods
+the model's pods exist, which removes its pods that still wait. Hosts being created remain, and the model's pods
 take them. If both were pending, the autoscaler would start a host for each: it counts hosts that are starting, but one
 has room for one pod with all chips (kubernetes/autoscaler ``cluster-autoscaler/FAQ.md``, "How does scale-up work?").
 """

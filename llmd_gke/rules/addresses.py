@@ -22,6 +22,15 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """The IPv4 Internet as IPv6 hosts reach it (RFC 6052)."""
 
 
+INTERNAL_V4 = tuple(
+    ipaddress.IPv4Network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24",
+                 "198.18.0.0/15", "240.0.0.0/4")
+)  # fmt: skip
+"""IPv4 ranges of which nothing is on the Internet and that a VPC may have
+(https://cloud.google.com/vpc/docs/subnets#valid-ranges), without those of documentation, which nobody has."""
+
+
 def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     """A range as Google and Kubernetes read it, also with host bits, netmask or spaces; ``None`` for other text."""
     try:
@@ -40,6 +49,16 @@ def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
 def unreadable(ranges: Iterable[str]) -> list[str]:
     """Texts that are not address ranges."""
     return [text for text in ranges if parse(text) is None]
+
+
+def not_internal(ranges: Iterable[str]) -> list[str]:
+    """The ranges that are not inside of one of :data:`INTERNAL_V4`. IPv6 and unreadable ones are left out."""
+    return [
+        text
+        for text in ranges
+        if isinstance(network := parse(text), ipaddress.IPv4Network)
+        and not any(network.subnet_of(internal) for internal in INTERNAL_V4)
+    ]
 
 
 def everybody(ranges: Iterable[str]) -> list[str]:

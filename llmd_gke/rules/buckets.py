@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import models, versions
@@ -14,14 +15,18 @@ BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
 (https://cloud.google.com/storage/docs/buckets)."""
 
 
-def bucket(name: str) -> Iterator[Finding]:
-    """A bucket's name."""
+PATH_CHARACTERS = frozenset(f"{string.ascii_letters}{string.digits}._=@+~/-")
+"""What a folder's name may consist of: none of it means anything in CEL, in mount options or in a shell."""
+
+
+def bucket(name: str, before: str = "") -> Iterator[Finding]:
+    """A bucket's name. ``before``: what precedes it in the setting, and in the fix."""
     if not BUCKET_NAME.fullmatch(name):
         yield Finding(
             "bucket-name",
             f"{name!r} is not the name of a bucket",
             allowed="3 to 63 lower-case letters, digits, dashes, underscores and dots; a letter or digit at both ends",
-            fix="for example my-project-weights",
+            fix=f"for example {before}my-project-weights",
         )
 
 
@@ -31,15 +36,18 @@ def bucket_uri(value: str) -> Iterator[Finding]:
     if not value.startswith("gs://") or not name:
         yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
     else:
-        yield from bucket(name)
+        yield from bucket(name, "gs://")
     if ".." in value.split("/"):
         problem = f"{value!r} contains `..`, which Cloud Storage does not resolve"
         yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "remove `..` from the path")
-    if "," in value:
+    path = value.removeprefix("gs://").partition("/")[2]
+    if wrong := sorted({*path} - PATH_CHARACTERS):
         yield Finding(
             "bucket-uri",
-            f"{value!r} contains a comma, which separates mount options",
-            fix="use a folder whose name has no comma",
+            f"{value!r} contains {' '.join(map(repr, wrong))} in its path, a part of mount options and of the "
+            "condition of an IAM role",
+            allowed="letters, digits and . _ = @ + ~ / -",
+            fix="use a folder without these characters in its name",
         )
 
 
@@ -80,7 +88,6 @@ def weights_cache(uri: str, cache: str) -> Iterator[Finding]:
             allowed="weightsCache only with a uri of hf://OWNER/NAME",
             fix="remove weightsCache",
         )
-        yield from bucket_uri(cache)
     else:
         # The revision is a part of the path, too.
         yield from bucket_uri(models.copy_of(uri, cache) if cache.startswith("gs://") else cache)

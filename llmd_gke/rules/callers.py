@@ -15,6 +15,8 @@ from llmd_gke.catalog import front_door
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.finding import Finding
 
+SERVED_NAME = r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$"
+"""The names by which requests choose a model."""
 CALLER = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 """It contains no dot, which separates a caller from the name of one of its keys. Kubernetes objects are named after
 callers."""
@@ -146,6 +148,19 @@ def _adapter(entry: str) -> Iterator[str]:
         return
     if isinstance(described, dict) and isinstance(name := cast("dict[str, object]", described).get("name"), str):
         yield name
+
+
+def adapter_names(arguments: Sequence[str]) -> Iterator[Finding]:
+    """Names of adapters can be part of a header, of the door's script and of a route's regular expression."""
+    for name in adapters(arguments):
+        if re.fullmatch(SERVED_NAME, name) is None:
+            yield Finding(
+                "served-name",
+                f"{name!r} in {vllm_arguments.LORA_MODULES} cannot be the name of a model at the front door",
+                allowed="at most 128 letters, digits, dots, underscores, slashes and dashes, with a letter or digit at "
+                "the start",
+                fix="rename the adapter",
+            )
 
 
 def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Finding]]:

@@ -15,6 +15,8 @@ from llmd_gke.rules.inputs import Input, SecretText, Value
 
 FIREWALLS = ("networkpolic", "firewall")
 """Parts of the names, in lower case, of tables whose ``ingress`` contains traffic rules."""
+SERVICE_TYPES = {"loadbalancer": "LoadBalancer", "nodeport": "NodePort"}
+"""Types of Services that are reachable from outside, by their names in lower case: some charts compare theirs so."""
 OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "tls", "annotations")
 """Fields that charts have for an Ingress, but not for a NetworkPolicy."""
 
@@ -26,7 +28,8 @@ def services(values: Input) -> Iterator[Finding]:
         if table.get("enabled") in (False, "false"):
             continue
         kind = table.get("type", table.get("serviceType"))
-        if kind in ("LoadBalancer", "NodePort"):
+        kind = SERVICE_TYPES.get(kind.lower()) if isinstance(kind, str) else None
+        if kind is not None:
             object_: Value = {"spec": {**table, "type": kind}, "metadata": {"annotations": table.get("annotations")}}
             yield from _at(section, exposure.service(Input(object_)))
 
@@ -34,12 +37,22 @@ def services(values: Input) -> Iterator[Finding]:
 def ingresses(values: Input) -> Iterator[Finding]:
     """No chart creates a public Ingress."""
     for section in _tables(values):
-        last = section.path.rsplit(".", 1)[-1].lower()
-        table = section.mapping()
-        if last.endswith("ingress") and table.get("enabled") in (True, "true") and not _is_firewall(section):
-            name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
-            object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
-            yield from _at(section, exposure.ingress(Input(object_)))
+        if not section.path.rsplit(".", 1)[-1].lower().endswith("ingress") or _is_firewall(section):
+            continue
+        for one in [section] if "enabled" in section.mapping() else _named_ingresses(section):
+            table = one.mapping()
+            if table.get("enabled") in (True, "true"):
+                name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
+                spec: Value = {"ingressClassName": name}
+                object_: Value = {"spec": spec, "metadata": {"annotations": table.get("annotations")}}
+                yield from _at(one, exposure.ingress(Input(object_)))
+
+
+def _named_ingresses(section: Input) -> Iterator[Input]:
+    """Several Ingresses, each under a name of its own: ``ingress.main``."""
+    for name, one in section.entries():
+        if isinstance(one.value, Mapping) and (name == "main" or any(one.value.get(key) for key in OF_INGRESSES)):
+            yield one
 
 
 def _is_firewall(ingress: Input) -> bool:

@@ -115,27 +115,86 @@ def supported(*, external: bool, https: bool, iap: bool) -> Iterator[Finding]:
 # --- objects -------------------------------------------------------------------------------------------------------
 
 
-def restricts(policy: Input) -> bool:
+NAMES_SOMEBODY = re.compile(r"\borigin\.|\btoken\.|\brequest\.headers\b")
+"""Attributes of an expression by which it may tell callers apart."""
+ADMITTING = ("allow", "throttle", "rate_based_ban", "redirect")
+
+
+def restricts(policy: Input, more: Sequence[Input] = ()) -> bool:
     """Whether a security policy denies what no rule allows. What is not known yet counts, and is noted.
 
-    One that only throttles admits everyone, so it is no guard.
+    Rules apply in the order of their priorities: one that admits everyone, alone or together with those before it,
+    leaves nothing for a denial after it. One that only throttles admits everyone, so it is no guard. ``more``: rules
+    that are resources of their own.
     """
-    rules = policy.get("rules")
-    if isinstance(rules.value, Unknown):
+    if isinstance(policy.get("rules").value, Unknown):
         return True
-    for rule in rules.each():
-        if rule.get("priority").integer() == LAST_PRIORITY:
-            action = rule.get("action")
-            return isinstance(action.value, Unknown) or (action.text() or "").startswith("deny")
+    ranges: list[str] = []
+    for rule in sorted((*policy.get("rules").each(), *more), key=_priority):
+        action = rule.get("action")
+        if isinstance(action.value, Unknown):
+            return True
+        if rule.get("preview").boolean() is True:
+            continue
+        everyone = rule.get("priority").integer() == LAST_PRIORITY or _matches_everyone(rule)
+        if (action.text() or "").startswith("deny"):
+            if everyone:
+                return True
+            continue
+        ranges += _ranges(rule)
+        if everyone or addresses.everybody([one for one in ranges if one != "*"]):
+            return False
     return False
+
+
+def _priority(rule: Input) -> int:
+    number = rule.get("priority").integer()
+    return LAST_PRIORITY if number is None else number
+
+
+def _ranges(rule: Input) -> list[str]:
+    return [text for one in rule.get("match", "config", "srcIpRanges").each() if (text := one.text()) is not None]
+
+
+def _matches_everyone(rule: Input) -> bool:
+    """Whether a rule matches requests from every address, at least on some paths."""
+    ranges = _ranges(rule)
+    if "*" in ranges or addresses.everybody(ranges):
+        return True
+    expression = rule.get("match", "expr", "expression").text()
+    if expression is None:
+        return False
+    inside = re.findall(r"(!?)\s*inIpRange\(\s*origin\.\w+\s*,\s*['\"]([^'\"]+)['\"]", expression)
+    if addresses.everybody([text for negated, text in inside if not negated]):
+        return True
+    return NAMES_SOMEBODY.search(expression) is None
+
+
+def single_rule(rule: Input) -> Iterator[Finding]:
+    """A rule that is a resource of its own does not admit everyone before the rules that come after it."""
+    if rule.get("action").text() == "allow" and rule.get("priority").integer() != LAST_PRIORITY:
+        yield from _too_early(rule)
+
+
+def _too_early(rule: Input) -> Iterator[Finding]:
+    if rule.get("preview").boolean() is not True and _matches_everyone(rule):
+        where = f"{rule.path}.match" if rule.path else "match"
+        yield Finding(
+            "address-range",
+            f"{where} admits everyone: no rule with a later priority has an effect",
+            allowed="address ranges of the clients",
+            fix=f"name the clients' ranges, or use the priority {LAST_PRIORITY}",
+        )
 
 
 def policy_rules(policy: Input) -> Iterator[Finding]:
     """A security policy does what its rules seem to say: ranges are closed by the last rule, throttles are possible."""
     named = False
     for rule in policy.get("rules").each():
-        ranges = [text for one in rule.get("match", "config", "srcIpRanges").each() if (text := one.text()) is not None]
-        admits = (rule.get("action").text() or "") in {"allow", "throttle"}
+        ranges = _ranges(rule)
+        if rule.get("priority").integer() != LAST_PRIORITY and rule.get("action").text() == "allow":
+            yield from _too_early(rule)
+        admits = rule.get("action").text() in ADMITTING
         if admits and ranges and "*" not in ranges:
             named = True
             for index, finding in address_ranges([one for one in ranges if ":" not in one]):
@@ -152,7 +211,7 @@ def policy_rules(policy: Input) -> Iterator[Finding]:
     if named and not restricts(policy):
         yield Finding(
             "address-range",
-            "rules admit address ranges, but the last rule admits everyone else, too",
+            "rules admit address ranges, but the last rule, or one before it, admits everyone else, too",
             allowed=f"a rule with priority {LAST_PRIORITY} and an action deny(…)",
             fix=f"set the action of the rule with priority {LAST_PRIORITY} to deny(403)",
         )

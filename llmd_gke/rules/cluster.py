@@ -12,7 +12,7 @@ from ipaddress import IPv4Network
 
 from llmd_gke.catalog import accelerators, zones
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
-from llmd_gke.rules import addresses, versions
+from llmd_gke.rules import addresses, names, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
@@ -128,6 +128,9 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
     role = subnet.get("role")
     if role.value is None or role.text() not in (None, "ACTIVE"):
         yield _cluster("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
+    for field in ("logConfig", "secondaryIpRanges"):
+        if subnet.get(field).present():
+            yield _cluster("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
     cidr = subnet.get("ipCidrRange").text()
     try:
         prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0
@@ -141,10 +144,8 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
 
 def proxy_range(cidr: str) -> Iterator[Finding]:
     """A proxy-only subnet is large enough (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
-    try:
-        prefix = IPv4Network(cidr).prefixlen
-    except ValueError:
-        return
+    network = names.range_of(cidr)
+    prefix = network.prefixlen if network else SMALLEST_PROXY_PREFIX
     if prefix > SMALLEST_PROXY_PREFIX:
         yield _cluster(
             "proxy-subnet",

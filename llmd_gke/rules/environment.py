@@ -16,15 +16,17 @@ from llmd_gke.rules.finding import Finding
 RULE = "server-environment"
 
 MAX_N = "VLLM_MAX_N_SEQUENCES"
-"""Maximum number of answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the
-server."""
+"""Maximum number of answers that one request may ask for (``n``), each of which is a sequence of the server. vLLM's own
+limit of 16384 lets one request fill the server and its queue; a replica with a long queue makes the endpoint picker
+hold the requests of all callers, whatever their priority. 8 is a thirtieth of the 256 sequences that vLLM runs at
+once by default, and enough for the usual uses of ``n`` (votes over several answers)."""
 
 KEEP_ALIVE = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
 KEEP_ALIVE_SECONDS = gateways.DEFAULT.keep_alive_seconds + 30
 """Seconds for which the server keeps an idle connection. vLLM's own 5 are shorter than those of what is in front of it:
 then requests meet a connection that is being closed (vllm-project/vllm#18472)."""
 
-DEFAULTS: Mapping[str, str] = {MAX_N: "64", KEEP_ALIVE: str(KEEP_ALIVE_SECONDS)}
+DEFAULTS: Mapping[str, str] = {MAX_N: "8", KEEP_ALIVE: str(KEEP_ALIVE_SECONDS)}
 """Variables of every server, unless the settings give them another value."""
 
 REFUSED: Mapping[str, str] = {
@@ -72,7 +74,7 @@ def variable(
             allowed="value, or secret and key",
             fix=f"{{name: {name}, secret: NAME, key: KEY}}",
         )
-    elif value is not None and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
+    elif value is not None and name not in owned and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
         yield Finding(
             RULE,
             f"{name} looks like a secret, and its value is in plain text",

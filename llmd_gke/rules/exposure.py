@@ -208,6 +208,20 @@ def namespace(node: Input) -> Iterator[Finding]:
         yield _host(f"label {PRIVILEGED_LABEL} is privileged: the namespace admits privileged pods", "use baseline")
 
 
+def tokens(spec: Input) -> Iterator[Finding]:
+    """No text of a pod looks like a token: everyone who may read pods could read it. It is not repeated."""
+    for container in pod_shapes.containers(spec):
+        words = [word for key in ("command", "args") for word in container.get(key).each()]
+        for text in (*words, *(variable.get("value") for variable in container.get("env").each())):
+            if isinstance(text.value, str) and secret_texts.has_shape(text.value):
+                yield _exposed(
+                    "plain-token",
+                    f"{text.path} looks like a token or a password: the pod and the stack's state show it",
+                    "valueFrom.secretKeyRef",
+                    "store it in a Secret and refer to it with valueFrom.secretKeyRef",
+                )
+
+
 def secret_values(node: Input) -> Iterator[Finding]:
     """The values of a Kubernetes Secret are also Pulumi secrets; otherwise the state stores them in plain text."""
     for key in ("data", "stringData"):

@@ -5,7 +5,7 @@ Sources: https://cloud.google.com/firewall/docs/firewalls, https://cloud.google.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from llmd_gke import gateways
 from llmd_gke.rules import addresses
@@ -18,9 +18,27 @@ POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags"
 Internet."""
 
 
+RANGES_ALIASES = {"srcIpRanges": "srcIPRanges"}
+"""Config Connector's spelling."""
+
+
+def sections(node: Input) -> Iterator[Input]:
+    """Where a resource or an object of Config Connector or Crossplane has its fields. Crossplane's first values
+    (``initProvider``) apply where ``forProvider`` has none.
+    """
+    yield node
+    spec = node.get("spec")
+    yield spec
+    first, lasting = spec.get("initProvider"), spec.get("forProvider")
+    if first.value is None:
+        yield lasting
+    else:
+        yield Input({**first.mapping(), **lasting.mapping()}, lasting.path, node.notes)
+
+
 def rule(node: Input) -> Iterator[Finding]:
     """A firewall rule that allows ingress limits its sources. Also as an object of Config Connector or Crossplane."""
-    for section in (node, node.get("spec"), node.get("spec", "forProvider")):
+    for section in sections(node):
         allows = [*section.get("allows").each(), *section.get("allow").each()]
         if allows and section.get("direction").text() != "EGRESS" and section.get("disabled").boolean() is not True:
             yield from _sources(section, SOURCES, "sourceRanges")
@@ -28,17 +46,26 @@ def rule(node: Input) -> Iterator[Finding]:
 
 def policy(node: Input) -> Iterator[Finding]:
     """A rule of a firewall policy that allows ingress limits its sources, as in :func:`rule`."""
-    rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
-    for one in rules:
+    for one in (one for section in sections(node) for one in _rules(section)):
         action, direction = (one.get("action").text() or "").lower(), one.get("direction").text()
         if not action.startswith(("allow", "apply")) or direction == "EGRESS" or one.get("disabled").boolean() is True:
             continue
         match = one.get("match")
+        if not isinstance(match.value, Mapping | Unknown):  # Crossplane's lists of one map
+            match = next(match.each(), match)
+        if match.get("config").value is not None:  # the older policies of organizations
+            match = match.get("config")
         if (match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()) in (None, "INTERNET"):
             yield from _sources(match, POLICY_SOURCES, "srcIpRanges")
 
 
+def _rules(section: Input) -> list[Input]:
+    return [section] if section.get("match").value is not None else list(section.get("rules").each())
+
+
 def _sources(section: Input, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
+    alias = RANGES_ALIASES.get(ranges, ranges)
+    ranges, keys = (alias, (*keys, alias)) if section.get(ranges).value is None else (ranges, keys)
     written = [text for entry in section.get(ranges).each() if (text := entry.text())]
     wide = addresses.not_naming(written)
     if wide or not any(_names_somebody(section.get(key)) for key in keys):

@@ -6,11 +6,12 @@ Facts: :mod:`llmd_gke.catalog.front_door`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from llmd_gke.catalog import front_door
-from llmd_gke.rules import pods, vllm_arguments
+from llmd_gke.rules import exposure, open_gateway, pods, vllm_arguments
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input, Unknown
+from llmd_gke.rules.inputs import Input, Unknown, Value
 
 
 def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
@@ -42,6 +43,8 @@ LOSSES = {
 """What a Gateway loses if another policy of the kind replaces its own."""
 MERGED = frozenset({"SecurityPolicy", "BackendTrafficPolicy"})
 """Kinds that have a ``mergeType`` (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+MERGE_TYPES = ("StrategicMerge", "JSONMerge")
+"""The third, ``Replace``, merges nothing."""
 
 
 INTERNAL = "internal-headers"
@@ -64,7 +67,9 @@ def merges(kind: str, spec: Input) -> Iterator[Finding]:
     attached = [*targets(spec), *spec.get("targetSelectors").each()]
     kinds = [target.get("kind").text() or "" for target in attached]
     merge_type = spec.get("mergeType")
-    merged = kind in MERGED and (merge_type.text() is not None or isinstance(merge_type.value, Unknown))
+    merged = kind in MERGED and (merge_type.text() in MERGE_TYPES or isinstance(merge_type.value, Unknown))
+    if isinstance(merge_type.value, Unknown):
+        merge_type.text()
     if any(one.endswith("Route") for one in kinds) and not merged:
         yield Finding(
             "security-policy-merge",
@@ -80,6 +85,54 @@ def merges(kind: str, spec: Input) -> Iterator[Finding]:
                 allowed="a policy of the whole Gateway",
                 fix="remove sectionName",
             )
+
+
+def own_identity(spec: Input) -> Iterator[Finding]:
+    """A SecurityPolicy of a route at the front door has no way of its own to ask who calls: merged, it would replace
+    the door's.
+    """
+    for part in open_gateway.IDENTITIES:
+        if spec.get(part).value is not None:
+            yield Finding(
+                "security-policy-merge",
+                f"{spec.get(part).path} of a route takes the place of the Gateway's, so that other keys or tokens than "
+                "those of the callers open this model, or none are asked for",
+                allowed="authorization in the policy of a route, and identities in that of the Gateway",
+                fix=f"remove {part}, or move it to the Gateway's policy",
+            )
+
+
+def keys_in_url(spec: Input) -> Iterator[Finding]:
+    """A SecurityPolicy takes no key and no token from the query of a URL, which proxies log and pass on."""
+    sources = [one.get("params") for one in spec.get("apiKeyAuth", "extractFrom").each()]
+    for provider in spec.get("jwt", "providers").each():
+        given = provider.get("extractFrom")
+        if given.value is None:
+            yield _in_url(f"{given.path} is missing: Envoy Gateway then takes the parameter access_token, too")
+        sources.append(given.get("params"))
+    for params in sources:
+        if list(params.each()):
+            yield _in_url(f"{params.path} takes it from the query")
+
+
+def _in_url(problem: str) -> Finding:
+    return Finding(
+        "keys-in-url",
+        f"{problem}: logs of every proxy on the way, and the model's, then contain a valid key",
+        allowed="extractFrom with headers",
+        fix="set extractFrom.headers, and no params",
+    )
+
+
+def patched() -> Finding:
+    """An EnvoyPatchPolicy changes the front door's proxies."""
+    return Finding(
+        "security-policy-merge",
+        "this EnvoyPatchPolicy changes the configuration of the front door's proxies after its policies: it can "
+        "remove the check of keys",
+        allowed="SecurityPolicy, BackendTrafficPolicy, ClientTrafficPolicy and EnvoyExtensionPolicy",
+        fix="remove it",
+    )
 
 
 def internal_headers(spec: Input) -> Iterator[Finding]:
@@ -172,18 +225,41 @@ def is_kept(route: Input) -> bool:
     return route.get("metadata", "annotations", front_door.KEPT_ANNOTATION).text() == "true"
 
 
-def beside(route: Input) -> Iterator[Finding]:
-    """No route bypasses the front door to reach an InferencePool, unless it is marked as kept for a transition."""
-    if is_kept(route):
+def beside(reference: Input) -> Finding:
+    """A route, or its mirror, leads to model servers beside the front door."""
+    return Finding(
+        "route-beside-front-door",
+        f"{reference.path} leads to the servers of a model: requests on this route need no permission for the model, "
+        "and no limit counts them",
+        allowed="an AIGatewayRoute of the front door",
+        fix="remove the route, or set frontDoor.keepPaths for a transition",
+    )
+
+
+def public_proxies(spec: Input) -> Iterator[Finding]:
+    """The Service that Envoy Gateway makes of an EnvoyProxy has no public address. Without a type it has one."""
+    provider = spec.get("provider")
+    if (provider.get("type").text() or "Kubernetes") != "Kubernetes":
         return
-    for rule in route.get("spec", "rules").each():
-        for backend in rule.get("backendRefs").each():
-            if backend.get("kind").text() == "InferencePool":
-                yield Finding(
-                    "route-beside-front-door",
-                    f"{backend.path} is the pool of a model: requests on this route need no key, and no limit counts "
-                    "them",
-                    allowed="an AIGatewayRoute of the front door",
-                    fix="remove the route, or set frontDoor.keepPaths for a transition",
-                )
-                return
+    service = provider.get("kubernetes", "envoyService")
+    patched = service.get("patch", "value", "spec")
+    fields: dict[str, Value] = {
+        key: node.value
+        for key in ("type", "loadBalancerClass", "loadBalancerSourceRanges", "externalIPs")
+        for node in (service.get(key), patched.get(key))
+        if node.value is not None
+    }
+    annotations = {
+        **service.get("annotations").mapping(),
+        **service.get("patch", "value", "metadata", "annotations").mapping(),
+    }
+    shown = Input(
+        {"spec": {"type": "LoadBalancer", **fields}, "metadata": {"annotations": annotations}}, "", spec.notes
+    )
+    for finding in exposure.service(shown):
+        yield replace(
+            finding,
+            problem=f"{service.path}: {finding.problem}"
+            + ("" if "type" in fields else " (Envoy Gateway's default type is LoadBalancer)"),
+            fix=f"set {service.path}.type: ClusterIP",
+        )

@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from llmd_gke.gateways import gke
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
-GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{6,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
-"""Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` for an InferencePool
-and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative ``kmeta.ChildName``: 32 hexadecimal
-digits).
+GENERATED_SERVICE = re.compile(r".+-ips?-(?=[a-f]*\d)[0-9a-f]{4,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
+"""Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` or ``POOL-ips-HASH``
+for an InferencePool and ``gkegw1-…``; and KServe's, if a name is so long that it is truncated (knative
+``kmeta.ChildName``: 32 hexadecimal digits).
 """
 
+
+CERTIFICATE_RULE = "listener-certificate"
+CERTIFICATE_MAP = "networking.gke.io/certmap"
+CERTIFICATE_SOURCES = (
+    f"certificateRefs to Secrets, or one of the options {gke.CERTIFICATE_MANAGER_OPTION} and {gke.PRE_SHARED_OPTION}"
+)
+"""Where a listener of the regional classes takes certificates from
+(https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway)."""
+FOREIGN_ANNOTATIONS: Mapping[str, str] = {
+    r"networking\.gke\.io/internal-load-balancer-allow-global-access": "set allowGlobalAccess in a GCPGatewayPolicy",
+    r"networking\.gke\.io/internal-load-balancer-subnet": "remove it: the proxy-only subnet of the region is used",
+    r"(networking\.gke\.io|cloud\.google\.com)/load-balancer-type": f"use the class {gke.REGIONAL_INTERNAL}",
+    r"(kubernetes\.io/ingress|ingress\.gcp\.kubernetes\.io|ingress\.kubernetes\.io|nginx\.ingress).*": (
+        "use addresses, listeners and routes of the Gateway"
+    ),
+    r"networking\.gke\.io/(managed-certificates|v1beta1\.FrontendConfig)": (
+        "use the listener's tls, a GCPGatewayPolicy for the SSL policy, and a redirect in a route"
+    ),
+    r"cloud\.google\.com/(backend-config|neg|app-protocols)": "attach a GCPBackendPolicy or HealthCheckPolicy",
+}
+"""Annotations of Services and Ingresses that people put on Gateways, as regular expressions, and what to use there."""
 
 ENCRYPTED_PROTOCOLS = frozenset({"HTTPS", "TLS"})
 """All others may be plain: HTTP, TCP, UDP, and vendors' own protocols."""
@@ -125,6 +147,63 @@ def plain_http(spec: Input, *, partial: bool = False) -> Iterator[Finding]:
         )
 
 
+def listener_certificates(gateway: Input) -> Iterator[Finding]:
+    """Every HTTPS listener of a class of GKE has certificates of one source that the class takes."""
+    name = gateway.get("spec", "gatewayClassName").text() or ""
+    if not name.startswith(gke.CLASS_PREFIX):
+        return
+    mapped = gateway.get("metadata", "annotations", CERTIFICATE_MAP)
+    takes_maps = "global" in name or "gxlb" in name
+    if mapped.value is not None and not takes_maps:
+        yield _certificate(f"{mapped.path}: certificate maps belong to global classes, and {name} is regional")
+    for listener in gateway.get("spec", "listeners").each():
+        if listener.get("protocol").text() == "HTTPS":
+            yield from _certificates_of(listener, mapped=takes_maps and mapped.value is not None)
+
+
+def _certificates_of(listener: Input, *, mapped: bool) -> Iterator[Finding]:
+    tls = listener.get("tls")
+    references, options = tls.get("certificateRefs"), tls.get("options")
+    if tls.get("mode").text() not in (None, "Terminate"):
+        yield _certificate(f"{tls.path}.mode: GKE ends TLS itself", "Terminate")
+    named = [options.get(key) for key in (gke.CERTIFICATE_MANAGER_OPTION, gke.PRE_SHARED_OPTION)]
+    used = [node for node in named if node.value is not None]
+    secrets = list(references.each())
+    unknown = any(isinstance(node.value, Unknown) for node in (tls, references, options))
+    if not secrets and not used and not unknown and not mapped:
+        yield _certificate(f"{listener.path} has no certificate")
+    if len(used) + bool(secrets) > 1:
+        yield _certificate(f"{tls.path} has certificates of several sources, which exclude each other")
+    for node in used:
+        names = [part.strip() for part in (node.text() or "").split(",")]
+        for finding in certificates({node.path: names}) if node.text() is not None else ():
+            yield replace(finding, rule=CERTIFICATE_RULE, problem=f"{node.path}: {finding.problem}")
+    for secret in secrets:
+        group, kind = secret.get("group"), secret.get("kind")
+        if group.text():
+            yield _certificate(f"{group.path} is {group.text()}, but the group of Secrets is empty", "''")
+        if kind.text() not in (None, "Secret"):
+            yield _certificate(f"{kind.path} is {kind.text()}", "Secret")
+
+
+def _certificate(problem: str, allowed: str = "") -> Finding:
+    allowed = allowed or CERTIFICATE_SOURCES
+    return Finding(CERTIFICATE_RULE, f"{problem} (GWCER105)", allowed=allowed, fix=f"use {allowed}")
+
+
+def foreign_annotations(gateway: Input) -> Iterator[Finding]:
+    """A Gateway of GKE has no annotation of Services or Ingresses, which has no effect on it."""
+    if (gateway.get("spec", "gatewayClassName").text() or "").startswith(gke.CLASS_PREFIX):
+        for name, node in gateway.get("metadata", "annotations").entries():
+            instead = next((fix for pattern, fix in FOREIGN_ANNOTATIONS.items() if re.fullmatch(pattern, name)), None)
+            if instead is not None:
+                yield Finding(
+                    "gateway-unclaimed-features",
+                    f"{node.path} is an annotation of Services or Ingresses: it has no effect on a Gateway",
+                    fix=instead,
+                )
+
+
 def unclaimed_gateway_features(spec: Input) -> Iterator[Finding]:
     """A Gateway uses nothing that GKE's conformance reports list as unsupported."""
     if spec.get("infrastructure").present():
@@ -163,16 +242,15 @@ def targets_in(spec: Input) -> Iterator[Input]:
         for rule in spec.get("rules").each():
             if isinstance(rule.value, Mapping):
                 yield from rule.get("backendRefs").each()
-                yield from _mirrors(rule)
-                for backend in rule.get("backendRefs").each():
-                    if isinstance(backend.value, Mapping):
-                        yield from _mirrors(backend)
+                yield from mirrors_of(rule)
 
 
-def _mirrors(node: Input) -> Iterator[Input]:
-    for used in node.get("filters").each():
-        if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
-            yield used.get("requestMirror", "backendRef")
+def mirrors_of(rule: Input) -> Iterator[Input]:
+    """The backends that get a copy of the requests of a route's rule."""
+    for node in (rule, *rule.get("backendRefs").each()):
+        for used in node.get("filters").each() if isinstance(node.value, Mapping) else ():
+            if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
+                yield used.get("requestMirror", "backendRef")
 
 
 def generated_target(reference: Input) -> Iterator[Finding]:

@@ -6,10 +6,11 @@ CEL rules since 2026-03-17), ``…_gcpbackendpolicies.yaml``; llm-d-router ``con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import difflib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import kserve
-from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
+from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke, gke_policies
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
@@ -20,7 +21,6 @@ BLOCKS: Mapping[str, str] = {
     "HTTP2": "http2HealthCheck",
     "GRPC": "grpcHealthCheck",
 }
-GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", gke.IMPORT_KIND: gke.GROUP}
 LONGEST_INTERVAL_SECONDS = 300
 LARGEST_PORT = 65535
 LONGEST_TIMEOUT_SECONDS = 2147483647
@@ -29,8 +29,42 @@ FULL_SAMPLE_RATE = 1_000_000
 HIGHEST_RATE = 1_000_000_000
 
 
-def target(reference: Input) -> Iterator[Finding]:
-    """``targetRef`` contains group (even if empty), kind and name, and the group matches the kind."""
+def known_fields(kind: str, spec: Input) -> Iterator[Finding]:
+    """A policy has only fields that its CRD has: the API server drops all others, or rejects the policy."""
+    known = gke_policies.FIELDS[kind]
+    yield from _known(spec, known, {path.removeprefix("spec."): path for path in _paths(known, "spec")})
+
+
+def _paths(fields: gke_policies.Fields, above: str) -> Iterator[str]:
+    for name, inner in fields.items():
+        yield f"{above}.{name}"
+        yield from _paths(inner, f"{above}.{name}")
+
+
+def _known(node: Input, known: gke_policies.Fields, paths: Mapping[str, str]) -> Iterator[Finding]:
+    if isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from _known(item, known, paths)
+        return
+    for name, value in node.entries() if isinstance(node.value, Mapping) else ():
+        if name in known:
+            yield from _known(value, known[name], paths) if known[name] else ()
+            allowed = gke_policies.VALUES.get(value.path, ())
+            if allowed and isinstance(value.value, str) and value.value not in allowed:
+                yield _wrong(value.path, "has a value that the CRD has not", ", ".join(allowed), f"use {allowed[0]}")
+        elif value.value is not None:
+            written = value.path.removeprefix("spec.")
+            near = [written.removesuffix(name) + one for one in known if name.lower() in one.lower()]
+            near = near or difflib.get_close_matches(written, paths, 1, 0.5)
+            fix = f"use {paths[near[0]]}" if near else "remove it"
+            inside = ", ".join(sorted(known))
+            yield _wrong(value.path, "is no field of the CRD, so that it is dropped or rejected", inside, fix)
+
+
+def target(reference: Input, kinds: Mapping[str, str]) -> Iterator[Finding]:
+    """``targetRef`` contains group (even if empty), kind and name, and the group matches the kind. ``kinds``: those of
+    which the policy takes one, with their groups.
+    """
     group, kind = reference.get("group"), reference.get("kind").text()
     if reference.value is None or (group.value is None and isinstance(reference.value, Mapping)):
         yield Finding(
@@ -39,12 +73,16 @@ def target(reference: Input) -> Iterator[Finding]:
             allowed=f'"" for a Service, {INFERENCE_POOL_GROUP} for an InferencePool',
             fix="set group, even if it is the empty string",
         )
-    elif kind in GROUP_OF and group.text() not in (None, GROUP_OF[kind]):
+    elif kind is not None and kind not in kinds:
+        yield _wrong(
+            f"{reference.path}.kind", f"{kind} is no target of this policy", ", ".join(kinds), "target one of these"
+        )
+    elif kind is not None and group.text() not in (None, kinds[kind]):
         yield Finding(
             "health-check-shape",
             f"{group.path}: {kind} is not in group {group.text()!r}; the policy would not attach to anything",
-            allowed=repr(GROUP_OF[kind]),
-            fix=f"write group: {GROUP_OF[kind]!r}",
+            allowed=repr(kinds[kind]),
+            fix=f"write group: {kinds[kind]!r}",
         )
 
 
@@ -72,7 +110,6 @@ def _wrong(path: str, problem: str, allowed: str, fix: str) -> Finding:
 
 def health_check(spec: Input) -> Iterator[Finding]:
     """A HealthCheckPolicy that is valid in every published version of the CRD."""
-    yield from target(spec.get("targetRef"))
     default = spec.get("default")
     yield from _times(default)
     for key in ("healthyThreshold", "unhealthyThreshold"):
@@ -179,8 +216,7 @@ def model_server(spec: Input, protocols: Collection[str]) -> Iterator[Finding]:
 
 
 def backend_policy(spec: Input) -> Iterator[Finding]:
-    """A GCPBackendPolicy has a valid target and numbers in range: seconds, parts per million, requests per second."""
-    yield from target(spec.get("targetRef"))
+    """A GCPBackendPolicy has numbers in range: seconds, parts per million, requests per second."""
     default = spec.get("default")
     yield from _within(
         default.get("timeoutSec"),

@@ -15,10 +15,11 @@ from llmd_gke.rules.inputs import Input, Unknown
 
 EVERYBODY = re.compile(
     r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
-    r"|work(?:loadidentity|force)pools/[^/\s]+/\*",
+    r"|work(?:loadidentity|force)pools/[^/\s]+/\*"
+    r"|(?<![\w:])system:(?:(?:un)?authenticated|anonymous|serviceaccounts)(?![\w:-])",
     re.IGNORECASE,
 )
-MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
+MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl|user|subject", re.IGNORECASE)
 BASIC_ROLE = re.compile(
     r"\broles/(?:owner|editor|admin|writer|resourcemanager\.(?:project|folder)IamAdmin"
     r"|resourcemanager\.(?:organization|folder)Admin|iam\.securityAdmin)(?![\w.])",

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.scaling import KEDA_NAMESPACE
 from llmd_gke.rules.finding import Finding
+from llmd_gke.wording import counted
 
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
@@ -25,13 +26,17 @@ CLUSTER_NAME_LIMIT = 24
 
 
 def label(value: str, what: str, limit: int) -> Iterator[Finding]:
-    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters."""
+    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters.
+
+    The name that the fix proposes for a path (``projects/P/global/networks/N``, a URL) is its last part.
+    """
     if not DNS_LABEL.fullmatch(value):
+        last = value.rstrip("/").rpartition("/")[2]
         yield Finding(
             "name-characters",
             f"{value!r} is not a valid {what}",
             allowed="lower-case letters, digits and dashes; starts with a letter, does not end with a dash",
-            fix=f"for example {re.sub('[^a-z0-9]+', '-', value.lower()).strip('-0123456789') or 'name'}",
+            fix=f"for example {re.sub('[^a-z0-9]+', '-', last.lower()).strip('-0123456789')[:limit] or 'name'}",
         )
     elif len(value) > limit:
         yield Finding(
@@ -77,6 +82,14 @@ def namespace(value: str) -> Iterator[Finding]:
         )
 
 
+def range_of(value: str) -> IPv4Network | None:
+    """A range in CIDR notation. ``None`` for other text, and for an address alone, which is no range of one address."""
+    try:
+        return IPv4Network(value) if "/" in value else None
+    except ValueError:
+        return None
+
+
 SMALLEST_PODS = 21
 """GKE gives each node a /24 for its 110 pods, and requires room for at least eight nodes
 (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#defaults_limits)."""
@@ -84,11 +97,8 @@ SMALLEST_PODS = 21
 
 def pod_range(value: str) -> Iterator[Finding]:
     """The pods' range has room for the nodes of a cluster."""
-    try:
-        network = IPv4Network(value)
-    except ValueError:
-        return
-    if network.prefixlen > SMALLEST_PODS:
+    network = range_of(value)
+    if network and network.prefixlen > SMALLEST_PODS:
         yield Finding(
             "pod-range",
             f"{value} is enough for only {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
@@ -104,17 +114,21 @@ SMALLEST_SUBNET = 29
 
 def node_range(value: str) -> Iterator[Finding]:
     """The nodes' range is large enough for a subnet."""
-    try:
-        network = IPv4Network(value)
-    except ValueError:
-        return
-    if network.prefixlen > SMALLEST_SUBNET:
+    network = range_of(value)
+    if network and network.prefixlen > SMALLEST_SUBNET:
         yield Finding(
             "node-range",
-            f"{value} has {network.num_addresses} addresses, and Google reserves four in each subnet",
+            f"{value} has {counted(network.num_addresses, 'address', 'addresses')}, and Google reserves four in each "
+            "subnet",
             allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
             fix="nodes: 10.0.0.0/20",
         )
+
+
+def project_of(path: str) -> str | None:
+    """The project of a Google resource's path or URL (``projects/P/…``); ``None`` for a name alone."""
+    match = re.search(r"(?:^|/)projects/([^/]+)/", path)
+    return match and match[1]
 
 
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
@@ -142,8 +156,13 @@ def resource_label(key: str, value: str) -> Iterator[Finding]:
             f"{key}={value} is not a valid Google Cloud label",
             allowed="at most 63 lower-case letters, digits, dashes and underscores for name and value; the name "
             "starts with a letter",
-            fix=f"for example {re.sub('[^-_a-z0-9]+', '-', key.lower())}",
+            fix=f"for example {_labelled(key).lstrip('-_0123456789') or 'name'}: {_labelled(value) or 'value'}",
         )
+
+
+def _labelled(text: str) -> str:
+    """A text in the characters and the length of a label."""
+    return re.sub("[^-_a-z0-9]+", "-", text.lower())[:63]
 
 
 def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
@@ -163,17 +182,18 @@ def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
         )
 
 
-def cidr(value: str) -> Iterator[Finding]:
-    """An IPv4 range in CIDR notation, written with its first address."""
-    try:
-        # Without this check, an address without a slash would pass as a range of one address.
-        valid = "/" in value and bool(IPv4Network(value))
-    except ValueError:
-        valid = False
-    if valid:
+USUAL_PREFIX = {"nodes": 20, "pods": 14, "services": 20, "proxies": 23}
+"""Prefix lengths of the network's ranges that are proposed for an address without one."""
+
+
+def cidr(value: str, usual: int = 32) -> Iterator[Finding]:
+    """An IPv4 range in CIDR notation, written with its first address. ``usual``: the prefix length that is proposed for
+    an address alone.
+    """
+    if range_of(value):
         return
     try:
-        example = str(IPv4Network(value, strict=False))
+        example = str(IPv4Network(value if "/" in value else f"{value}/{usual}", strict=False))
     except ValueError:
         example = "10.0.0.0/20"
     yield Finding(
@@ -188,9 +208,7 @@ def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
     """No two ranges of the network overlap. ``ranges`` maps the key to a CIDR; unreadable ones are left out."""
     networks: dict[str, IPv4Network] = {}
     for key, text in ranges.items():
-        try:
-            network = IPv4Network(text)
-        except ValueError:
+        if (network := range_of(text)) is None:
             continue
         for other, taken in networks.items():
             if network.overlaps(taken):

@@ -5,12 +5,16 @@ Rules about one accelerator are in a separate module, such as :mod:`llmd_gke.rul
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from llmd_gke.catalog.accelerators import Accelerator, accelerator_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
+
+DEFAULT_ACCOUNT = re.compile(r"|default|[0-9]+-compute@developer\.gserviceaccount\.com")
+"""The default service account of Compute Engine, in each way to write it."""
 
 
 def accelerator(pool: Input) -> Accelerator | None:
@@ -31,7 +35,7 @@ def node_hardening(pool: Input) -> Iterator[Finding]:
         if node.value is None or isinstance(node.value, bool | str):
             yield _hard(f"{node.path}: {problem}", str(value), f"set it to {value}")
     account = config.get("serviceAccount")
-    if account.value is None or account.value in ("", "default"):
+    if account.value is None or (isinstance(account.value, str) and DEFAULT_ACCOUNT.fullmatch(account.value)):
         yield _hard(
             f"{account.path} is not set: nodes run as the project's default service account, which often has the "
             "role Editor",
@@ -72,7 +76,7 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     if boot.value is None or boot.boolean() is False:
         yield _hard(f"{boot.path}: secure boot of auto-provisioned nodes is off", "True", "set it to True")
     account = defaults.get("serviceAccount")
-    if account.value is None or account.text() == "default":
+    if account.value is None or DEFAULT_ACCOUNT.fullmatch(account.text() or "."):
         yield _hard(
             f"{account.path} is not set: auto-provisioned nodes run as the project's default service account, "
             "which often has the role Editor",

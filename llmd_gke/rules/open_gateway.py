@@ -7,17 +7,27 @@ requests, but admits everyone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.gateways import gke
+from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 
 OPEN_ANNOTATION = "llmd-gke/open"
 """Annotation of a Gateway that is meant to be open to everyone, by the setting ``gateway.open``."""
 
-IDENTITIES = ("apiKeyAuth", "basicAuth", "extAuth", "jwt", "oidc")
-"""Fields of Envoy Gateway's SecurityPolicy that identify callers (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+IDENTITIES: Mapping[str, tuple[str, ...]] = {
+    "apiKeyAuth": ("credentialRefs",),
+    "basicAuth": ("users",),
+    "extAuth": ("http", "grpc"),
+    "jwt": ("providers",),
+    "oidc": ("provider",),
+}
+"""Fields of Envoy Gateway's SecurityPolicy that identify callers, each with the fields of which it needs one
+(envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+SWITCHED_OFF = ("optional", "failOpen")
+"""Fields that admit requests without an identity: always, or while the service that checks it is away."""
 
 
 def open_gateway(*, external: bool, guarded: bool, meant: bool, fix: str) -> Iterator[Finding]:
@@ -58,8 +68,39 @@ def _guard(security_policy: str | None, throttles: Collection[str]) -> bool:
 
 
 def asks_who_calls(policy_spec: Input) -> bool:
-    """Whether a SecurityPolicy of Envoy Gateway identifies callers."""
-    return any(policy_spec.get(part).present() for part in IDENTITIES)
+    """Whether a SecurityPolicy of Envoy Gateway rejects requests without an identity, or from other addresses.
+
+    What is not known yet counts, and is noted.
+    """
+    return any(_asks(policy_spec.get(part), needed) for part, needed in IDENTITIES.items()) or _admits_only_known(
+        policy_spec.get("authorization")
+    )
+
+
+def _asks(section: Input, needed: Collection[str]) -> bool:
+    if isinstance(section.value, Unknown):
+        return not section.present()
+    if any(section.get(field).boolean() is True for field in SWITCHED_OFF):
+        return False
+    return any(section.get(field).value for field in needed)
+
+
+def _admits_only_known(authorization: Input) -> bool:
+    """Whether everything is denied but what has a valid token or comes from a narrow range of addresses."""
+    if not authorization.present() or (authorization.get("defaultAction").text() or "Deny") != "Deny":
+        return False
+    allowed = [
+        rule.get("principal") for rule in authorization.get("rules").each() if rule.get("action").text() != "Deny"
+    ]
+    return all(
+        principal.get("jwt").value
+        or ((ranges := _texts(principal.get("clientCIDRs"))) and not addresses.not_naming(ranges))
+        for principal in allowed
+    )
+
+
+def _texts(entries: Input) -> list[str]:
+    return [text for entry in entries.each() if (text := entry.text()) is not None]
 
 
 def _later(node: Input) -> bool:

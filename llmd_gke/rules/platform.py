@@ -11,12 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 from urllib.parse import unquote
 
-from llmd_gke.catalog import kserve, versions
+from llmd_gke.catalog import front_door, kserve, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Value
 from llmd_gke.rules.versions import version_of
 
 GKE_OWNED = re.compile(r"(inferencepools\.inference\.networking\.(x-)?k8s\.io|[a-z]+\.gateway\.networking\.k8s\.io)")
+GATEWAY_API_SWITCHES = (
+    (front_door.GATEWAY_CHART, ("crds", "enabled"), True),
+    ("gateway-crds-helm", ("crds", "gatewayAPI", "enabled"), False),
+)
+"""Charts of Envoy Gateway with the Gateway API's CRDs, the value that installs them, and whether they do so unless it
+is false (v1.8.3 ``charts``)."""
 EXACT_VERSION = re.compile(r"v?\d+\.\d+\.\d+(?:[-+].*)?")
 ARCHIVE = re.compile(r"(?P<name>.+?)-(?P<version>v?\d+\.\d+\.\d+.*)\.(?:tgz|tar\.gz)")
 
@@ -54,8 +60,18 @@ def kserve_namespace(chart: str, namespace: Input) -> Iterator[Finding]:
         )
 
 
-def bundled_crds(chart: str, values: Input) -> Iterator[Finding]:
-    """KServe's chart does not install CRDs that GKE manages."""
+def bundled_crds(chart: str, values: Input, *, skipped: bool = False) -> Iterator[Finding]:
+    """No chart installs CRDs that GKE manages. ``skipped``: the release installs none of those in a chart's folder."""
+    for name, path, by_default in GATEWAY_API_SWITCHES:
+        installs = values.get(*path)
+        if chart == name and not skipped and (installs.value is True or (by_default and installs.value is None)):
+            yield Finding(
+                "crd-ownership",
+                f"{chart} would install the Gateway API's CRDs over those that GKE manages (envoyproxy/gateway#9004)",
+                fix=f"set the value {'.'.join(path)}: false",
+            )
+        elif chart == name:
+            installs.boolean()
     if chart != kserve.CONTROLLER_CHART:
         return
     switch = values.get("kserve", "llmisvc", "createGIECRDs")

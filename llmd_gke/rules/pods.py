@@ -163,8 +163,12 @@ def _secrets_in_scripts(container: Input, fix: str) -> Iterator[Finding]:
             yield Finding("plain-secret", f"{header.path}: the header's value is in plain text", fix=fix)
 
 
+LOCAL_FILES = "--allowed-local-media-path"
+"""Folder from which vLLM takes pictures and other files that a request names (vllm ``docs/usage/security.md``)."""
+
+
 def open_servers(pod: Input) -> Iterator[Finding]:
-    """No environment variable gives clients more than inference."""
+    """No environment variable and no argument gives clients more than inference."""
     for container in containers(pod):
         for variable in container.get("env").each():
             name = variable.get("name").text() or ""
@@ -172,6 +176,13 @@ def open_servers(pod: Input) -> Iterator[Finding]:
                 continue
             for finding in environment.opens_the_server(name):
                 yield replace(finding, problem=f"{variable.path}: {finding.problem}")
+        for argument in vllm_arguments.read(arguments(container)):
+            if argument.name == LOCAL_FILES and argument.value not in ("", '""', "''"):
+                yield Finding(
+                    environment.RULE,
+                    f"{container.path}: {LOCAL_FILES} lets clients read files of the server by file:// addresses",
+                    fix=f"remove {LOCAL_FILES}",
+                )
         for word in arguments(container):
             name, given, value = word.partition("=")
             if given and value not in ("", "0", "false", "False"):

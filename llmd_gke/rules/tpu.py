@@ -32,7 +32,9 @@ def machine_type(name: str) -> Iterator[Finding]:
             "tpu-machine-type",
             f"{name} is not a TPU machine type of GKE",
             allowed=", ".join(accelerators.machine_types()),
-            fix="use one of these; for one v6e chip use ct6e-standard-1t",
+            fix=f"use {name.lower()}"
+            if accelerators.family_of(name.lower())
+            else "use one of these; for one v6e chip use ct6e-standard-1t",
         )
 
 

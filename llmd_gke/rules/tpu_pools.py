@@ -16,6 +16,7 @@ from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
 
 DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
+NODE_COUNTS = ("nodeCount", "initialNodeCount")
 LONGEST_RUN_SECONDS = 604800
 """The longest run that flex-start allows, in seconds: seven days."""
 
@@ -112,7 +113,7 @@ def node_counts(pool: Input) -> Iterator[Finding]:
         )
         if most.value is not None
     ]
-    fixed = pool.get("nodeCount").integer()
+    fixed = next((number for key in NODE_COUNTS if (number := pool.get(key).integer()) is not None), None)
     if fixed is not None:
         limits.append((fixed, fixed))
     for least, most in limits:

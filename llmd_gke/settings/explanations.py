@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import cast, get_args
 
@@ -16,11 +17,11 @@ Explanation = tuple[str, str, str]
 """Problem, what is allowed, fix."""
 
 _SHAPES: Mapping[str, Explanation] = {
-    "int_type": ("this must be a whole number", "", "write a number without quotes"),
+    "int_type": ("this must be a whole number", "", "write a number, without quotes"),
     "int_from_float": ("this must be a whole number", "", "write a number without a fraction"),
-    "float_type": ("this must be a number", "", "write a number without quotes"),
-    "finite_number": ("this must be a number", "", "write a number without quotes"),
-    "bool_type": ("this must be true or false", "true, false", "write true or false without quotes"),
+    "float_type": ("this must be a number", "", "write a number, without quotes"),
+    "finite_number": ("this must be a number", "", "write a number, without quotes"),
+    "bool_type": ("this must be true or false", "true, false", "write true or false, without quotes"),
     "string_type": ("this must be a string", "", "put it in quotes"),
     "tuple_type": ("this must be a list", "", "start each entry on a new line with `- `"),
     "dict_type": ("this must be a map", "", "one `name: value` per line"),
@@ -101,6 +102,24 @@ def _hint(path: list[str], kind: str, value: object) -> str:
         return f"put it in quotes: '{value}'"
     if kind == "int_type" and isinstance(value, float):
         return "write a number without a fraction"
-    if kind in {"int_type", "bool_type"} and isinstance(value, str):
-        return f"write {value} without quotes" if value.strip("-").isdigit() or value in {"true", "false"} else ""
+    if kind in {"int_type", "float_type", "bool_type"} and isinstance(value, str):
+        return _meant(kind, value)
     return ""
+
+
+_WORDS = {**dict.fromkeys(("true", "yes", "on", "y"), "true"), **dict.fromkeys(("false", "no", "off", "n"), "false")}
+"""What people write for a boolean; Pulumi reads all but the first of each as text."""
+
+
+def _meant(kind: str, text: str) -> str:
+    """The fix for a text where a number or a boolean belongs: in quotes, in full-width digits, or grouped (``5,000``);
+    empty if it is neither.
+    """
+    plain = unicodedata.normalize("NFKC", text).strip().lower()
+    if kind == "bool_type":
+        meant = _WORDS.get(plain, "")
+    else:
+        meant = re.sub(r"(?<=\d)[,_' ](?=\d{3}(\D|$))", "", plain)
+        pattern = r"-?(0|[1-9]\d*)" + (r"(\.\d+)?" if kind == "float_type" else "")
+        meant = meant if re.fullmatch(pattern, meant, re.ASCII) else ""
+    return meant and (f"write {meant} without quotes" if meant == text else f"write {meant}")

@@ -63,7 +63,9 @@ class _Loader(yaml.SafeLoader):
     def reject_ambiguous(self, node: yaml.ScalarNode) -> NoReturn:
         """Raises ``yaml.YAMLError`` for plain text that the engine reads differently than its form suggests."""
         raise yaml.MarkedYAMLError(
-            problem="Pulumi reads this as another number or as a date: put it in quotes", problem_mark=node.start_mark
+            problem="Pulumi reads this as another number or as a date: put text in quotes, and write a number by its "
+            "digits alone",
+            problem_mark=node.start_mark,
         )
 
 

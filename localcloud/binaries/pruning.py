@@ -16,6 +16,7 @@ import psutil
 from rich.console import Console
 
 from llmd_common.problems import Busy
+from localcloud.binaries import plugins
 from localcloud.binaries.table import PROGRAMS
 from localcloud.go_builds import lock
 from localcloud.go_builds.wrapper import machine
@@ -57,6 +58,7 @@ def unused(cache: Path) -> list[Path]:
     """The folders of programs and engines for this kind of machine that this clone does not use, by name."""
     named = re.compile(rf".+-{re.escape(machine())}-[0-9a-f]{{12}}")
     used = {program.path(cache).parent for program in (*PROGRAMS, *engine.PROGRAMS)} | {engine.folder(cache)}
+    used |= {plugins.path(program, cache).parent for program in PROGRAMS if program.plugin}
     there = (*cache.glob("programs/*"), *cache.glob("engine-*"))
     return sorted(path for path in there if path not in used and named.fullmatch(path.name))
 

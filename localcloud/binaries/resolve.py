@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
 from rich.console import Console
 
 from llmd_common.problems import BadInput, SetUpFailed
-from localcloud.binaries import official, packaged
+from localcloud.binaries import official, packaged, plugins
 from localcloud.binaries.table import BY_NAME, PROGRAMS
 from localcloud.common.workdir import cache_folder
 from localcloud.go_builds.build import builder
@@ -38,21 +38,22 @@ def path(name: str) -> Path:
 
 
 def ready(name: str, cache: Path) -> Path | None:
-    """The path of a suitable official program, or else of the built one; ``None`` if there is neither.
+    """The path of a suitable official program, installed or downloaded, or else of the built one; ``None`` if there is
+    none.
 
-    Raises ``KeyError`` for an unknown name.
+    Raises ``KeyError`` for an unknown name, ``BadInput`` for a wrong variable.
     """
     if name in packaged.NAMES:
         return packaged.ready(name)
     program = BY_NAME[name]
-    if official_path := official.find(program):
+    if official_path := official.find(program) or plugins.present(program, cache):
         return official_path
     built = program.path(cache)
     return built if built.exists() else None
 
 
 def ensure(wanted: Iterable[str], console: Console) -> None:
-    """Builds the missing programs, in the order of the table. If none is missing, it takes milliseconds.
+    """Downloads or builds the missing programs, in the order of the table. If none is missing, it takes milliseconds.
 
     Raises ``SetUpFailed`` with the cause and the fix; an interrupted build continues where it stopped.
     """
@@ -64,8 +65,7 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
     for name in packaged.NAMES:
         if name in asked:
             packaged.ensure(name, say)
-    missing = [program for program in BY_NAME.values() if program.name in asked and not ready(program.name, cache)]
-    if not missing:
+    if not (missing := to_build(asked, cache, say)):
         return
     say(f"to be built (once): {', '.join(program.name for program in missing)}")
     try:
@@ -73,6 +73,15 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
     except KeyboardInterrupt:
         say("stopped; the next run continues building from here.")
         raise
+
+
+def to_build(wanted: Container[str], cache: Path, say: Callable[[str], None]) -> list[BuiltProgram]:
+    """Those of the programs that must be built: an official plugin that is missing is downloaded if that is possible.
+
+    Raises ``BadInput`` for a wrong variable.
+    """
+    missing = [program for name, program in BY_NAME.items() if name in wanted and not ready(name, cache)]
+    return plugins.install(missing, cache, say)
 
 
 def build(missing: list[BuiltProgram], cache: Path, console: Console) -> None:

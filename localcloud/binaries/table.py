@@ -6,7 +6,7 @@ import json
 from importlib import metadata
 from pathlib import Path
 
-from localcloud.go_builds import keda, kubernetes_provider
+from localcloud.go_builds import google_provider, keda, kubernetes_provider
 from localcloud.go_builds.wrapper import BuiltProgram, ModuleChanges, Wrapper
 from localcloud.product import versions
 
@@ -45,6 +45,11 @@ def prometheus_release(module: str) -> str:
 
 def _wrapper(name: str, module: str, tags: str = "", changes: ModuleChanges | None = None) -> Wrapper:
     return Wrapper(name, (module, versions.program(module)), tags, changes=changes)
+
+
+def _plugin(plugin: str, size: str = "") -> str:
+    command = f"pulumi plugin install resource {plugin} {metadata.version(f'pulumi-{plugin}')}"
+    return f"install the official plugin{size}: {command}"
 
 
 def _instead(name: str, version: str) -> str:
@@ -118,21 +123,34 @@ def _kubernetes_provider() -> BuiltProgram:
         files=provider_files,
         changes=kubernetes_provider.WITHOUT_COMPONENTS,
     )
-    version, plugin = versions.program(PROVIDER_NAME), f"kubernetes {metadata.version('pulumi-kubernetes')}"
+    version = versions.program(PROVIDER_NAME)
     return BuiltProgram(
         PROVIDER_NAME,
         ".",
         wrapper,
         version,
         {f"{PROVIDER}/pkg/version.Version": version},
-        instead=f"install the official plugin: pulumi plugin install resource {plugin}",
+        plugin="kubernetes",
+        instead=_plugin("kubernetes"),
     )
 
 
 def _google_provider() -> BuiltProgram:
     """Google's provider for Pulumi, built from a command of ours: ``gomod/google-provider/main.go``."""
     version = versions.program(GOOGLE_PROVIDER)
-    return BuiltProgram(GOOGLE_PROVIDER, ".", _wrapper("google-provider", GOOGLE), version, {"main.version": version})
+    wrapper = _wrapper("google-provider", GOOGLE, changes=google_provider.WITHOUT_PAUSES)
+    return BuiltProgram(
+        GOOGLE_PROVIDER,
+        ".",
+        wrapper,
+        version,
+        {"main.version": version},
+        ask=("-version",),
+        plugin="gcp",
+        # 48 MB are version 6.52 of 2023, the newest whose size is known.
+        instead=_plugin("gcp", " (more than 48 MB)"),
+        size="270 MB of modules to download, 2 GB of disk until it is built, 63 MB after that",
+    )
 
 
 def _monitoring() -> list[BuiltProgram]:

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from llmd_common.problems import Stale
 from localcloud import binaries
-from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
@@ -25,7 +24,7 @@ from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
 from localcloud.monitoring import options
-from localcloud.workflow import home, state
+from localcloud.workflow import state
 
 
 def check(workdir: Workdir) -> None:
@@ -57,11 +56,9 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     """Builds missing programs, and writes charts and CRDs to files: inside the namespaces there is no network and no
     Go.
 
-    Google's provider is omitted if ``LLMD_GKE_GOOGLE`` selects the hand-written one. The front door's programs and
-    charts are for stacks that have one, those of KEDA for stacks with a model whose replicas follow its load. A second
-    endpoint picker is for stacks with a model that limits the requests in flight.
+    The front door's programs and charts are for stacks that have one, those of KEDA for stacks with a model whose
+    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight.
     """
-    unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     has_door = stack is not None and front_door.asked(workdir, stack)
     scaled = stack is not None and autoscaling.asked(workdir, stack)
     wanted = (
@@ -71,7 +68,7 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
         *(autoscaling.PROGRAMS if scaled else ()),
         *(saturation.PROGRAMS if stack is not None and saturation.asked(workdir, stack) else ()),
     )
-    binaries.ensure([name for name in wanted if name not in unused], console)
+    binaries.ensure(wanted, console)
     charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)
     upstream.prepare(Layout(workdir.home).crds)
 

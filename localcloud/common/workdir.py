@@ -52,7 +52,7 @@ def check_owner(folder: Path, consequence: str, fix: str) -> None:
 
 
 CloudKind = Literal["rehearsal", "laptop"]
-"""The rehearsal has stand-ins for both clouds, the laptop cloud only for Google's."""
+"""Both have an emulator of Google's APIs. The rehearsal has a stand-in for Kubernetes, the laptop cloud Kubernetes."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class CloudTraits:
     ``label``: its name in messages. ``removed``: everything that `make down` has removed, for its last message.
     ``make``: the argument that selects it on a ``make`` command line. ``namespaced``: Kubernetes' own control plane
     runs, in Linux namespaces without a network. ``disposable``: `make down` removes everything even if a destroy
-    failed. ``providers``: provider name to the program that is run instead of our stand-in.
+    failed. ``providers``: provider name to the real program; a stand-in runs for the others.
     """
 
     label: str
@@ -74,7 +74,9 @@ class CloudTraits:
 
 
 TRAITS: dict[CloudKind, CloudTraits] = {
-    "rehearsal": CloudTraits("rehearsal", "no stack, no object in a cloud, no process"),
+    "rehearsal": CloudTraits(
+        "rehearsal", "no stack, no object in a cloud, no process", providers={"gcp": "pulumi-resource-gcp"}
+    ),
     "laptop": CloudTraits(
         "laptop cloud",
         "no stack, no process, no cluster",

@@ -12,7 +12,7 @@ from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeS
 from llmd_common.kubernetes.fields import each, text
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.objects import full_name
-from localcloud.providers.google import pools_view
+from localcloud.google_api.rules import pools_view
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
 

@@ -10,8 +10,8 @@ from llmd_common.kubernetes.cache import Mirror
 from llmd_common.kubernetes.client import Kube
 from localcloud.gke_gateway import addresses
 from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, ClusterSnapshot
+from localcloud.google_api.rules.references import CLUSTER
 from localcloud.product import has_managed_adapter, scaling
-from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonValue, dig, text
 

@@ -14,7 +14,7 @@ from localcloud.go_builds.wrapper import GOMOD, BuiltProgram
 
 OLDEST, OLD_JSON = (1, 26), (1, 26)
 """The oldest Go that builds everything, and the newest with the ``encoding/json`` that older modules rely on."""
-INSTALL = "install Go 1.26 from https://go.dev/dl/ and put it first on PATH"
+INSTALL = "install Go 1.26 (270 MB) from https://go.dev/dl/ and put it first on PATH"
 
 _REFUSED = re.compile(
     r"(?P<module>[\w.~/-]+\.[\w.~/-]+)@(?P<version>v[\w.+-]+)(?:/go\.mod)?: "
@@ -35,19 +35,21 @@ class Go:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What Go is needed for, as text for messages: ``what`` is built, and what the user can do ``instead`` of building
-    it.
+    """What Go is needed for, as text for messages: ``what`` is built, what the user can do ``instead`` of building it,
+    and the ``size`` of a build where it is known.
     """
 
     what: str = "what is needed"
     instead: str = ""
+    size: str = ""
 
     @classmethod
     def of(cls, programs: Iterable[BuiltProgram]) -> Purpose:
         """To build these programs; there is something to do instead only if there is for each of them."""
         listed = list(programs)
         instead = list(dict.fromkeys(program.instead for program in listed))
-        return cls(", ".join(program.name for program in listed), " and ".join(instead) if all(instead) else "")
+        sizes = "; ".join(f"{program.name}: {program.size}" for program in listed if program.size)
+        return cls(", ".join(program.name for program in listed), " and ".join(instead) if all(instead) else "", sizes)
 
     def fix(self, first: str) -> str:
         """The text of a fix: ``first``, or the alternative to building."""
@@ -62,7 +64,8 @@ def parse(text: str) -> tuple[int, int] | None:
 
 def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
     """The Go on PATH. Raises ``SetUpFailed`` if there is none, or if its version is not suitable."""
-    fix = f"Fix: {purpose.fix(INSTALL)}; then run the command again."
+    install = f"{INSTALL} ({purpose.size})" if purpose.size else INSTALL
+    fix = f"Fix: {purpose.fix(install)}; then run the command again."
     command = shutil.which("go", path=environ.get("PATH"))
     if command is None:
         raise SetUpFailed(f"Go is required to build {purpose.what}, but is not on PATH.\n{fix}")

@@ -60,8 +60,9 @@ class BuiltProgram:
     """A program, the package and the wrapper it is built from, its version, and variables that the linker sets.
 
     ``ask``: arguments with which an official program of the same name, on PATH, prints its version: one of the same
-    minor version replaces ours. ``instead``: what the user can do instead of building it. ``by_default``: every laptop
-    cloud runs it. The others are built only on request.
+    minor version replaces ours. ``plugin``: the official Pulumi plugin, as in ``gcp``, that replaces ours in exactly
+    the SDK's version. ``instead``: what the user can do instead of building it. ``size``: what building takes, for
+    messages. ``by_default``: every laptop cloud runs it. The others are built only on request.
     """
 
     name: str
@@ -70,7 +71,9 @@ class BuiltProgram:
     version: str
     stamps: Mapping[str, str] = field(default_factory=dict[str, str])
     ask: tuple[str, ...] = ()
+    plugin: str = ""
     instead: str = ""
+    size: str = ""
     by_default: bool = True
 
     @property

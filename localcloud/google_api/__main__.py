@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -25,7 +26,8 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, stop)
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    with running(folder, int(arguments[1]) if len(arguments) == 2 else 0) as cloud:
+    port = int(arguments[1]) if len(arguments) == 2 else 0
+    with running(folder, socket.create_server(("127.0.0.1", port))) as cloud:
         print(cloud.url, flush=True)
         over.wait()
     return 0

@@ -13,7 +13,6 @@ from rich.table import Table
 from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
 from localcloud.google_api.columns import COLUMNS
-from localcloud.workflow import home
 
 if TYPE_CHECKING:
     from localcloud.providers.protocol.values import JsonObject
@@ -28,20 +27,6 @@ app = typer.Typer(
 def folder() -> Path:
     """The emulator's folder for the cloud that ``--cloud`` chose."""
     return Workdir.of().cloud
-
-
-def used_folder() -> Path:
-    """The emulator's folder, for writing. Raises ``BadInput`` if the cloud uses the hand-written provider.
-
-    A file of the emulator in that folder would mean that the emulator created the resources.
-    """
-    here = Workdir.of()
-    if home.real_providers(here).get("gcp") not in home.EMULATED:
-        raise BadInput(
-            f"This {here.label} uses the hand-written Google provider, not the emulator; its faults are in the "
-            f"file that LLMD_GKE_FAULTS names.\nFix: set {home.GOOGLE}=published for this and every other command."
-        )
-    return folder()
 
 
 @app.command()
@@ -80,7 +65,7 @@ def faults(
         read: object = json.loads(given)
         if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
             raise ValueError("expected a list of objects")
-        cloud = EmulatedCloud(used_folder())
+        cloud = EmulatedCloud(folder())
         with cloud.opened():
             cloud.faults.set(cast("list[JsonObject]", read))
     except ValueError as error:

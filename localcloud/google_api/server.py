@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sys
 import threading
 import time
@@ -18,6 +19,8 @@ from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
 from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
+from localcloud.google_api.rules import projects
+from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import ALL
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
@@ -26,6 +29,8 @@ ADMIN = "_emulator"
 """First segment of paths that address the emulator itself."""
 
 LOADED = ALL
+NEEDED = frozenset(kind.api for kind in KINDS.values())
+"""APIs whose methods a project can use once it has enabled the API."""
 
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
@@ -123,7 +128,11 @@ class Emulator:
         wrong = list(discovery.problems(method.document, method.request, body)) if method.request else []
         if wrong:
             raise ApiError(400, "\n".join(wrong))
-        return Request(cloud=self.cloud, method=method, path=path, host=host, at=at, query=query, body=body)
+        request = Request(cloud=self.cloud, method=method, path=path, host=host, at=at, query=query, body=body)
+        if host in NEEDED and request.project:
+            with self.cloud.state() as cloud_state:
+                projects.require(cloud_state, request.project, host)
+        return request
 
     @staticmethod
     def _answered(request: Request) -> JsonObject:
@@ -248,19 +257,23 @@ def _query(raw: str) -> dict[str, str]:
 
 @contextmanager
 def running(
-    folder: Path, port: int = 0, make: Callable[[EmulatedCloud], Emulator] = lambda cloud: Emulator(cloud)
+    folder: Path,
+    listener: socket.socket | None = None,
+    make: Callable[[EmulatedCloud], Emulator] = lambda cloud: Emulator(cloud),
 ) -> Generator[EmulatedCloud]:
-    """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``.
+    """The emulator at a socket that listens (default: any port of loopback), with what lies in that folder.
 
-    ``make`` is for another kind of emulator.
+    Its address is ``cloud.url``. ``make`` is for another kind of emulator.
     """
     cloud = EmulatedCloud(folder)
 
     class Handler(_Handler):
         emulator = make(cloud)
 
-    server = _Server(("127.0.0.1", port), Handler)
-    cloud.url = f"http://127.0.0.1:{server.server_address[1]}"
+    server = _Server(("127.0.0.1", 0), Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener or socket.create_server(("127.0.0.1", 0))
+    cloud.url = f"http://127.0.0.1:{server.socket.getsockname()[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

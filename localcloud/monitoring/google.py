@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from localcloud.google_api.rules.references import CLUSTER
 from localcloud.monitoring.targets import Where
-from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.protocol.values import JsonObject, dig, texts
 
 

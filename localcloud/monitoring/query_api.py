@@ -16,7 +16,7 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,8 +29,7 @@ from localcloud.common.https import GetResponse
 from localcloud.linux_namespaces.addresses import GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import prometheus
 from localcloud.product import READER_ROLE
-from localcloud.providers.google.projects import IAM_MEMBER
-from localcloud.providers.protocol.values import JsonObject, dig, objects, texts
+from localcloud.providers.protocol.values import JsonObject, objects, texts
 
 log = logging.getLogger(__name__)
 
@@ -123,26 +122,15 @@ class QueryApi:
 
 
 def may_read(records: JsonObject, project: str, account: Account) -> bool:
-    """Whether the account has the role on the project, as a principal of Workload Identity.
-
-    The emulator keeps policies, the hand-written provider the members that it was given.
-    """
+    """Whether the account has the role on the project, as a principal of Workload Identity."""
     space, name = account
     subject = f".svc.id.goog/subject/ns/{space}/sa/{name}"
-    return any(member.endswith(subject) for member in (*_bound(records, project), *_given(records, project)))
-
-
-def _bound(records: JsonObject, project: str) -> Iterator[str]:
-    for binding in objects(records, "policies", f"projects/{project}", "bindings"):
-        if binding.get("role") == READER_ROLE:
-            yield from texts(binding, "members")
-
-
-def _given(records: JsonObject, project: str) -> Iterator[str]:
-    members = dig(records, "objects", IAM_MEMBER)
-    for record in members.values() if isinstance(members, dict) else ():
-        if (dig(record, "inputs", "project"), dig(record, "inputs", "role")) == (project, READER_ROLE):
-            yield str(dig(record, "inputs", "member"))
+    return any(
+        member.endswith(subject)
+        for binding in objects(records, "policies", f"projects/{project}", "bindings")
+        if binding.get("role") == READER_ROLE
+        for member in texts(binding, "members")
+    )
 
 
 def _ask_prometheus(path: str) -> GetResponse:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from llmd_common.problems import BadInput
+from localcloud.google_api.rules.artifactregistry import upstreams
 from localcloud.nodes.runtime import Mount
-from localcloud.providers.google.artifactregistry import upstreams
 from localcloud.providers.protocol.cloud import CloudFile
 
 TABLE = Path(__file__).with_name("images.toml")

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from llmd_common.kubernetes.fields import Object
+from localcloud.google_api.rules.pools_view import RunningPool
 from localcloud.nodes.states import now
 from localcloud.product import zones
-from localcloud.providers.google.pools_view import RunningPool
 
 POOL_ANNOTATION = "laptop.llmd-gke/node-pool"
 """Annotation of a node with the id of its pool."""

@@ -16,6 +16,7 @@ from llmd_common.kubernetes.client import NODES, Conflict, Kube, KubeError, NotF
 from llmd_common.kubernetes.fields import Object, each, part, text
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.google_api.core.faults import out_of_stock, reclaimed
+from localcloud.google_api.rules.pools_view import RunningPool, pools
 from localcloud.nodes import autoscaler, compute_classes, nodes, sandbox
 from localcloud.nodes.autoscaler import NodeGroup, Unit
 from localcloud.nodes.compute_classes import COMPUTE_CLASSES, Preference
@@ -25,7 +26,6 @@ from localcloud.nodes.heartbeats import Heartbeats
 from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of
 from localcloud.nodes.timings import Timings
 from localcloud.product import compute_class
-from localcloud.providers.google.pools_view import RunningPool, pools
 from localcloud.providers.protocol.values import JsonObject, objects
 
 log = logging.getLogger(__name__)

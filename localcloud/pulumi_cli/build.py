@@ -7,6 +7,7 @@ build goes on where it stopped.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -52,12 +53,12 @@ def present(cache: Path) -> Engine | None:
     return Engine((made / "pulumi").resolve(), VERSION, "built from the Go module")
 
 
-def build(cache: Path, console: Console) -> Engine:
-    """The built engine, which is built if missing.
+def build(cache: Path, console: Console, further: Sequence[BuiltProgram] = ()) -> Engine:
+    """The built engine, which is built if missing, and ``further`` programs with it.
 
     Raises ``SetUpFailed`` with the cause: no or unfit Go, a full disk, a refused module.
     """
-    with builder(cache, PROGRAMS, console, "engine") as work:
+    with builder(cache, (*PROGRAMS, *further), console, "engine") as work:
         if ready := present(cache):
             return ready
         executor = work.module_folder(WRAPPER, SDK) / "python" / "cmd" / EXECUTOR

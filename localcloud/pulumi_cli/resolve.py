@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from localcloud.go_builds.wrapper import BuiltProgram
 from localcloud.pulumi_cli import build, discover, installer
 
 
@@ -17,8 +18,15 @@ def ready(cache: Path) -> discover.Engine | None:
     return engine or installer.present(cache) or build.present(cache)
 
 
-def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda: None) -> discover.Engine:
+def ensure(
+    cache: Path,
+    console: Console,
+    meanwhile: Callable[[], None] = lambda: None,
+    further: Callable[[Callable[[str], None]], Sequence[BuiltProgram]] = lambda _: (),
+) -> discover.Engine:
     """An engine, which is set up if there is none. ``meanwhile`` is called once before a long setup.
+
+    ``further``: asked for programs to be built with it, if it has to be built; its argument prints a line.
 
     Raises ``SetUpFailed`` if no engine can be set up.
     """
@@ -31,19 +39,19 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
         return engine
     for one in left_aside:
         say(f"{one.pulumi} is not used: {one.reason}.")
-    reachable = installer.reachable()
-    if reachable:
+    archive = installer.look_up()
+    if archive:
         say("not installed yet; downloading the official release ...")
     else:
         say("not installed yet, and the official releases cannot be reached; building it (once).")
     meanwhile()
-    if reachable:
-        if engine := installer.install(cache):
+    if archive:
+        if engine := installer.install(archive, cache):
             say(f"installed {engine.version}, kept in {engine.pulumi.parents[1]}")
             return engine
         say("the official release could not be installed; building instead.")
     try:
-        return build.build(cache, console)
+        return build.build(cache, console, further(say))
     except KeyboardInterrupt:
         say("stopped; the next run continues building from here.")
         raise

@@ -1,4 +1,4 @@
-"""Reads the files in which the stand-ins keep their resources."""
+"""Reads the files in which the emulator and the Kubernetes stand-in keep their resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from llmd_common.problems import Stale
 from llmd_common.pulumi_signatures import is_special
 from localcloud.common.workdir import Workdir
 from localcloud.product import is_of_probe
-from localcloud.workflow import home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
 
@@ -40,7 +39,7 @@ def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
 def find_at_google(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
     """The ``id`` of Google's object that an unfinished create made, ``None`` if there is none.
 
-    It has that type and those inputs, or else that name.
+    It has that type and that name.
     """
     of_type = {ident: entry for ident, entry in objects(workdir).items() if entry.get("type") == pending.type}
     alike = (ident for ident, entry in of_type.items() if _same(pending.inputs, entry.get("inputs")))
@@ -102,36 +101,22 @@ def _same(asked: object, made: object) -> bool:
     return asked == made
 
 
-def of_other_google(workdir: Workdir) -> bool:
-    """Whether the objects were made by another Google provider than the chosen one. ``Stale`` for a damaged file."""
-    emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
-    # The file's existence proves nothing: the emulator creates it for every client, for example `google faults`.
-    return emulated != bool(_emulated(workdir.cloud / EMULATOR)) and any(_entries(workdir.cloud / FILES[0]))
-
-
-def check_google(workdir: Workdir) -> None:
-    """Raises ``Stale`` if another Google provider made the objects: each keeps its own records."""
-    if not of_other_google(workdir):
-        return
-    emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
-    now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
-    raise Stale(
-        f"The {now} Google provider does not know the existing resources: the {before} one created them.\n"
-        f"Fix: `{home.GOOGLE}={before} {workdir.make('down')}`, then the command again; or set {home.GOOGLE}={before}."
-    )
-
-
 def clear(workdir: Workdir) -> None:
     """Removes the files of both clouds."""
     for name in (*FILES, EMULATOR, REQUESTS):
         (workdir.cloud / name).unlink(missing_ok=True)
 
 
+def check(workdir: Workdir) -> None:
+    """Raises ``Stale`` for a damaged file of either cloud."""
+    _emulated(workdir.cloud / EMULATOR)
+    objects(workdir)
+
+
 def forget_damaged(workdir: Workdir, console: Console) -> bool:
     """Removes the files of both clouds if one is damaged, and says so. Returns whether it did."""
     try:
-        _emulated(workdir.cloud / EMULATOR)
-        objects(workdir)
+        check(workdir)
     except Stale as problem:
         say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are deleted with everything in them.")
         clear(workdir)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import secrets
 import sys
 from pathlib import Path
 
 import yaml
 
-from llmd_common.problems import BadInput
 from localcloud import binaries
 from localcloud.common.environment import quote, script
 from localcloud.common.files import write
@@ -18,33 +16,14 @@ from localcloud.common.project import project
 from localcloud.common.workdir import PACKAGES, Workdir, check_owner
 from localcloud.pulumi_cli.discover import Engine
 
-STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
-"""Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
-
-GOOGLE = "LLMD_GKE_GOOGLE"
-"""Chooses the Google provider: ``published`` on the emulator of Google's APIs, or the ``hand-written`` one. Without it
-the kind of cloud determines it."""
+SDKS = {"gcp": "pulumi-gcp", "kubernetes": "pulumi-kubernetes"}
+"""Provider name: its SDK, whose version the plugin must have."""
 
 WRAPPER = "localcloud.workflow.wrapper"
 """The module that runs plain `pulumi` commands."""
 
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator: name of the program, and the module that runs both."""
-
-
-def real_providers(workdir: Workdir) -> dict[str, str]:
-    """Provider name to the program that runs in place of our stand-in. Raises ``BadInput`` for a wrong variable."""
-    providers, chosen = dict(workdir.traits.providers), os.environ.get(GOOGLE)
-    if chosen == "published":
-        providers["gcp"] = "pulumi-resource-gcp"
-    elif chosen == "hand-written":
-        providers.pop("gcp", None)
-    elif chosen:
-        raise BadInput(
-            f"{GOOGLE}={chosen} is not allowed. Allowed: published, hand-written.\nFix: unset {GOOGLE}, to use the "
-            f"default of the {workdir.label}."
-        )
-    return providers
 
 
 def launchers(workdir: Workdir) -> dict[Path, str]:
@@ -54,24 +33,25 @@ def launchers(workdir: Workdir) -> dict[Path, str]:
     uses it without further search, and warns if it is older.
     """
     contents: dict[Path, str] = {}
-    real = real_providers(workdir)
+    real = workdir.traits.providers
     python = f"PYTHONPATH={quote(str(PACKAGES))} exec {quote(sys.executable)} -m"
-    for provider, (_, module) in STAND_INS.items():
+    for provider in SDKS:
         file, program = _launcher(workdir, provider), real.get(provider)
         if program in EMULATED:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
-            contents[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
+            run = f"{python} {EMULATED[program]} {quote(str(binaries.path(program)))}"
+            contents[file] = f'#!/bin/sh\n# {comment}\n{run} "$@"\n'
         elif program:
             comment = "localcloud: the built provider, or the official one."
             contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
             comment = f"Stand-in for the {provider} provider: it stores its cloud in a file and makes no network calls."
-            contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
+            contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{provider} "$@"\n'
     return contents
 
 
 def _launcher(workdir: Workdir, provider: str) -> Path:
-    version = importlib.metadata.version(STAND_INS[provider][0])
+    version = importlib.metadata.version(SDKS[provider])
     return workdir.plugins / f"resource-{provider}-v{version}/pulumi-resource-{provider}"
 
 

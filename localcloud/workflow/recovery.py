@@ -108,7 +108,9 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
     for operation in pending:
         resource = cast("dict[str, object]", operation["resource"])
         if identity := taken_over.get(str(resource["urn"])):
-            resources.append({**resource, **identity})
+            # Without outputs the refresh is an import: every property that the cloud shows becomes an input, and GKE
+            # shows some that upstream's own validation rejects (windowsNodeConfig without a version).
+            resources.append({**resource, "outputs": resource.get("inputs"), **identity})
     deployment["resources"] = resources
     with tempfile.NamedTemporaryFile("w", dir=runner.workdir.home, prefix="state-", suffix=".json") as file:
         json.dump(exported, file)
@@ -118,7 +120,6 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
 
 def check_cloud(workdir: Workdir, stack: str) -> None:
     """Raises ``Stale`` if state or cloud was removed without the other."""
-    cloud_files.check_google(workdir)
     present = state.read(workdir, stack)
     there = cloud_files.objects(workdir)
     if present and present.ids and not there:

@@ -38,7 +38,7 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         if forgotten and disposable:  # there is nothing left to destroy it with
             held = []
         if held:
-            cloud_files.check_google(workdir)
+            cloud_files.check(workdir)
         present = held if disposable else chosen
         status = cloud.destroy(present, console) if present else 0
         everything = disposable and only is None

@@ -82,6 +82,8 @@ def command(
         lines.append(tables.FIRST_ZONAL)
     if output is Output.TABLE and (old := old_prices(date.today())) is not None:
         print(old, file=sys.stderr)
+    for finding in (one.finding for one in target.checked.warnings if one.finding.rule == "tpu-zone"):
+        print(f"Warning: {finding.problem}: allowed are {finding.allowed}.\nFix: {finding.fix}", file=sys.stderr)
     show(output, data, *shown, *lines, *tables.NOTES)
 
 

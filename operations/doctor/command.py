@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.wording import counted
-from operations.doctor.emulator import emulated, may_ask
+from operations.doctor.emulator import emulated
 from operations.enter_localcloud import enter
 from operations.exits import Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
@@ -62,15 +62,12 @@ def command(
         if probe and target.cloud is Cloud.GOOGLE:
             consent(context, yes, zones)
         with emulated(target):
-            if asked := may_ask(target):
-                with working("asking Google") as work:
-                    answers = run.run(context, run.checks(target.cloud), say=work.say)
-                if probe:
-                    answers += _probe(context, answers, zones)
-            else:
-                answers = list(run.results(run.CHECKS[0], context))
+            with working("asking Google") as work:
+                answers = run.run(context, run.checks(target.cloud), say=work.say)
+            if probe:
+                answers += _probe(context, answers, zones)
         if target.cloud is Cloud.LAPTOP:
-            notes = [LAPTOP if asked else HAND_WRITTEN]
+            notes = [LAPTOP]
     bad = [result for result in answers if result.status is CheckStatus.FAILED]
     show(stack, output, answers, notes)
     if bad:
@@ -81,11 +78,6 @@ def command(
 LAPTOP = (
     "Answers are from the emulator of Google's APIs, about the resources of the laptop cloud. Not checked, "
     "because the laptop cloud does not need them: tools, credentials, registries and weights."
-)
-
-HAND_WRITTEN = (
-    "This laptop cloud uses the hand-written Google provider, which has no APIs to query: nothing was checked.\n"
-    "Fix: make down CLOUD=laptop; unset LLMD_GKE_GOOGLE, to use the published provider on the emulator"
 )
 
 

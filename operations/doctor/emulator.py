@@ -25,14 +25,13 @@ def may_ask(target: Target) -> bool:
 
 @contextmanager
 def emulated(target: Target) -> Generator[None]:
-    """A context in which Google's client libraries query the emulator, if ``target`` is a laptop cloud that uses it.
+    """A context in which Google's client libraries query the emulator, if ``target`` is a laptop cloud.
 
     The emulator answers from the cloud's folder. Before the first ``make up`` it answers from a temporary folder with
-    an empty project in which only the stack's APIs are enabled, as the README describes. If the laptop cloud uses the
-    hand-written Google provider, nothing changes and nothing is written: :func:`may_ask` is false then. Raises
-    ``SetUpFailed`` if the emulator cannot start, and ``Stale`` if the cloud's files are damaged.
+    an empty project in which only the stack's APIs are enabled, as the README describes. Raises
+    ``SetUpFailed`` if the emulator cannot start.
     """
-    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT) or not _uses_emulator(target.workdir):
+    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT):
         yield
         return
     from localcloud.google_api.server import running
@@ -56,15 +55,6 @@ def emulated(target: Target) -> Generator[None]:
             yield
         finally:
             del os.environ[ENDPOINT]
-
-
-def _uses_emulator(workdir: Workdir) -> bool:
-    """Whether the cloud uses the emulator, according to ``LLMD_GKE_GOOGLE`` and the provider that created its
-    resources.
-    """
-    from localcloud.workflow import cloud_files, home
-
-    return home.real_providers(workdir).get("gcp") in home.EMULATED and not cloud_files.of_other_google(workdir)
 
 
 def _folder(workdir: Workdir, ends: ExitStack) -> Path:

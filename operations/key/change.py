@@ -79,7 +79,8 @@ def _revoke(target: Target, name: str, names: list[str], callers: list[str]) -> 
             f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.\n"
             "Fix: use one of these names"
         )
-    _run(target, "rm", "--path", _path(name))
+    # An empty table would count as a secret in plain text.
+    _run(target, "rm", *(("--path", _path(name)) if len(names) > 1 else (KEYS,)))
     caller = caller_of(name)
     last = not any(caller_of(other) == caller for other in names if other != name)
     # `up` rejects a caller without a key, so that the old key would remain valid.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llmd_common.kubernetes.fields import Object, conditions, each, get, label, name, number, text
 from llmd_gke.catalog.accelerators import POOL_LABEL, RESOURCES
 from operations.status.objects import Line, State
+from operations.symptoms import NO_CHIPS
 
 LEAVING = (
     "ToBeDeletedByClusterAutoscaler",
@@ -46,18 +47,22 @@ def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     if not nodes:
         return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is needed, none is billed")
     ready = [node for node in nodes if _ready(node)]
-    chips = sum(number(node, "status", "allocatable", resource) or 0 for node in ready for resource in RESOURCES)
+    offered = {name(one): sum(number(one, "status", "allocatable", key) or 0 for key in RESOURCES) for one in ready}
+    chips, empty = sum(offered.values()), [node for node, count in offered.items() if not count]
     names = {name(node) for node in nodes}
     used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
     message = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
     busy = {text(pod, "spec", "nodeName") for pod in pods if chips_of(pod) and not _over(pod)}
-    idle = [name(node) for node in ready if name(node) not in busy]
+    idle = [node for node, count in offered.items() if count and node not in busy]
     if idle:
         message += f", idle: {', '.join(idle[:SHOWN_NODES])}"
         message += f" and {len(idle) - SHOWN_NODES} more" if len(idle) > SHOWN_NODES else ""
     leaving = [node for node in nodes if any(text(taint, "key") in LEAVING for taint in each(node, "spec", "taints"))]
     if leaving:
         message += f", {len(leaving)} being removed"
+    if empty:
+        fix = NO_CHIPS.command.replace("NODE", empty[0])
+        return Line(subject, State.BUSY, f"{message}; {empty[0]}: {NO_CHIPS.cause}", fix)
     state = State.GOOD if len(ready) == len(nodes) and not leaving else State.BUSY
     return Line(subject, state, message, _describe(nodes))
 

@@ -111,16 +111,16 @@ def _trouble(status: Object) -> str:
     if reason in WAITING_FOR_GOOD:
         how = f"; exited with {_end(last)}" if last else ""
         detail_text = short(text(waiting, "message"), 160)
-        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {detail_text}{_meaning(last)}"
+        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {detail_text}{_meaning(status, last)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
-        return f"exited with {_end(ended)}{_meaning(ended)}"
+        return f"exited with {_end(ended)}{_meaning(status, ended)}"
     return ""
 
 
-def _meaning(terminated: object) -> str:
-    """The meaning of a container's termination message, which is the end of its log in KServe's containers."""
-    symptom = explain_log(text(terminated, "message"))
+def _meaning(status: Object, terminated: object) -> str:
+    """The meaning of a container's end: its name and reason, and its message, the end of the log of KServe's."""
+    symptom = explain_log(f"{name_of(status)} {text(terminated, 'reason')}\n{text(terminated, 'message')}")
     return f" ({symptom.cause})" if symptom else ""
 
 

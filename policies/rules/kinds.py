@@ -32,6 +32,8 @@ MANIFEST = Kind("*", "text of a bundle")
 """A part of a ConfigGroup or ConfigFile that cannot be read."""
 
 HTTP_ROUTE = Kind("gateway.networking.k8s.io", "HTTPRoute")
+OTHER_ROUTES = tuple(Kind("gateway.networking.k8s.io", name) for name in ("GRPCRoute", "TCPRoute", "TLSRoute"))
+GATEWAY_CLASS = Kind("gateway.networking.k8s.io", "GatewayClass")
 GATEWAY = Kind("gateway.networking.k8s.io", "Gateway")
 LLM_SERVICE = Kind(kserve.GROUP, kserve.SERVICE)
 LLM_SERVICE_CONFIG = Kind(kserve.GROUP, kserve.CONFIG)
@@ -59,7 +61,14 @@ SECURITY_POLICY = Kind(front_door.GATEWAY_GROUP, "SecurityPolicy")
 EXTENSION_POLICY = Kind(front_door.GATEWAY_GROUP, "EnvoyExtensionPolicy")
 CLIENT_POLICY = Kind(front_door.GATEWAY_GROUP, "ClientTrafficPolicy")
 TRAFFIC_POLICY = Kind(front_door.GATEWAY_GROUP, "BackendTrafficPolicy")
+ENVOY_POLICIES = (SECURITY_POLICY, EXTENSION_POLICY, CLIENT_POLICY, TRAFFIC_POLICY)
+"""Policies of Envoy Gateway of which a target takes one of each kind."""
+PATCH_POLICY = Kind(front_door.GATEWAY_GROUP, "EnvoyPatchPolicy")
+ENVOY_PROXY = Kind(front_door.GATEWAY_GROUP, "EnvoyProxy")
+BACKEND = Kind(front_door.GATEWAY_GROUP, "Backend")
+AI_BACKEND = Kind(front_door.AI_GROUP, "AIServiceBackend")
 CONFIG_MAP = Kind("", "ConfigMap")
+SERVICE = Kind("", "Service")
 CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")
 RELEASE = Kind("helm.sh", "Release")
 CHART = Kind("helm.sh", "Chart")
@@ -72,6 +81,13 @@ WORKER_SET = Kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
 CLUSTER = Kind("gcp", "container/cluster:Cluster")
 NODE_POOL = Kind("gcp", "container/nodePool:NodePool")
 ALERT_POLICY = Kind("gcp", "monitoring/alertPolicy:AlertPolicy")
-ARMOR = Kind("gcp", "compute/regionSecurityPolicy:RegionSecurityPolicy")
+ARMOR = (
+    Kind("gcp", "compute/regionSecurityPolicy:RegionSecurityPolicy"),
+    Kind("gcp", "compute/securityPolicy:SecurityPolicy"),
+)
+ARMOR_RULE = (
+    Kind("gcp", "compute/regionSecurityPolicyRule:RegionSecurityPolicyRule"),
+    Kind("gcp", "compute/securityPolicyRule:SecurityPolicyRule"),
+)
 SUBNET = Kind("gcp", "compute/subnetwork:Subnetwork")
 NETWORK = Kind("gcp", "compute/network:Network")

@@ -49,10 +49,15 @@ def test_in_an_existing_network_only_the_gateways_address_is_made(record: Record
     assert (address["addressType"], address["subnetwork"]) == ("INTERNAL", SUBNET)
 
 
-def test_an_external_address_is_in_no_subnet(record: Record) -> None:
-    address = network(record, "external").find(kinds.ADDRESS).inputs
-    assert address["addressType"] == "EXTERNAL"
-    assert "subnetwork" not in address
+def test_addresses_that_replace_each_other_have_different_names(record: Record) -> None:
+    """Google deletes none under a Gateway: the new one comes first."""
+    own = record({"llmd-gke:gateway": {"allowPlainHttp": True}}, preview=True)
+    existing = [network(record), network(record, subnet="other"), network(record, "external")]
+    inside, one, other, outside = (graph.find(kinds.ADDRESS).inputs for graph in (own, *existing))
+    assert (outside["name"], inside["name"]) == ("llmd-eu4a-gateway", "llmd-eu4a-gateway-internal")
+    assert len({str(address["name"]) for address in (inside, one, other, outside)}) == 4
+    assert outside["addressType"] == "EXTERNAL"
+    assert "subnetwork" not in outside
 
 
 def test_what_the_existing_network_lacks_is_made_in_it(record: Record) -> None:

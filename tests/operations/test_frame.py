@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,17 @@ def test_an_unknown_command_is_a_wrong_call() -> None:
     done = run("no-such-command")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no-such-command" in done.stderr
+
+
+@pytest.mark.parametrize("call", ["cost one", "one cost", "--stack one cost", "-s one cost"])
+def test_a_stack_in_the_wrong_place_is_a_wrong_call_that_says_the_right_one(clone: Clone, call: str) -> None:
+    done = run(*call.split(), root=clone.root)
+    assert done.returncode == 2
+    assert re.search(r"^Fix: llmd-gke cost (--stack|-s) one$", done.stderr, re.MULTILINE)
+
+
+def test_a_wrong_option_is_not_taken_for_a_stack_in_the_wrong_place(clone: Clone) -> None:
+    assert "Fix:" not in run("cost", "--stack", "one", "--colour", root=clone.root).stderr
 
 
 def without_age(errors: str) -> list[str]:

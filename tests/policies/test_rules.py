@@ -65,8 +65,8 @@ def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
 
 BY_SHAPE = {ANY_WORKLOAD, ANY_POLICY}
 SECRET = Kind("", "Secret")
-READS_NO_INPUTS = {"production-stacks"}
-"""Rules that go by resource options alone."""
+READS_NO_INPUTS = {"production-stacks", "service-account-key"}
+"""Rules that go by the kind of a resource or its options alone."""
 
 SEARCHES = {"public-iam-member", "basic-iam-role", "privileged-pod"}
 """Rules that search an object for what they refuse: no shape is wrong."""

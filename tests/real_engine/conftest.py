@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from localcloud import binaries
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM, Rehearsal
@@ -28,8 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def engine() -> None:
-    """The engine is there; a test run must not build it by the way."""
-    if resolve.ready(cache_folder()) is None:
+    """The engine and Google's provider are there; a test run must not build them by the way."""
+    if resolve.ready(cache_folder()) is None or binaries.ready(GOOGLE_PROVIDER, cache_folder()) is None:
         pytest.fail("The Pulumi engine is not set up. Run: make test (or: .venv/bin/python -m localcloud setup)")
 
 

@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -21,6 +22,9 @@ from llmd_common import bootstrap
 from llmd_gke.repository import CLONE
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir, cache_folder
+from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.core.journal import Journal
+from localcloud.providers.protocol.values import JsonObject
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import cloud_files, commands, config, home, processes, state
 from localcloud.workflow.runner import Runner
@@ -30,7 +34,8 @@ WAIT_SECONDS = 120.0
 
 GOOGLE = """
 from importlib.metadata import version
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Any, cast
 
 import pulumi
 
@@ -133,8 +138,14 @@ class Rehearsal:
         file.write_text(yaml.safe_dump(content, sort_keys=False))
 
     def faults(self, faults: Mapping[str, object]) -> None:
-        """Faults for the stand-ins to show, see ``localcloud.providers.protocol.faults``."""
+        """Conditions of both clouds, see ``localcloud.providers.protocol.faults``."""
         (self.folder / "faults.json").write_text(json.dumps(faults))
+
+    def google_faults(self, *faults: JsonObject) -> None:
+        """Faults for Google's emulator to show, in place of those before: ``localcloud.google_api.core.faults``."""
+        emulated = EmulatedCloud(self.workdir.cloud)
+        with emulated.opened():
+            emulated.faults.set(faults)
 
     # -- running -----------------------------------------------------------------------------------------------------
 
@@ -222,11 +233,22 @@ class Rehearsal:
         return result
 
     def cloud(self) -> dict[str, Mapping[str, object]]:
-        """Everything in the stand-ins' clouds, by id."""
+        """Everything in both clouds, by id."""
         return cloud_files.objects(self.workdir)
 
+    def kept(self, name: str = "google-api") -> dict[str, Any]:
+        """What Google's emulator keeps."""
+        file = self.workdir.cloud / f"{name}.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def requests(self, *methods: str) -> list[dict[str, Any]]:
+        """The requests to Google's emulator that succeeded, by patterns of their methods."""
+        journal = cast("list[dict[str, Any]]", Journal(self.workdir.cloud / cloud_files.REQUESTS).last())
+        of_method = [one for one in journal if any(fnmatchcase(one["method"], method) for method in methods)]
+        return [one for one in of_method if one["status"] < 300]
+
     def calls(self) -> list[dict[str, Any]]:
-        """The stand-ins' record of what the engine asked of them."""
+        """The Kubernetes stand-in's record of what the engine asked of it."""
         file = self.workdir.cloud / "calls.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 

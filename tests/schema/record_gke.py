@@ -24,6 +24,8 @@ PLURALS = {
     "HealthCheckPolicy": "healthcheckpolicies",
     "GCPBackendPolicy": "gcpbackendpolicies",
     "GCPGatewayPolicy": "gcpgatewaypolicies",
+    "GCPSessionAffinityPolicy": "gcpsessionaffinitypolicies",
+    "GCPTrafficDistributionPolicy": "gcptrafficdistributionpolicies",
 }
 LIMITS = (
     "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minProperties",

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 import yaml
 
+from llmd_gke.gateways import gke_policies
 from tests.schema import record_gke, rules, sources, structural
 from tests.schema.structural import Table, table
 
@@ -29,6 +30,17 @@ def published(folder: Path, kind: str) -> Table:
 
 def test_what_is_kept_is_what_is_published(folder: Path) -> None:
     assert record_gke.record(folder) == record_gke.read()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_policies_know_the_same_fields(kind: str) -> None:
+    def leaves(fields: gke_policies.Fields, above: str) -> Iterator[str]:
+        for name, inner in fields.items():
+            yield from leaves(inner, f"{above}.{name}") if inner else (f"{above}.{name}",)
+
+    recorded = [path.replace("[]", "") for path in table(table(table(record_gke.read()["kinds"])[kind])["fields"])]
+    spec = {path for path in recorded if path.startswith("spec.") and not any(f"{path}." in one for one in recorded)}
+    assert {*leaves(gke_policies.FIELDS[kind], "spec")} == spec
 
 
 def node(definition: Table, path: str) -> Table:

@@ -179,8 +179,8 @@ class Accelerator:
         return f"{self.name.lower()}-{about}"
 
     def has_machine(self, machine_type: str) -> bool:
-        """Whether a machine type is a host of this kind, by its name."""
-        return self.machine_names.match(machine_type) is not None
+        """Whether a machine type is a host of this kind, by its name, also in capitals."""
+        return self.machine_names.match(machine_type.lower()) is not None
 
     def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
         """The labels that identify the nodes of a slice; GKE rejects pods whose node selector lacks the first two."""

@@ -13,8 +13,10 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, NetworkSettings
 
 PROXIES = "allow-clients"
-"""The policy of the Envoys' ingress and egress. Unlike the others, it does not depend on the control plane's
-addresses."""
+"""The policy of the Envoys' ingress and egress."""
+ALWAYS = frozenset({"proxies-default-deny", PROXIES, "allow-gateway"})
+"""Policies that stay without ``platform.networkPolicies``: Redis and the limiter ask nobody for a password. No webhook
+behind them is called from the control plane's addresses."""
 
 
 def policies(

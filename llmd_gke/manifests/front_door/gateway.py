@@ -142,7 +142,8 @@ def _access_log() -> JsonObject:
         "caller": f"%REQ({front_door.CALLER_HEADER})%",
         "model": f"%REQ({front_door.MODEL_HEADER})%",
         "method": "%REQ(:METHOD)%",
-        "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+        # Without the query, in which some clients send their key.
+        "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
         "status": "%RESPONSE_CODE%",
         "flags": "%RESPONSE_FLAGS%",
         "milliseconds": "%DURATION%",
@@ -208,6 +209,8 @@ def _provider(issuer: TokenIssuerSettings) -> JsonObject:
         "issuer": issuer.issuer,
         "audiences": audiences,
         "remoteJWKS": {"uri": issuer.jwks_uri, "cacheDuration": "300s"},
+        # Envoy Gateway's default also takes the query's access_token, which every proxy on the way logs.
+        "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
         "claimToHeaders": [{"claim": issuer.caller_claim, "header": front_door.CALLER_HEADER}],
     }
 
@@ -234,7 +237,10 @@ def clients(door: FrontDoorSettings) -> JsonObject:
         {
             "targetRefs": [TARGET],
             "connection": {"bufferLimit": f"{door.max_body_mb}Mi"},
-            "headers": {"earlyRequestHeaders": early},
+            # The default rejects the request, before the check of keys, with a 503 of the load balancer.
+            "headers": {"earlyRequestHeaders": early, "withUnderscoresAction": "DropHeader"},
+            # The default redirects to the path with `/` instead of `%2f`, before the check of keys.
+            "path": {"escapedSlashesAction": "RejectRequest"},
             # A slowly sent request occupies a buffer; answers have no time limit here.
             "timeout": {"http": {"requestReceivedTimeout": "120s"}},
         },

@@ -13,8 +13,6 @@ from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import FrontDoorSettings
 
 GATEWAY_IMAGE = "docker.io/envoyproxy/gateway"
-LIMITER_IMAGE = "docker.io/envoyproxy/ratelimit:1e50889b"
-"""The image of the rate limiter that Envoy Gateway 1.8.3 was built with (``DefaultRateLimitImage``)."""
 AI_IMAGE = "docker.io/envoyproxy/ai-gateway-controller"
 SIDECAR_IMAGE = "docker.io/envoyproxy/ai-gateway-extproc"
 
@@ -57,7 +55,7 @@ def gateway(door: FrontDoorSettings, folder: str | None = None, mirrors: Mirrors
     version = versions.chart(front_door.GATEWAY_CHART).version
     images: JsonObject = {
         "envoyGateway": {"image": f"{registries.at(GATEWAY_IMAGE, mirrors.images)}:{version}"},
-        "ratelimit": {"image": registries.at(LIMITER_IMAGE, mirrors.images)},
+        "ratelimit": {"image": registries.at(versions.image("front-door-limiter"), mirrors.images)},
     }
     values: JsonObject = {
         "crds": {"enabled": False},

@@ -41,8 +41,9 @@ def kept(
         Named("ai-namespace", pod_security.namespace(front_door.AI_NAMESPACE, "baseline")),
     ]
     named_models = [model.namespace for model in models]
-    closed = firewall.policies(door, network, named_models, private_nodes=private_nodes)
-    closed = {key: policy for key, policy in closed.items() if network_policies or key == firewall.PROXIES}
+    # Policies are switched off where the control plane is outside of the private ranges.
+    closed = firewall.policies(door, network, named_models, private_nodes=private_nodes and network_policies)
+    closed = {key: policy for key, policy in closed.items() if network_policies or key in firewall.ALWAYS}
     guards = named(closed, *names([NAMESPACE], spaces))
     ready = names([NAMESPACE], spaces, guards)
     crds = [releases.crds(), releases.ai_crds(chart_folder, mirrors)]

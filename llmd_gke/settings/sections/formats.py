@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from llmd_gke.rules.callers import SERVED_NAME
+
 NO_SPACES = r"^\S*$"
 TIME_OF_DAY = r"^([01]\d|2[0-3]):[0-5]\d$"
 GKE_VERSION = r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$"
 RUNBOOK = r"^https://[^\s#]{1,1500}$"
 BILLING_ACCOUNT = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
-SERVED_NAME = r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$"
+NOT_EMPTY = r"^\S+$"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ FORMATS: Mapping[str, TextFormat] = {
         "three groups of six characters, digits and capital letters A to F, with dashes between them",
         "`gcloud billing accounts list` shows it",
     ),
+    NOT_EMPTY: TextFormat("at least one character, and no spaces", "remove the space, or the empty entry"),
     VARIABLE: TextFormat(
         "at most 128 letters, digits and underscores, with no digit at the start", "for example LOG_LEVEL"
     ),

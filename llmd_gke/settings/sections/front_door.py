@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag
 from llmd_gke.catalog.front_door import MOST_COUNT
 from llmd_gke.rules.cloud_armor import RANGES_PER_RULE
 from llmd_gke.settings.sections.base import Section, Word
+from llmd_gke.settings.sections.formats import NOT_EMPTY
 
 IN_CLUSTER = "in-cluster"
 KEYS, ISSUER = "identity-keys", "identity-issuer"
@@ -53,9 +54,9 @@ class TokenIssuerSettings(Section):
 
     issuer: Word
     """The tokens' ``iss``, such as ``https://accounts.example.com``."""
-    audiences: tuple[str, ...] = Field(strict=False, min_length=1, max_length=8)
+    audiences: tuple[Annotated[str, Field(pattern=NOT_EMPTY)], ...] = Field(strict=False, min_length=1, max_length=8)
     """Accepted values of the tokens' ``aud``, at least one."""
-    caller_claim: str
+    caller_claim: Annotated[str, Field(pattern=NOT_EMPTY)]
     """The claim that contains the caller's name, such as ``team``."""
     jwks_uri: Word
     """HTTPS address of the issuer's public keys."""
@@ -75,7 +76,7 @@ class AccessSettings(Section):
     """IPv4 ranges in CIDR notation that may send requests; Cloud Armor answers all others 403 (default: everyone)."""
     requests_per_minute_per_address: int | None = None
     """Requests per minute from one address, 1 to 1000000; Cloud Armor answers more of them 429 (default: no limit). It
-    is no guard: everyone may still send requests."""
+    is no protection: everyone may still send requests."""
     iap: IapSettings | None = None
     """Require a Google identity with the role ``roles/iap.httpsResourceAccessor``, in addition to the caller's key
     (default: not required). Needs HTTPS."""

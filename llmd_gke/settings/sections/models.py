@@ -11,8 +11,9 @@ from llmd_gke import gateways
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import schedule
+from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
-from llmd_gke.settings.sections.formats import SERVED_NAME, VARIABLE
+from llmd_gke.settings.sections.formats import VARIABLE
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings

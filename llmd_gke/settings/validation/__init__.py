@@ -23,6 +23,7 @@ def check(settings: StackSettings) -> Iterator[SettingFinding]:
         yield from locate("llmd-gke:imageCache", kept, registry.image_cache(settings.registry), key)
     yield from cluster.zone(settings)
     yield from cluster.cluster(settings.cluster)
+    yield from pools.control_plane_version(settings)
     yield from cluster.network(settings)
     yield from cluster.outside(settings)
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):

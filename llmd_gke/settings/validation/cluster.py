@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from llmd_gke.catalog import versions, zones
+from llmd_gke.catalog import zones
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import addresses, egress, maintenance, models, names
-from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections.cluster import ClusterSettings
@@ -43,8 +42,6 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
     key = "llmd-gke:cluster"
     limit = names.CLUSTER_NAME_LIMIT
     yield from locate(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
-    old = version_checks.gke(cluster.min_version, versions.gke_floor(), "minVersion")
-    yield from locate(f"{key}.minVersion", cluster.min_version, old)
     if cluster.control_plane == "zonal" and zones.is_ai_zone(cluster.zone):
         yield SettingFinding(
             f"{key}.controlPlane",
@@ -115,6 +112,21 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
         yield SettingFinding(path, value, finding, (key,))
+    elif cluster.endpoint == "private":
+        for name, cidr in listed.items():
+            yield from locate(f"{key}.{name}", cidr, _internal(cidr), "llmd-gke:cluster.endpoint")
+
+
+def _internal(cidr: str) -> Iterator[Finding]:
+    """GKE: ``network … is not a reserved network, which is required for private endpoints``."""
+    if not any(names.cidr(cidr)) and addresses.not_internal([cidr]):
+        yield Finding(
+            "control-plane-access",
+            f"{cidr} is not inside a range of private networks: GKE rejects it for a control plane without a public "
+            "address",
+            allowed=", ".join(map(str, addresses.INTERNAL_V4)),
+            fix="set its range in your VPC or behind its VPN, or endpoint: dns, which IAM protects",
+        )
 
 
 def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
@@ -180,7 +192,8 @@ def outside(settings: StackSettings) -> Iterator[SettingFinding]:
 def network(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks the ranges of the network, or the names of an existing one."""
     network, key = settings.network, "llmd-gke:network"
-    yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
+    usual = names.USUAL_PREFIX
+    yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies, usual["proxies"]))
     yield from locate(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
     if network.existing is not None:
         yield from _existing(key, network, network.existing, settings.project)
@@ -188,7 +201,7 @@ def network(settings: StackSettings) -> Iterator[SettingFinding]:
     ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
     for name, cidr in ranges.items():
         if name != "proxies":
-            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr))
+            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr, usual[name]))
     yield from locate(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
     yield from locate(f"{key}.pods", network.pods, names.pod_range(network.pods))
     yield from locate(key, ranges, names.disjoint(ranges), key)
@@ -224,6 +237,15 @@ def _existing(
         ("servicesRange", existing.services_range),
     ):
         yield from locate(f"{section}.{name}", value, names.label(value, "name", 63))
+    for name, value in (("network", existing.network), ("subnet", existing.subnet)):
+        owner = names.project_of(value)
+        if owner and owner != (existing.host_project or project):
+            finding = Finding(
+                "network-shared-vpc", f"{value} belongs to the project {owner}", fix=f"hostProject: {owner}"
+            )
+            needs = (f"{section}.{name}", "gcp:project")
+            yield SettingFinding(f"{section}.hostProject", existing.host_project, finding, needs)
+            break
     if existing.pods_range == existing.services_range:
         finding = Finding(
             "network-existing", "pods and Services need separate ranges", fix="set two different secondary ranges"

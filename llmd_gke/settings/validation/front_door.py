@@ -37,6 +37,7 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
                 fix="remove atRoot",
             )
             yield SettingFinding(f"{key}.atRoot", True, finding)
+        yield from locate(f"{key}.extraArgs", list(model.extra_args), callers.adapter_names(model.extra_args))
         if door.counts_tokens:
             yield from locate(f"{key}.extraArgs", list(model.extra_args), forced_usage(model.extra_args))
     if door.keep_paths:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import accelerators
+from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
+from llmd_gke.rules import versions as version_checks
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.pools import TpuPoolSettings
 from llmd_gke.settings.sections.stack import StackSettings
@@ -30,8 +31,6 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
     if not pool.entries or any(entry.zone is None for entry in pool.entries):
         yield from _zone(zone_key, zone, pool, cluster, key)
-    version = cluster.min_version
-    yield from locate("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version), machine_key)
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts, *slice_keys, f"{key}.maxNodes")
     early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
@@ -52,6 +51,25 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     size = tpu_checks.flex_start_size(mode, fixed=pool.has_fixed_size, allowed="minNodes: 0", fix="minNodes: 0")
     yield from locate(f"{key}.minNodes", pool.min_nodes, size)
     yield from _reservation(key, f"{key}.capacity", pool)
+
+
+def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
+    """The oldest control plane that is accepted suits the platform and every pool.
+
+    One finding, for the newest version that is needed: its fix is enough for the others.
+    """
+    version, key = settings.cluster.min_version, "llmd-gke:cluster.minVersion"
+    floor = versions.gke_floor()
+    needed = {floor: list(locate(key, version, version_checks.gke(version, floor, "minVersion")))}
+    for pool_key, pool in zip(settings.pool_keys, settings.pools, strict=True):
+        family, machine = accelerators.family_of(pool.machine_type), pool.machine_type
+        if family and family.minimum_gke:
+            found = locate(key, version, tpu_checks.gke_version(machine, version), f"{pool_key}.machineType")
+            needed.setdefault(family.minimum_gke, list(found))
+    for least in sorted(needed, key=lambda text: version_checks.version_of(text) or (), reverse=True):
+        if needed[least]:
+            yield from needed[least]
+            return
 
 
 def _zone(

@@ -1,7 +1,7 @@
 """The emulator's state: resources as Google's API shows them, policies, operations, the last requests.
 
-``google.json`` in the same folder contains the same objects in the hand-written provider's format: the rules and the
-stand-ins for Kubernetes read it. Both files change together, under one lock.
+``google.json`` in the same folder contains the same objects in another form, which the rules and the stand-ins for
+Kubernetes read. Both files change together, under one lock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import cast
 
 from localcloud.google_api.core.faults import ApiFaults
 from localcloud.google_api.core.journal import Journal
-from localcloud.providers.google.resource_type import CloudState
+from localcloud.google_api.rules.resource_type import CloudState
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, text
 
@@ -24,6 +24,9 @@ API_FILE = "google-api.json"
 """Resources as Google's API shows them, operations and faults; in the folder of ``google.json``."""
 PROJECT_NUMBER = "123456789012"
 """Project number of every project."""
+
+KEPT_OPERATIONS = 200
+"""Number of completed operations that are kept: a client asks for its own soon."""
 
 Ending = Callable[["EmulatedCloud", JsonObject], str]
 """Completes an operation when its time is over; returns the reason of a failure, or ``""``."""
@@ -65,7 +68,7 @@ class EmulatedCloud:
     def state(self) -> Generator[CloudState]:
         """The objects as the rules see them; written back when the block ends without an exception."""
         with self._objects.edit() as content:
-            yield CloudState(content, self.faults.conditions)
+            yield CloudState(content, self.faults.conditions, self.folder)
 
     @contextmanager
     def opened(self) -> Generator[None]:
@@ -117,7 +120,7 @@ class EmulatedCloud:
         self.advance()
 
     def advance(self) -> None:
-        """Completes every operation whose time is over."""
+        """Completes every operation whose time is over, and forgets the oldest."""
         for operation in self.operations.values():
             if operation.get("over") or _elapsed(operation) < _seconds(operation):
                 continue
@@ -126,6 +129,9 @@ class EmulatedCloud:
             if name and (failed := ENDINGS[name](self, operation)):
                 operation["failure"] = failed
             operation.pop("stored", None)
+        over = [name for name, operation in self.operations.items() if operation.get("over")]
+        for name in over[:-KEPT_OPERATIONS]:
+            del self.operations[name]
 
     def progress(self, name: str) -> tuple[str, int, str]:
         """Status, per cent and failure of an operation. Changes nothing, so that it can be asked while others write."""

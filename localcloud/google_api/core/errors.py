@@ -34,7 +34,7 @@ REASON = {
     503: "backendError",
 }
 _PRINTED = re.compile(r"googleapi: Error (\d{3}): (.*?), (\w+)(?:\n.*)?$", re.DOTALL)
-"""An error as Google's Go client prints it; further lines are hints of the hand-written provider."""
+"""An error as Google's Go client prints it; further lines are hints of the rules."""
 
 
 class ApiError(Exception):

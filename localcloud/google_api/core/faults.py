@@ -14,7 +14,7 @@ say where it strikes, ``times`` how often (without it: always), ``after`` how ma
 
 ``capacity`` is ``spot``, ``flex-start``, ``reserved`` or ``on-demand``; without it or without ``zone``, any.
 
-``conditions`` faults are those of the hand-written provider (:mod:`localcloud.providers.protocol.faults`)::
+``world`` faults are conditions (:mod:`localcloud.providers.protocol.faults`)::
 
     {"fault": "world", "stockout": ["europe-west4-a"], "quota": {"CT6E": 0}, "enabledApis": ["*"]}
 """

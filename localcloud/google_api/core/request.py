@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,12 @@ class Request:
     at: dict[str, str]
     query: dict[str, str] = field(default_factory=dict[str, str])
     body: JsonObject = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def project(self) -> str:
+        """The project that the path names; of a service account below ``projects/-``, the account's."""
+        match = re.search(r"projects/(?:-/serviceAccounts/[^@/]+@)?([^/:.]+)", self.path)
+        return match[1] if match else ""
 
     @property
     def seconds(self) -> float:

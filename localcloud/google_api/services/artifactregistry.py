@@ -5,7 +5,7 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.providers.google.artifactregistry import REPOSITORY, address, validate
+from localcloud.google_api.rules.artifactregistry import REPOSITORY, address, validate
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 REPOSITORIES = "artifactregistry.projects.locations.repositories"

@@ -6,29 +6,17 @@ from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import policies
-from localcloud.providers.google import projects
 from localcloud.providers.protocol.values import JsonObject, text, texts
 
-API = "cloudresourcemanager.googleapis.com"
 AT_ONCE = 100
 """Permissions that one question may name
 (https://cloud.google.com/resource-manager/reference/rest/v3/projects/testIamPermissions)."""
 
 
-def _project(request: Request) -> str:
-    return next(iter(request.at.values())).removeprefix("projects/")
-
-
-def _required(request: Request) -> str:
-    with request.cloud.state() as cloud_state:
-        projects.require(cloud_state, _project(request), API, "Resource Manager")
-    return _project(request)
-
-
 @answers("cloudresourcemanager.projects.get")
 def get(request: Request) -> JsonObject:
     """Returns a project. Every project exists; the fault ``projectState`` sets its state."""
-    name = _required(request)
+    name = request.project
     state = text(request.cloud.faults.conditions.read(), "projectState") or "ACTIVE"
     if request.method.document.endswith(".v3"):
         return {"name": f"projects/{PROJECT_NUMBER}", "projectId": name, "displayName": name, "state": state}
@@ -38,13 +26,13 @@ def get(request: Request) -> JsonObject:
 @answers("cloudresourcemanager.projects.getIamPolicy")
 def get_policy(request: Request) -> JsonObject:
     """Returns the IAM policy of a project."""
-    return policies.read(request.cloud, f"projects/{_required(request)}")
+    return policies.read(request.cloud, f"projects/{request.project}")
 
 
 @answers("cloudresourcemanager.projects.setIamPolicy")
 def set_policy(request: Request) -> JsonObject:
     """Replaces the IAM policy of a project."""
-    project, given = _required(request), request.body.get("policy")
+    project, given = request.project, request.body.get("policy")
     return policies.write(request.cloud, f"projects/{project}", given if isinstance(given, dict) else {}, project)
 
 

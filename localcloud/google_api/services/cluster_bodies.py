@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.rules.container import CHANNEL_DEFAULT, offered
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.registry import KINDS
+from localcloud.google_api.rules.resource_type import TargetResource, digits, short
 from localcloud.google_api.services.links import GKE
 from localcloud.product import zones
-from localcloud.providers.google.container import CHANNEL_DEFAULT, offered
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import TargetResource, digits, short
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, table, text, texts
 
 _SAME = (
     "name", "network", "subnetwork", "ipAllocationPolicy", "workloadIdentityConfig", "databaseEncryption",
-    "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization", "podAutoscaling",
+    "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization", "podAutoscaling", "networkPolicy",
 )  # fmt: skip
 """Properties with the same name in the rules and in the API."""
 MONITORED = (
@@ -30,6 +30,11 @@ def inputs_of(body: JsonObject) -> JsonObject:
     inputs["nodeLocations"] = body.get("locations", [])
     inputs["enableAutopilot"] = dig(body, "autopilot", "enabled") is True
     inputs["gatewayApiConfig"] = dig(body, "networkConfig", "gatewayApiConfig") or {}
+    inputs["datapathProvider"] = text(body, "networkConfig", "datapathProvider")
+    pauses: list[JsonValue] = [
+        {"exclusionName": name} for name in table(body, "maintenancePolicy", "window", "maintenanceExclusions")
+    ]
+    inputs["maintenancePolicy"] = {"maintenanceExclusions": pauses}
     monitoring = dig(body, "monitoringConfig")
     if monitoring is not None:
         inputs["monitoringConfig"] = {

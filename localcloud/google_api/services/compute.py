@@ -8,11 +8,11 @@ from typing import cast
 
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import references, security_policies
+from localcloud.google_api.rules.registry import KINDS
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
-from localcloud.providers.google import projects, references, security_policies
-from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"
@@ -170,17 +170,12 @@ def _each(verb: str) -> tuple[str, ...]:
     return tuple(f"compute.{name}.{verb}" for name in COLLECTIONS)
 
 
-def _required(cloud_state: CloudState, request: Request) -> None:
-    projects.require(cloud_state, request.at["project"], references.API, "Compute Engine")
-
-
 @answers(*_each("insert"))
 def insert(request: Request) -> JsonObject:
     """Makes a resource."""
     collection, cloud = _collection(request), request.cloud
     target = _target(request, collection, text(request.body, "name"), request.body)
     with cloud.state() as cloud_state:
-        _required(cloud_state, request)
         if target.id in cloud.resources or cloud_state.get(target.type, target.id) is not None:
             raise exists(target.id)
         if not target.name:
@@ -196,7 +191,7 @@ def insert(request: Request) -> JsonObject:
 
 
 def _record(target: TargetResource) -> JsonObject:
-    """The object as the hand-written provider writes it, without a private key."""
+    """The object in the form of the rules, without a private key."""
     inputs = {key: value for key, value in target.inputs.items() if key != "privateKey"}
     return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
 
@@ -213,8 +208,6 @@ def _existing(request: Request) -> tuple[str, JsonObject]:
 @answers(*_each("get"))
 def get(request: Request) -> JsonObject:
     """Returns a resource."""
-    with request.cloud.state() as cloud_state:
-        _required(cloud_state, request)
     return _existing(request)[1]
 
 
@@ -222,8 +215,6 @@ def get(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """Lists the resources of a project, or of one of its regions."""
     collection = _collection(request)
-    with request.cloud.state() as cloud_state:
-        _required(cloud_state, request)
     where = _target(request, collection, "", {}).id.rstrip("/")
     items = list[JsonValue](request.cloud.below(where).values())
     return request.page("items", items, kind=f"{collection.sort}List")

@@ -6,11 +6,11 @@ import time
 
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.resource_type import digits
 from localcloud.google_api.services.links import compute_link, group_name, pools_in
 from localcloud.google_api.services.quotas import of_region
 from localcloud.product import zones
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number
 
 LETTERS = "abcdefgh"

@@ -5,27 +5,20 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules.container import OFFERED
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import node_pools, pool_capacity
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.links import pools_in
-from localcloud.providers.google import control_plane, projects
-from localcloud.providers.google.container import API, OFFERED
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, table, text
 
 _OF_A_CLUSTER = "container.projects.locations.clusters"
 
 
-def _required(request: Request) -> None:
-    name = next(iter(request.at.values()))
-    with request.cloud.state() as cloud_state:
-        projects.require(cloud_state, name.split("/")[1], API, "GKE")
-
-
 def _record(request: Request) -> tuple[str, JsonObject]:
-    _required(request)
     key = request.at["name"]
     record = request.cloud.copy(key)
     if record is None:
@@ -55,7 +48,6 @@ def _list(value: JsonObject, key: str) -> list[JsonValue]:
 @answers(f"{_OF_A_CLUSTER}.create")
 def create(request: Request) -> JsonObject:
     """Creates a cluster with its first pool. It exists at once, and runs when the operation is over."""
-    _required(request)
     cloud, given = request.cloud, dig(request.body, "cluster")
     body: JsonObject = given if isinstance(given, dict) else {}
     parent = request.at.get("parent") or text(request.body, "parent")
@@ -101,7 +93,6 @@ def get(request: Request) -> JsonObject:
 @answers(f"{_OF_A_CLUSTER}.list")
 def list_(request: Request) -> JsonObject:
     """Lists the clusters of a location; ``-`` stands for all locations."""
-    _required(request)
     _, project, _, location = request.at["parent"].split("/")
     clusters: list[JsonValue] = [
         _with_pools(request.cloud, key)
@@ -129,12 +120,12 @@ def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonOb
     cloud = request.cloud
     if failure := request.failure:
         return begin(request, sort, key, failure=failure)
-    cloud.resources[key] = after | {"etag": cloud.etag()}
     with cloud.state() as cloud_state:
         record = cloud_state.get(CLUSTER, key) or {}
         target = target_of(key, after | {"initialClusterVersion": text(after, "currentMasterVersion")})
         KINDS[CLUSTER].update(cloud_state, target, {})
         cloud_state.put(CLUSTER, key, {**record, "inputs": target.inputs})
+    cloud.resources[key] = after | {"etag": cloud.etag()}
     return begin(request, sort, key)
 
 
@@ -188,7 +179,6 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
 @answers("container.projects.locations.getServerConfig")
 def server_config(request: Request) -> JsonObject:
     """Returns the available versions; the fault ``versions`` replaces those of a channel."""
-    _required(request)
     newest, faults = list[JsonValue](reversed(OFFERED)), request.cloud.faults.conditions
     channels: list[JsonValue] = [
         {"channel": channel, "defaultVersion": OFFERED[1], "validVersions": faults.value("versions", channel) or newest}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.providers.google.dns import RECORD_SET
-from localcloud.providers.google.resource_type import digits
+from localcloud.google_api.rules.dns import RECORD_SET
+from localcloud.google_api.rules.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
 

@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.errors import ApiError, from_refusal
+from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.resource_type import digits
+from localcloud.google_api.rules.serviceaccount import ACCOUNT
 from localcloud.google_api.services import policies
-from localcloud.providers.google import projects
-from localcloud.providers.google.resource_type import digits
-from localcloud.providers.google.serviceaccount import ACCOUNT, KINDS
-from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
-
-API = KINDS[ACCOUNT].api
-
-
-def _project(request: Request) -> str:
-    project = next(iter(request.at.values())).split("/")[1]
-    return (
-        request.at.get("name", request.at.get("resource", "")).partition("@")[2].split(".")[0]
-        if project == "-"
-        else project
-    )
 
 
 def _key(request: Request) -> str:
     """The account's name; a project of ``-`` stands for the one in its address."""
     given = request.at.get("name") or request.at["resource"]
-    return f"projects/{_project(request)}/serviceAccounts/{given.rpartition('/')[2]}"
-
-
-def _required(request: Request) -> None:
-    with request.cloud.state() as cloud_state:
-        try:
-            projects.require(cloud_state, _project(request), API, "IAM")
-        except ProviderRefusal as refusal:
-            raise from_refusal(refusal) from None
+    return f"projects/{request.project}/serviceAccounts/{given.rpartition('/')[2]}"
 
 
 def _account(request: Request) -> JsonObject:
-    _required(request)
     account = request.cloud.resources.get(_key(request))
     if account is None:
         raise ApiError(404, "Unknown service account")
@@ -48,8 +26,7 @@ def _account(request: Request) -> JsonObject:
 @answers("iam.projects.serviceAccounts.create")
 def create(request: Request) -> JsonObject:
     """Makes an account."""
-    _required(request)
-    cloud, project, ident = request.cloud, _project(request), text(request.body, "accountId")
+    cloud, project, ident = request.cloud, request.project, text(request.body, "accountId")
     address = f"{ident}@{project}.iam.gserviceaccount.com"
     name = f"projects/{project}/serviceAccounts/{address}"
     if name in cloud.resources:
@@ -80,8 +57,7 @@ def get(request: Request) -> JsonObject:
 @answers("iam.projects.serviceAccounts.list")
 def list_(request: Request) -> JsonObject:
     """Lists the accounts of a project."""
-    _required(request)
-    accounts = request.cloud.below(f"projects/{_project(request)}/serviceAccounts")
+    accounts = request.cloud.below(f"projects/{request.project}/serviceAccounts")
     return request.page("accounts", list[JsonValue](accounts.values()), "pageSize")
 
 
@@ -120,4 +96,4 @@ def set_policy(request: Request) -> JsonObject:
     """Replaces the policy of an account."""
     _account(request)
     given = request.body.get("policy")
-    return policies.write(request.cloud, _key(request), given if isinstance(given, dict) else {}, _project(request))
+    return policies.write(request.cloud, _key(request), given if isinstance(given, dict) else {}, request.project)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.cloud import EmulatedCloud
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import digits
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.resource_type import digits
 from localcloud.providers.protocol.values import number, texts
 
 COMPUTE = "https://www.googleapis.com/compute/v1"

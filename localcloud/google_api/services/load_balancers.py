@@ -13,11 +13,11 @@ from pathlib import Path
 from localcloud.gke_gateway.health import Seen, seen
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.resource_type import CloudState, digits
 from localcloud.google_api.services.links import compute_link
 from localcloud.product import region_of
-from localcloud.providers.google import control_plane
-from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import CloudState, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 

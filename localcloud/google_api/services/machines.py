@@ -9,12 +9,12 @@ import re
 
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.capacity import chips_of, quota_limit
+from localcloud.google_api.rules.pools_view import memory_gb_of, vcpus_of
+from localcloud.google_api.rules.resource_type import digits
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
 from localcloud.product import accelerators, zones
-from localcloud.providers.google.capacity import chips_of, quota_limit
-from localcloud.providers.google.pools_view import memory_gb_of, vcpus_of
-from localcloud.providers.google.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"

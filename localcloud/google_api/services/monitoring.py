@@ -1,6 +1,6 @@
 """Cloud Monitoring: alerting policies, notification channels, uptime checks (v3), dashboards (v1), custom metrics.
 
-What Google refuses is decided by the rules of the hand-written provider. Points of custom metrics are judged and not
+``rules.monitoring`` decides what Google refuses. Points of custom metrics are judged and not
 kept, and no alerting policy is evaluated: Google's Prometheus is not imitated here.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.providers.google import monitoring, projects
-from localcloud.providers.google.monitoring_validation import SENSITIVE, dashboard_problems
-from localcloud.providers.google.resource_type import TargetResource, digits
+from localcloud.google_api.rules import monitoring
+from localcloud.google_api.rules.monitoring_validation import SENSITIVE, dashboard_problems
+from localcloud.google_api.rules.resource_type import TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, objects, text
 
 OBFUSCATED = "******"
@@ -51,10 +51,6 @@ class MonitoringCollection:
     token: str
     path: str
     added: Callable[[str, JsonObject], JsonObject]
-
-
-def _project(request: Request) -> str:
-    return next(iter(request.at.values())).split("/")[1]
 
 
 def _target(collection: MonitoringCollection, key: str, body: JsonObject) -> TargetResource:
@@ -169,13 +165,11 @@ def _keep(request: Request, collection: MonitoringCollection, key: str, body: Js
 
 
 def _existing(request: Request) -> tuple[str, JsonObject]:
-    with request.cloud.state() as cloud_state:
-        projects.require(cloud_state, _project(request), monitoring.API, "Cloud Monitoring")
     key = request.at["name"]
     record = request.cloud.copy(key)
     if record is None:
         ident = key.rpartition("/")[2]
-        uptime = f"Config not found for check {ident} in project {_project(request)}"
+        uptime = f"Config not found for check {ident} in project {request.project}"
         raise ApiError(404, uptime if "/uptimeCheckConfigs/" in key else "Requested entity was not found.")
     return key, record
 
@@ -186,9 +180,7 @@ def _existing(request: Request) -> tuple[str, JsonObject]:
 @answers(*_each("create"))
 def create(request: Request) -> JsonObject:
     """Makes a resource. Google assigns its number; a dashboard may bring a name."""
-    collection, project = _collection(request), _project(request)
-    with request.cloud.state() as cloud_state:
-        projects.require(cloud_state, project, monitoring.API, "Cloud Monitoring")
+    collection, project = _collection(request), request.project
     above = f"projects/{project}/{collection.path}"
     number = digits(f"{above} {request.cloud.number()}")
     # The id of an uptime check begins with its name, which queries make use of (label check_id).
@@ -214,7 +206,7 @@ def get(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """Lists the resources of a project; filters are ignored."""
     collection = _collection(request)
-    records = request.cloud.below(f"projects/{_project(request)}/{collection.path}")
+    records = request.cloud.below(f"projects/{request.project}/{collection.path}")
     return request.page(collection.path, list[JsonValue](records.values()), "pageSize")
 
 
@@ -257,8 +249,6 @@ def delete(request: Request) -> JsonObject:
 @answers("monitoring.projects.timeSeries.create")
 def write(request: Request) -> JsonObject:
     """Takes points of custom metrics: one a series, of metrics and resources that Google allows."""
-    with request.cloud.state() as cloud_state:
-        projects.require(cloud_state, _project(request), monitoring.API, "Cloud Monitoring")
     series = objects(request.body, "timeSeries")
     if not 1 <= len(series) <= 200:
         raise ApiError(400, f"Field timeSeries had {len(series)} elements: from 1 to 200 are allowed")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
+from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.pool_bodies import shown, target_of
 from localcloud.google_api.services.pool_capacity import settle
-from localcloud.providers.google.references import CLUSTER, NODE_POOL
-from localcloud.providers.google.registry import KINDS
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, table, text
 
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"

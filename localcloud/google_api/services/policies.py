@@ -6,7 +6,7 @@ from typing import cast
 
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError
-from localcloud.providers.google import serviceaccount
+from localcloud.google_api.rules import serviceaccount
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text, texts
 
 EMPTY = "ACAB"

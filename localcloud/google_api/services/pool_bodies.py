@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.resource_type import TargetResource
 from localcloud.google_api.services.links import GKE, compute_link, group_name
 from localcloud.product import zones
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import TargetResource
 from localcloud.providers.protocol.values import JsonObject, dig, merge, number, text, texts
 
 SCOPES = (

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.request import in_background
+from localcloud.google_api.rules.nodepools import cluster_of, first_nodes, pool_zones, provisioning_model
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.registry import KINDS
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource
 from localcloud.google_api.services.pool_bodies import target_of
-from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones, provisioning_model
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.protocol.values import JsonValue, text
 
 RETRY_SECONDS = 10.0

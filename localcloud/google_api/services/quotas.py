@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.capacity import DEFAULT_QUOTA
+from localcloud.google_api.rules.references import NODE_POOL
+from localcloud.google_api.rules.resource_type import CloudState, digits
 from localcloud.google_api.services.links import COMPUTE
 from localcloud.product import ACCELERATORS, FAMILIES, zones
-from localcloud.providers.google.capacity import DEFAULT_QUOTA
-from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import CloudState, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text
 
 LIMIT = 5000.0

@@ -6,7 +6,7 @@ import re
 
 from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.request import Request, answers
-from localcloud.providers.google.projects import ALWAYS_ON
+from localcloud.google_api.rules.projects import ALWAYS_ON
 from localcloud.providers.protocol.values import JsonObject, JsonValue, texts
 
 EVERY = "*"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules.storage import BUCKET
 from localcloud.google_api.services import policies
-from localcloud.providers.google.storage import BUCKET
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, number, text
 
 WEEK = "604800"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.container import hosts
-from localcloud.providers.google.references import CLUSTER, NODE_POOL
+from localcloud.google_api.rules.container import hosts
+from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.providers.kubernetes import kubeconfig
 from localcloud.providers.kubernetes.kubeconfig import ClusterUnreachable
 from localcloud.providers.protocol.rules import ProviderRefusal

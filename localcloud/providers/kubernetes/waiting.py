@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
+from localcloud.google_api.rules import capacity, nodepools
 from localcloud.product import accelerators, kserve
-from localcloud.providers.google import capacity, nodepools
 from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import ProviderRefusal

@@ -44,8 +44,11 @@ class CloudFile:
         with self._threads, self.path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             content = self.read()
+            before = json.dumps(content)
             yield content
+            if (made := json.dumps(content)) == before and self.path.exists():
+                return
             handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
             with os.fdopen(handle, "w") as file:
-                json.dump(content, file, indent=1, sort_keys=True)
+                file.write(made)
             Path(temporary).replace(self.path)

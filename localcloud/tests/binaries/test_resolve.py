@@ -12,12 +12,14 @@ from rich.console import Console
 
 from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import official, resolve
+from localcloud.binaries import official, plugins, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
 from localcloud.cluster import backend
 from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
 from localcloud.go_builds.go_toolchain import Purpose
+
+KUBERNETES = metadata.version("pulumi-kubernetes")
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi"))
+    monkeypatch.setattr(plugins, "SOURCES", ())
     (tmp_path / "bin").mkdir()
     return tmp_path
 
@@ -108,28 +111,6 @@ def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_o
     assert binaries.path("kubectl") == built
 
 
-def test_the_official_provider_of_the_sdks_version_is_taken_from_the_plugin_cache(tmp_path: Path) -> None:
-    plugins = tmp_path / "pulumi" / "plugins"
-    executable(plugins / "resource-kubernetes-v4.1.0" / PROVIDER_NAME)
-    assert official.find(BY_NAME[PROVIDER_NAME]) is None
-    version = metadata.version("pulumi-kubernetes")
-    program = executable(plugins / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
-    assert binaries.path(PROVIDER_NAME) == program
-
-
-def test_a_script_in_the_plugin_folder_of_another_local_cloud_is_not_the_official_provider(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As in a shell that has sourced the rehearsal's env.sh: `make up CLOUD=laptop` took its stand-in."""
-    version = metadata.version("pulumi-kubernetes")
-    script = executable(tmp_path / "pulumi" / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
-    script.write_text("#!/bin/sh\n# Stand-in\nexec python -m localcloud.providers.kubernetes\n")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert official.find(BY_NAME[PROVIDER_NAME]) is None
-    theirs = executable(tmp_path / "home/.pulumi/plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
-    assert official.find(BY_NAME[PROVIDER_NAME]) == theirs
-
-
 def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_path: Path) -> None:
     waited, held, free = list[str](), threading.Event(), threading.Event()
 
@@ -156,7 +137,7 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
         ("etcd", "put an official etcd 3.7 first on PATH"),
         ("kubectl", "put an official kubectl 1.36 first on PATH"),
         ("cert-manager", ""),
-        (PROVIDER_NAME, f"pulumi plugin install resource kubernetes {metadata.version('pulumi-kubernetes')}"),
+        (PROVIDER_NAME, f"install the official plugin: pulumi plugin install resource kubernetes {KUBERNETES}"),
     ],
 )
 def test_a_message_names_the_official_program_that_would_do_instead(name: str, instead: str) -> None:

@@ -15,8 +15,8 @@ from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.translate import translate
 from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.rules.references import CLUSTER
 from localcloud.google_api.server import Emulator
-from localcloud.providers.google.references import CLUSTER
 from localcloud.tests.gke_gateway import builders as b
 from localcloud.tests.gke_gateway.lab import ADDRESS, running
 from localcloud.tests.gke_gateway.servers import ModelServer, free_port
@@ -60,6 +60,7 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
         monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
         cloud = EmulatedCloud(tmp_path / "cloud")
         with cloud.state() as cloud_state:
+            cloud_state.enable("p", {"compute.googleapis.com"})
             cloud_state.put(CLUSTER, "projects/p/locations/europe-west4/clusters/c", {"inputs": {}})
         (service,) = ask(cloud, "GET", f"{REGION}/backendServices")["items"]
         group = {"group": service["backends"][0]["group"]}

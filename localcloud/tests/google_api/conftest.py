@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from localcloud.google_api.core import cloud
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
 
 Props = dict[str, Any]
 COMPUTE = "compute.googleapis.com/compute/v1/projects/my-project"
+REGION, VPC = f"{COMPUTE}/regions/us-east5", "projects/my-project/global/networks/vpc"
 GKE = "container.googleapis.com/v1/projects/my-project/locations/us-east5"
 CLUSTER: Props = {
     "name": "gke",
@@ -56,6 +59,12 @@ class Client:
 
     def seen(self) -> Props:
         return self.ok("GET", "_emulator/")
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The present moves on, for the emulator and the rules."""
+    present = time.time()
+    monkeypatch.setattr(cloud.time, "time", lambda: present + seconds)
 
 
 @pytest.fixture

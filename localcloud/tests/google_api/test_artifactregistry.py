@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from localcloud.google_api.rules.artifactregistry import upstreams
 from localcloud.tests.google_api.conftest import Client, Props
 
 PARENT = "projects/my-project/locations/us-east5"
@@ -28,3 +29,17 @@ def test_a_repository_that_google_rejects(client: Client, name: str, change: Pro
     status, _, given = client.refused("POST", f"{WHERE}/repositories", {**HUB, **change}, repositoryId=name)
     assert status == 400
     assert message in given
+
+
+def test_only_remote_repositories_have_an_upstream(client: Client) -> None:
+    quay = {"commonRepository": {"uri": "https://quay.io"}}
+    own = {"mode": "STANDARD_REPOSITORY", "remoteRepositoryConfig": None}
+    for name, change in (("hub", {}), ("quay", {"remoteRepositoryConfig": quay}), ("own", own)):
+        body = {key: value for key, value in {**HUB, **change}.items() if value}
+        client.ok("POST", f"{WHERE}/repositories", body, repositoryId=name)
+    assert client.ok("GET", f"{WHERE}/repositories/hub")["registryUri"] == "us-east5-docker.pkg.dev/my-project/hub"
+    with client.cloud.state() as cloud_state:
+        assert upstreams(cloud_state.content) == {
+            "us-east5-docker.pkg.dev/my-project/hub": "docker.io",
+            "us-east5-docker.pkg.dev/my-project/quay": "quay.io",
+        }

@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from llmd_common.problems import BadInput
 from localcloud.google_api import cli
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
 from localcloud.google_api.server import running
 from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
-from localcloud.workflow import home
 
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
 
@@ -40,7 +38,6 @@ def busy(cluster: Client) -> Client:
 @pytest.fixture
 def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
-    monkeypatch.setenv(home.GOOGLE, "published")
     monkeypatch.setenv("COLUMNS", "300")
     return busy
 
@@ -79,17 +76,6 @@ def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
         printed("faults", '[{"fault": "meteor"}]')
     with pytest.raises(Exception, match="expected a list of objects"):
         printed("faults", '{"fault": "meteor"}')
-
-
-def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
-    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
-    monkeypatch.setenv(home.GOOGLE, "hand-written")
-    with pytest.raises(BadInput, match="LLMD_GKE_GOOGLE=published"):
-        printed("faults", "[]")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_secret_is_written_down(busy: Client) -> None:

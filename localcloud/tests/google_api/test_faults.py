@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.google_api.core import cloud
-from localcloud.tests.google_api.conftest import GKE, POOL, Client
+from localcloud.tests.google_api.conftest import GKE, POOL, Client, later
 
 ON = {"fault": "world", "enabledApis": ["*"]}
 
@@ -35,12 +34,6 @@ def test_a_deletion_that_fails_late_gives_back_what_was_there_whoever_ends_it(
     assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "STOPPING"
     later(monkeypatch, 101)
     assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "RUNNING"
-
-
-def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """The present moves on, for the emulator and the rules."""
-    present = cloud.time.time()
-    monkeypatch.setattr(cloud.time, "time", lambda: present + seconds)
 
 
 @pytest.mark.parametrize(

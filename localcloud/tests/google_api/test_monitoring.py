@@ -100,6 +100,16 @@ def test_what_google_refuses_is_refused(client: Client, path: str, body: Props, 
     assert (status, says in message) == (400, True), message
 
 
+def test_what_a_policy_names_has_to_be_there_and_stays(client: Client) -> None:
+    absent = "projects/my-project/notificationChannels/1"
+    assert "channel not found" in client.refused("POST", POLICIES, policy(notificationChannels=[absent]))[2]
+    channel, check = made(client, "notificationChannels", SLACK), made(client, "uptimeCheckConfigs", UPTIME)
+    query = f'check_passed{{check_id="{check.rpartition("/")[2]}"}} == 0'
+    made(client, "alertPolicies", {**queried(query=query), "notificationChannels": [channel]})
+    assert "still being referenced by" in client.refused("DELETE", at(channel))[2]
+    assert "using it" in client.refused("DELETE", at(check))[2]
+
+
 def test_a_channels_secret_is_neither_shown_nor_kept_nor_written_down(client: Client) -> None:
     name = made(client, "notificationChannels", SLACK)
     assert client.ok("GET", at(name))["labels"] == {"channel_name": "#llm", "auth_token": "******"}

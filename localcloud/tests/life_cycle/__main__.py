@@ -27,11 +27,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from localcloud.binaries import resolve
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve as engine_resolve
 from localcloud.tests.life_cycle.machine import Machine, Outcome
 from localcloud.tests.life_cycle.steps import Step, as_text, from_text, plan_of, shorter
-from localcloud.tests.published_provider.conftest import PLUGIN
 
 RESULTS = Path(".cache/life-cycles.jsonl")
 """One line for each seed that was played."""
@@ -162,8 +162,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many seeds are played at a time")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a seed has started ends with it
-    if resolve.ready(PLUGIN, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
-        print(f"{PLUGIN} or the engine is not built. Fix: {resolve.COMMAND} {PLUGIN}", file=sys.stderr)
+    if resolve.ready(GOOGLE_PROVIDER, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
+        print(
+            f"{GOOGLE_PROVIDER} or the engine is not built. Fix: {resolve.COMMAND} {GOOGLE_PROVIDER}", file=sys.stderr
+        )
         return 2
     first: int = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     passed = _passed(options.results) if options.resume else set[int]()

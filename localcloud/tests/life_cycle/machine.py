@@ -23,8 +23,8 @@ from localcloud.tests.life_cycle.lost import POOL
 from localcloud.tests.life_cycle.observation import look
 from localcloud.tests.life_cycle.settings_changes import ONE_WAY, SECRET_KEY, STACK, Config, changed
 from localcloud.tests.life_cycle.steps import Kill, Step, kind_of
-from localcloud.tests.published_provider.conftest import Published
 from localcloud.workflow import failures, processes, state
+from tests.real_engine.harness import Rehearsal
 
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
@@ -57,7 +57,7 @@ class Machine:
     """One project, and what is done to it."""
 
     def __init__(self, folder: Path) -> None:
-        self.rehearsal = Published(folder, environ={"LLMD_GKE_GOOGLE": "published"})
+        self.rehearsal = Rehearsal(folder)
         self.outcome = Outcome()
         self.on: set[str] = set()
         self.lost: set[str] = set()
@@ -118,10 +118,10 @@ class Machine:
 
     def _run(self, step: Step) -> running.Ended:
         """A command that may fail."""
-        self.rehearsal.emulator_faults(*step.faults)
+        self.rehearsal.google_faults(*step.faults)
         ended = self._command(step.command, step.kill)
         self._count(step, ended)
-        self.rehearsal.emulator_faults()
+        self.rehearsal.google_faults()
         seen = self._judged(ended)
         wrong = self.outcome.wrong
         if ended.status == 0 and not ended.killed:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.tests.life_cycle.invariants import MEMBER, Entry, Resource, Seen
-from localcloud.tests.published_provider.conftest import Published
 from localcloud.workflow import cloud_files, state
+from tests.real_engine.harness import Rehearsal
 
 
-def look(rehearsal: Published, stack: str) -> Seen:
+def look(rehearsal: Rehearsal, stack: str) -> Seen:
     """Both sides as they are now. The clouds' own files are not among the texts: they hold secrets, as GKE does."""
     kept = rehearsal.kept()
     file = state.folder(rehearsal.workdir) / f"{stack}.json"
@@ -67,7 +67,7 @@ def _members(kept: dict[str, Any]) -> set[Entry]:
     }
 
 
-def _texts(rehearsal: Published) -> dict[str, str]:
+def _texts(rehearsal: Rehearsal) -> dict[str, str]:
     workdir = rehearsal.workdir
     files = [file for file in workdir.state.rglob("*") if file.is_file()]
     files += [workdir.home / "last-events.jsonl", workdir.cloud / "calls.jsonl", workdir.cloud / cloud_files.REQUESTS]

@@ -10,15 +10,18 @@ from pathlib import Path
 
 import psutil
 
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.tests.life_cycle.steps import Kill, Victim
-from localcloud.tests.published_provider.conftest import PLUGIN, Published
 from localcloud.workflow import cloud_files, processes
+from tests.real_engine.harness import Rehearsal
 
 LIMIT_SECONDS = 300.0
 POLL_SECONDS = 0.1
 MARKS: dict[Victim, str] = {
-    "provider": PLUGIN, "emulator": "localcloud.google_api.plugin", "kubernetes": "localcloud.providers.kubernetes",
-}  # fmt: skip
+    "provider": GOOGLE_PROVIDER,
+    "emulator": "localcloud.google_api.plugin",
+    "kubernetes": "localcloud.providers.kubernetes",
+}
 """A word of the command line. The provider itself is a child of the program that serves the emulator."""
 
 
@@ -36,7 +39,7 @@ class Ended:
     arguments: set[str] = field(default_factory=set[str])
 
 
-def run(rehearsal: Published, command: list[str], kill: Kill | None) -> Ended:
+def run(rehearsal: Rehearsal, command: list[str], kill: Kill | None) -> Ended:
     """Runs a command to its end. Raises ``AssertionError`` where it takes longer than :data:`LIMIT_SECONDS`."""
     log = rehearsal.folder / f"output-{len(list(rehearsal.folder.glob('output-*'))) + 1}.txt"
     ended = Ended(0, "")
@@ -63,18 +66,18 @@ def local(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "localcloud", *arguments]
 
 
-def plain(rehearsal: Published, *arguments: str) -> list[str]:
+def plain(rehearsal: Rehearsal, *arguments: str) -> list[str]:
     """A plain command of the engine, as in a shell that sourced the file `make up` names."""
     return ["sh", "-c", f'. "{rehearsal.workdir.env_script}" && exec pulumi "$@"', "pulumi", *arguments]
 
 
-def _asked(rehearsal: Published) -> int:
+def _asked(rehearsal: Rehearsal) -> int:
     """How often the clouds were asked: lines of their records, which are cut now and then."""
     files = (rehearsal.workdir.cloud / name for name in (cloud_files.REQUESTS, "calls.jsonl"))
     return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
 
 
-def _kill(rehearsal: Published, victim: Victim) -> bool:
+def _kill(rehearsal: Rehearsal, victim: Victim) -> bool:
     if victim == "engine":
         chosen = processes.engines(rehearsal.workdir)
     else:

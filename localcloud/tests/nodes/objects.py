@@ -6,7 +6,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from localcloud.providers.google.pools_view import RunningPool
+from localcloud.google_api.rules.pools_view import RunningPool
 
 CLUSTER = "projects/demo/locations/europe-west4/clusters/serving"
 TAINT = ("google.com/tpu", "present", "NoSchedule")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from localcloud import binaries
+from localcloud.google_api.rules.artifactregistry import REPOSITORY
 from localcloud.nodes import images
 from localcloud.nodes.images import ImageTable, NoImage
-from localcloud.providers.google.artifactregistry import REPOSITORY
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
 

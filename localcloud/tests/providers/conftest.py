@@ -1,4 +1,4 @@
-"""The stand-ins as the engine sees them: their executables, spoken to in the provider protocol."""
+"""The stand-in for Kubernetes as the engine sees it: its executable, spoken to in the provider protocol."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import grpc
 import pytest
 from google.protobuf import struct_pb2
 
+from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import JsonObject, decode, encode
 from localcloud.providers.protocol.values import Path as PropertyPath
@@ -175,14 +176,14 @@ def urn(kind: str, name: str) -> str:
     return f"urn:pulumi:test::project::{kind}::{name}"
 
 
-def start(provider: str, home: Path, **environment: str) -> Standin:
+def start(home: Path) -> Standin:
     folder = home / "cloud"
     folder.mkdir(exist_ok=True)
     faults = folder / "faults.json"
     process = subprocess.Popen(
-        [sys.executable, "-m", f"localcloud.providers.{provider}"],
+        [sys.executable, "-m", "localcloud.providers.kubernetes"],
         cwd=REPOSITORY,
-        env={**os.environ, "LLMD_GKE_HOME": str(home), "LLMD_GKE_FAULTS": str(faults), **environment},
+        env={**os.environ, "LLMD_GKE_HOME": str(home), "LLMD_GKE_FAULTS": str(faults)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -194,67 +195,29 @@ def start(provider: str, home: Path, **environment: str) -> Standin:
         raise
 
 
+CLUSTER_ID, ENDPOINT = "projects/rehearsal/locations/europe-west4/clusters/gke", "192.0.2.10"
+GATEWAY_API: Props = {"gatewayApiConfig": {"channel": "CHANNEL_STANDARD"}}
+
+
+def write_google(folder: Path, cluster: Props | None = GATEWAY_API, **pools: Props) -> None:
+    """A cluster with node pools, or nothing, in the file that the emulator of Google's APIs keeps."""
+    made: Props = {}
+    if cluster is not None:
+        made[CLUSTER] = {CLUSTER_ID: {"inputs": cluster, "computed": {"endpoint": ENDPOINT}, "status": "RUNNING"}}
+        made[NODE_POOL] = {
+            f"{CLUSTER_ID}/nodePools/{name}": {"inputs": {"name": name, **inputs}, "status": "RUNNING"}
+            for name, inputs in pools.items()
+        }
+    (folder / "google.json").write_text(json.dumps({"objects": made}))
+
+
 @pytest.fixture(scope="session")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Standin]]:
-    home = tmp_path_factory.mktemp("home")
-    running: dict[str, Standin] = {}
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standin]:
+    standin = start(tmp_path_factory.mktemp("home"))
     try:
-        for provider in ("google", "kubernetes"):
-            running[provider] = start(provider, home)
-        yield running
+        yield standin
     finally:
-        for standin in running.values():
-            standin.close()
-
-
-@pytest.fixture
-def empty_cloud(processes: dict[str, Standin]) -> Path:
-    folder = processes["google"].folder
-    for file in folder.iterdir():
-        file.unlink()
-    return folder
-
-
-@pytest.fixture
-def google(processes: dict[str, Standin], empty_cloud: Path) -> Standin:
-    """Google with every API enabled, set to europe-west4."""
-    standin = processes["google"]
-    standin.configure(project="rehearsal", region="europe-west4", zone="europe-west4-a", defaultLabels='{"team":"llm"}')
-    standin.faults(enabledApis=["*"])
-    return standin
-
-
-@pytest.fixture
-def network(google: Standin) -> Result:
-    return google.create("gcp:compute/network:Network", {"name": "vpc", "autoCreateSubnetworks": False})
-
-
-SUBNET = {
-    "name": "nodes",
-    "network": "vpc",
-    "ipCidrRange": "10.0.0.0/20",
-    "secondaryIpRanges": [{"rangeName": "pods", "ipCidrRange": "10.4.0.0/14"}],
-}
-CLUSTER = {
-    "name": "gke",
-    "location": "europe-west4",
-    "network": "vpc",
-    "subnetwork": "nodes",
-    "initialNodeCount": 1,
-    "removeDefaultNodePool": True,
-    "gatewayApiConfig": {"channel": "CHANNEL_STANDARD"},
-    "deletionProtection": False,
-}
-
-
-@pytest.fixture
-def subnet(google: Standin, network: Result) -> Result:
-    return google.create("gcp:compute/subnetwork:Subnetwork", SUBNET)
-
-
-@pytest.fixture
-def cluster(google: Standin, subnet: Result) -> Result:
-    return google.create("gcp:container/cluster:Cluster", CLUSTER)
+        standin.close()
 
 
 def kubeconfig(server: str) -> str:
@@ -269,11 +232,13 @@ def kubeconfig(server: str) -> str:
 
 
 @pytest.fixture
-def kubernetes(processes: dict[str, Standin], cluster: Result) -> Standin:
-    """Kubernetes in the cluster that Google has made."""
-    standin = processes["kubernetes"]
-    standin.configure(kubeconfig=kubeconfig(f"https://{cluster.outputs['endpoint']}"))
-    return standin
+def kubernetes(process: Standin) -> Standin:
+    """Kubernetes in a cluster that Google has."""
+    for file in process.folder.iterdir():
+        file.unlink()
+    write_google(process.folder)
+    process.configure(kubeconfig=kubeconfig(f"https://{ENDPOINT}"))
+    return process
 
 
 @pytest.fixture
@@ -281,25 +246,3 @@ def namespace(kubernetes: Standin) -> Result:
     return kubernetes.create(
         "kubernetes:core/v1:Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}}
     )
-
-
-@pytest.fixture
-def laptop_home(tmp_path: Path) -> Path:
-    """The folder of a laptop cloud whose control plane does not run yet."""
-    (tmp_path / "cluster").mkdir()
-    (tmp_path / "cloud").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def laptop_google(laptop_home: Path) -> Iterator[Standin]:
-    """Google in a laptop cloud, with a network."""
-    standin = start("google", laptop_home, LLMD_GKE_CLOUD="laptop")
-    try:
-        standin.configure(project="rehearsal", region="europe-west4", zone="europe-west4-a")
-        standin.faults(enabledApis=["*"])
-        standin.create("gcp:compute/network:Network", {"name": "vpc", "autoCreateSubnetworks": False})
-        standin.create("gcp:compute/subnetwork:Subnetwork", SUBNET)
-        yield standin
-    finally:
-        standin.close()

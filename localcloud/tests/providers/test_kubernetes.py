@@ -4,19 +4,17 @@ compares its steps with the real provider's, and ``real_engine`` runs whole prog
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from localcloud.tests.providers.conftest import Result, Standin
+from localcloud.tests.providers.conftest import Result, Standin, write_google
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 SECRET = "kubernetes:core/v1:Secret"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
-POOL = "gcp:container/nodePool:NodePool"
 Props = dict[str, Any]
 
 
@@ -45,18 +43,14 @@ TPU_SPEC = {
 
 
 TPU_POOL = {
-    "name": "tpu",
-    "cluster": "gke",
-    "location": "europe-west4",
     "nodeLocations": ["europe-west4-a"],
-    "initialNodeCount": 0,
     "autoscaling": {"minNodeCount": 0, "maxNodeCount": 4},
     "nodeConfig": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
 }
 
 
-def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(google: Standin, kubernetes: Standin, namespace: Result):
-    google.create(POOL, TPU_POOL)
+def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, tpu=TPU_POOL)
     asked = manifest(SERVICE, metadata=WAITS, spec=TPU_SPEC)
     made = kubernetes.create(SERVICE, asked)
     kubernetes.faults(enabledApis=["*"], stockout=["europe-west4-a"])
@@ -65,11 +59,8 @@ def test_hosts_that_a_service_has_are_its_own_in_a_stock_out(google: Standin, ku
         kubernetes.update(SERVICE, made, asked | {"spec": TPU_SPEC | {"replicas": 3}}, timeout=0.2)
 
 
-def test_the_gateway_api_is_there_when_the_cluster_has_its_channel(
-    google: Standin, kubernetes: Standin, namespace: Result, cluster: Result
-):
-    without = {key: value for key, value in cluster.inputs.items() if key not in ("__defaults", "gatewayApiConfig")}
-    google.update("gcp:container/cluster:Cluster", cluster, without)
+def test_the_gateway_api_is_there_when_the_cluster_has_its_channel(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, cluster={})
     with pytest.raises(Exception, match=r'no matches for kind "HTTPRoute" in version "gateway.networking.k8s.io/v1"'):
         kubernetes.create(ROUTE, manifest(ROUTE))
 
@@ -89,7 +80,7 @@ def test_the_contents_of_a_secret_are_secret_and_in_no_file(kubernetes: Standin,
     assert ("stringData",) in current[0].secrets
 
 
-def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Standin, cluster: Result):
+def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Standin):
     release = {
         "name": "lws",
         "chart": "oci://registry.k8s.io/lws/charts/lws",
@@ -102,10 +93,8 @@ def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Sta
     assert "hf_verysecret" not in (kubernetes.folder / "kubernetes.json").read_text()
 
 
-def test_a_cluster_that_google_does_not_have_is_unreachable(
-    google: Standin, kubernetes: Standin, namespace: Result, cluster: Result
-):
-    google.delete("gcp:container/cluster:Cluster", cluster)
+def test_a_cluster_that_google_does_not_have_is_unreachable(kubernetes: Standin, namespace: Result):
+    write_google(kubernetes.folder, cluster=None)
     with pytest.raises(Exception, match="failed to read resource state due to unreachable cluster"):
         kubernetes.read(NAMESPACE, namespace.id)
     with pytest.raises(Exception, match="PULUMI_K8S_DELETE_UNREACHABLE"):

@@ -1,4 +1,4 @@
-"""The process, the protocol and the files: what both stand-ins share."""
+"""The stand-in's process, protocol and files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grpc
 import psutil
@@ -20,20 +19,20 @@ from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import Bag, decode, encode, redact, restore
-
-if TYPE_CHECKING:
-    pass
+from localcloud.tests.providers.conftest import ENDPOINT, kubeconfig, write_google
 
 REPOSITORY = Path(__file__).parents[3]
-NETWORK = "gcp:compute/network:Network"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+CONFIGURED = encode({"kubeconfig": kubeconfig(f"https://{ENDPOINT}")})
 Start = Callable[..., tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]]
 
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Path:
-    """The folder of a cloud."""
+    """The folder of a cloud with a cluster."""
     cloud = tmp_path / "cloud"
     cloud.mkdir()
+    write_google(cloud)
     return cloud
 
 
@@ -46,7 +45,7 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
     def start() -> tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "localcloud.providers.google"],
+            [sys.executable, "-m", "localcloud.providers.kubernetes"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -57,7 +56,7 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         stub = provider_pb2_grpc.ResourceProviderStub(
             grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}")
         )
-        stub.Configure(provider_pb2.ConfigureRequest(args=encode({"project": "rehearsal", "region": "europe-west4"})))
+        stub.Configure(provider_pb2.ConfigureRequest(args=CONFIGURED))
         return process, stub
 
     yield start
@@ -69,12 +68,10 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
                 pipe.close()
 
 
-def network(stub: provider_pb2_grpc.ResourceProviderStub, name: str) -> provider_pb2.CreateResponse:
-    return stub.Create(
-        provider_pb2.CreateRequest(
-            urn=f"urn:pulumi:t::p::{NETWORK}::{name}", type=NETWORK, name=name, properties=encode({"name": name})
-        )
-    )
+def namespace(stub: provider_pb2_grpc.ResourceProviderStub, name: str) -> provider_pb2.CreateResponse:
+    inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    urn = f"urn:pulumi:t::p::{NAMESPACE}::{name}"
+    return stub.Create(provider_pb2.CreateRequest(urn=urn, type=NAMESPACE, name=name, properties=inputs))
 
 
 def faults(folder: Path, **given: object) -> None:
@@ -98,7 +95,7 @@ def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
 def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
     done = subprocess.run(
-        [sys.executable, "-m", "localcloud.providers.google"],
+        [sys.executable, "-m", "localcloud.providers.kubernetes"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -112,28 +109,28 @@ def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
 def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, tmp_path: Path):
     from google.protobuf import empty_pb2
 
-    faults(tmp_path, delaySeconds={NETWORK: 3600})
+    faults(tmp_path, delaySeconds={NAMESPACE: 3600})
     _, stub = launch()
     answers: list[object] = []
 
     def create() -> None:
         try:
-            answers.append(network(stub, "vpc"))
+            answers.append(namespace(stub, "models"))
         except grpc.RpcError as error:
             answers.append(error)
 
     waiting = threading.Thread(target=create)
     waiting.start()
-    cloud = tmp_path / "google.json"
+    cloud = tmp_path / "kubernetes.json"
     deadline = threading.Event()
-    while not (cloud.exists() and "vpc" in cloud.read_text()):
+    while not (cloud.exists() and "models" in cloud.read_text()):
         deadline.wait(0.02)
         assert waiting.is_alive()
     stub.Cancel(empty_pb2.Empty())
     waiting.join(timeout=10)
     assert not waiting.is_alive()
-    assert isinstance(answers[0], grpc.RpcError)
-    assert "cancelled" in str(answers[0].details())
+    assert isinstance(answers[0], provider_pb2.CreateResponse)
+    assert answers[0].id == "models"
 
 
 ENGINE = """
@@ -145,12 +142,13 @@ command = [sys.executable, "-c", sys.argv[1]]
 process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 print(process.pid, flush=True)
 stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
-stub.Configure(provider_pb2.ConfigureRequest(args=encode({"project": "rehearsal", "region": "europe-west4"})))
-kind = "gcp:compute/network:Network"
-urn = f"urn:pulumi:t::p::{kind}::vpc"
-stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="vpc", properties=encode({"name": "vpc"})))
+stub.Configure(provider_pb2.ConfigureRequest(args=encode({"kubeconfig": sys.argv[2]})))
+kind = "kubernetes:core/v1:Namespace"
+inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}})
+urn = f"urn:pulumi:t::p::{kind}::models"
+stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="models", properties=inputs))
 """
-"""Makes a network, as the engine would, by a stand-in of its own."""
+"""Makes a namespace, as the engine would, by a stand-in of its own."""
 
 BUSY_MACHINE = """
 import runpy, time
@@ -161,7 +159,7 @@ def late(*arguments, **about):
     time.sleep(0.2)
     at_once(*arguments, **about)
 CallRecord.add = late
-runpy.run_module("localcloud.providers.google", run_name="__main__")
+runpy.run_module("localcloud.providers.kubernetes", run_name="__main__")
 """
 """The stand-in where every line of the record takes its time."""
 
@@ -170,14 +168,14 @@ def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: P
     """For grpc no call is under way any more when the engine is gone."""
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
     monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
-    faults(tmp_path, delaySeconds={NETWORK: 3600})
-    cloud, pause = tmp_path / "google.json", threading.Event()
-    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE]
+    faults(tmp_path, delaySeconds={NAMESPACE: 3600})
+    cloud, pause = tmp_path / "kubernetes.json", threading.Event()
+    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE, kubeconfig(f"https://{ENDPOINT}")]
     engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     try:
         assert engine.stdout is not None
         provider = psutil.Process(int(engine.stdout.readline()))
-        while not (cloud.exists() and "vpc" in cloud.read_text()):
+        while not (cloud.exists() and "models" in cloud.read_text()):
             pause.wait(0.02)
             assert engine.poll() is None
     finally:
@@ -186,16 +184,16 @@ def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: P
     while provider.is_running() and provider.status() != psutil.STATUS_ZOMBIE:
         pause.wait(0.02)
     calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
-    assert [call["name"] for call in calls if call["method"] == "Create"] == ["vpc"]
+    assert [call["name"] for call in calls if call["method"] == "Create"] == ["models"]
 
 
 def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tmp_path: Path):
     faults(tmp_path)
     stubs = [launch()[1] for _ in range(2)]
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda i: network(stubs[i % 2], f"vpc-{i}").id, range(40)))
-    content = json.loads((tmp_path / "google.json").read_text())
-    assert set(content["objects"][NETWORK]) == set(made)
+        made = list(pool.map(lambda i: namespace(stubs[i % 2], f"models-{i}").id, range(40)))
+    content = json.loads((tmp_path / "kubernetes.json").read_text())
+    assert all(f'"{ident}"' in json.dumps(content) for ident in made)
     calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
     assert sum(call["method"] == "Create" for call in calls) == 40
     assert len({call["pid"] for call in calls}) == 2
@@ -210,7 +208,7 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path):
         content["lost"] = 2
         raise RuntimeError("in the middle")
     assert cloud.read() == {"kept": 1}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cloud.json", "cloud.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cloud.json", "cloud.lock", "google.json"]
 
 
 def test_a_damaged_file_is_named(tmp_path: Path):

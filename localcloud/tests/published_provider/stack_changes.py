@@ -21,6 +21,7 @@ MARK = "<!-- made by `python -m localcloud.tests.published_provider.stack_change
 _TABLE = re.compile(re.escape(MARK) + r"\n\n((?:\|[^\n]*\n)+)")
 STACK = "dev"
 Config = dict[str, Any]
+Event = dict[str, Any]
 Change = Callable[[Config], None]
 MOST_NAMES = 4
 
@@ -62,6 +63,10 @@ def _elsewhere(config: Config) -> None:
     config["llmd-gke:cluster"].update(zone="europe-west4-a")
 
 
+def _external(config: Config) -> None:
+    config.setdefault("llmd-gke:gateway", {}).update(exposure="external", allowPlainHttp=True, open=True)
+
+
 CHANGES: dict[str, Change] = {
     "none": lambda config: None,
     "a second entry in `models`": _second_model,
@@ -73,6 +78,9 @@ CHANGES: dict[str, Change] = {
     "`tpuPools[].capacity`": _pool(capacity="on-demand"),
     "`network.nodes`, larger": _network(nodes="10.0.0.0/19"),
     "`network.nodes`, smaller": _network(nodes="10.0.0.0/21"),
+    "`network.pods` or `network.services`": _network(services="10.8.16.0/20"),
+    "`network.proxies`": _network(proxies="10.9.2.0/23"),
+    "`gateway.exposure`": _external,
     "`cluster.releaseChannel`": _cluster(releaseChannel="STABLE"),
     "`cluster.binaryAuthorization`": _cluster(binaryAuthorization=True),
     "`cluster.deletionProtection`": _cluster(deletionProtection=True),
@@ -83,10 +91,25 @@ CHANGES: dict[str, Change] = {
 """The change as the page calls it, and the change of the stack file."""
 
 
-def _steps(rehearsal: Rehearsal) -> dict[str, tuple[str, str]]:
-    """What a preview plans: name of the resource to its type and step, without what stays."""
+def _planned(rehearsal: Rehearsal) -> str:
+    """What a preview plans, or why it refuses, as a cell of the table."""
+    events = rehearsal.events("preview", stack=STACK, check=False)
+    errors = [event["diagnosticEvent"]["message"] for event in events if _is_error(event)]
+    if not errors:
+        return cell(_steps(events))
+    reason = re.search(r"this stack has \S+, and (.+?)\.\n", errors[0])
+    assert reason, errors
+    return f"the preview refuses it: {reason[1]}"
+
+
+def _is_error(event: Event) -> bool:
+    return event.get("diagnosticEvent", {}).get("severity") == "error"
+
+
+def _steps(events: list[Event]) -> dict[str, tuple[str, str]]:
+    """Name of the resource to its type and step, without what stays."""
     steps: dict[str, tuple[str, str]] = {}
-    for event in rehearsal.events("preview", stack=STACK):
+    for event in events:
         if step := event.get("resourcePreEvent"):
             about = step["metadata"]
             operation = "replaced" if "replace" in about["op"] else f"{about['op'].removesuffix('e')}ed"
@@ -118,7 +141,7 @@ def table(rehearsal: Rehearsal) -> str:
     rows = ["| Change | What happens |", "|---|---|"]
     for name, change in CHANGES.items():
         rehearsal.edit(STACK, change)
-        rows.append(f"| {name} | {cell(_steps(rehearsal))} |")
+        rows.append(f"| {name} | {_planned(rehearsal)} |")
         file.write_text(before)
     return "\n".join(rows) + "\n"
 
@@ -132,10 +155,10 @@ def shown() -> str:
 
 def main() -> int:
     """Writes the table into the page."""
-    from localcloud.tests.published_provider.conftest import Published
+    from tests.real_engine.harness import Rehearsal
 
     with tempfile.TemporaryDirectory() as folder:
-        rehearsal = Published(Path(folder), environ={"LLMD_GKE_GOOGLE": "published"})
+        rehearsal = Rehearsal(Path(folder))
         rehearsal.copy_project()
         try:
             new = table(rehearsal)

@@ -16,11 +16,12 @@ from llmd_gke.catalog.accelerators import FAMILIES
 from llmd_gke.settings import load_stack
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator, running
-from localcloud.tests.published_provider.conftest import Published
+from localcloud.providers.protocol.values import JsonObject
 from operations.doctor import node_pools as checks
 from operations.doctor.google import GoogleClient, login
 from operations.status import node_pools
 from operations.status.objects import State
+from tests.real_engine.harness import Rehearsal
 
 V6E = next(one for one in FAMILIES if one.name == "v6e")
 
@@ -59,7 +60,7 @@ def explanation(sign: str) -> tuple[str, str]:
     return cause, fix
 
 
-def refused(published: Published, sign: str) -> str:
+def refused(published: Rehearsal, sign: str) -> str:
     """What an `up` that fails says; cause and fix of such an error are in it."""
     done = published.up("dev", check=False)
     assert done.returncode == 1, done.stdout
@@ -70,9 +71,9 @@ def refused(published: Published, sign: str) -> str:
 
 
 def test_bursts_of_429_and_503_are_sat_out_and_a_failed_operation_is_mended_by_the_next_up(
-    published: Published,
+    published: Rehearsal,
 ) -> None:
-    published.emulator_faults(
+    published.google_faults(
         {"fault": "error", "method": "compute.subnetworks.get", "code": 503, "times": 2, "message": "backend error"},
         {"fault": "error", "method": "compute.routers.get", "code": 429, "times": 2, "message": "rate limit exceeded"},
         {"fault": "operation", "method": "compute.addresses.insert", "message": "address pool is empty", "times": 1},
@@ -95,16 +96,16 @@ def test_bursts_of_429_and_503_are_sat_out_and_a_failed_operation_is_mended_by_t
     ids=["stock-out of spot hosts", "quota"],
 )
 def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_completes(
-    published: Published, fault: dict[str, Any], sign: str
+    published: Rehearsal, fault: dict[str, Any], sign: str
 ) -> None:
     """The provider itself only says that the pool is in state ERROR."""
     published.edit("dev", with_a_node)
-    published.emulator_faults(fault)
+    published.google_faults(fault)
     output = refused(published, sign)
     assert 'NodePool v6e1 was created in the error state "ERROR"' in output
     assert "Node pool v6e1 is in state ERROR: Google Compute Engine" in output
     if "quota" in fault:
-        published.emulator_faults()
+        published.google_faults()
     published.up("dev")
 
     def running() -> bool:
@@ -117,10 +118,10 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
     until(running, 60)
 
 
-def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made_again(published: Published) -> None:
+def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made_again(published: Rehearsal) -> None:
     """The provider fails once; only the first `up` says that there is no host."""
     published.edit("dev", with_a_node)
-    published.emulator_faults({"fault": "world", "stockout": ["us-east5-b"]})
+    published.google_faults({"fault": "world", "stockout": ["us-east5-b"]})
     refused(published, STOCK_OUT)
     second = published.up("dev")
     assert "Warning: node pool v6e1 is in state ERROR: Google Compute Engine" in second.stdout
@@ -133,7 +134,7 @@ def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made
         ]
     assert "v6e1 is ERROR: Google Compute Engine" in line.text
     assert again in line.fix
-    published.emulator_faults()
+    published.google_faults()
     replaced = published.pulumi(*shlex.split(again)[1:], "--yes", "--skip-preview")
     assert "replaced" in replaced.stdout
     (pool,) = [one for key, one in published.kept()["resources"].items() if key.endswith("/nodePools/v6e1")]
@@ -141,8 +142,8 @@ def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made
     assert "ERROR" not in published.up("dev").stdout
 
 
-def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> None:
-    published.emulator_faults(
+def test_a_first_deployment_goes_on_from_every_fault(published: Rehearsal) -> None:
+    published.google_faults(
         {"fault": "world", "usableAfter": {"cloudresourcemanager.googleapis.com": 12, "compute.googleapis.com": 45}},
         {"fault": "drop", "method": "compute.routers.insert", "times": 1},
         {"fault": "slow", "method": "container.*.clusters.create", "seconds": 8},
@@ -159,8 +160,8 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
     refused(published, SIGN_IN)
     published.up("dev")
-    reclaim: dict[str, object] = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
-    published.emulator_faults({"fault": "world", "inUseAfterCluster": 40}, reclaim)
+    reclaim: JsonObject = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
+    published.google_faults({"fault": "world", "inUseAfterCluster": 40}, reclaim)
     steps = published.steps("preview", "--refresh", stack="dev")
     assert {name: step for name, step in steps.items() if step not in ("same", "refresh")} == {}, "GKE replaces a host"
     done = published.down("--stack", "dev", check=False)

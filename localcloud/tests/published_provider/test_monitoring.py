@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmd_gke.settings.secret_keys import STAND_IN_SECRET
-from localcloud.tests.published_provider.conftest import Published
+from tests.real_engine.harness import Rehearsal
 
 PROGRAM = """
 import pulumi
@@ -37,18 +37,18 @@ def notify(channels: list[dict[str, Any]]) -> Any:
     return lambda config: config.update({"llmd-gke:monitoring": {"notify": channels}})
 
 
-def kept(published: Published, sort: str) -> dict[str, Any]:
+def kept(published: Rehearsal, sort: str) -> dict[str, Any]:
     return {name: one for name, one in published.kept()["resources"].items() if f"/{sort}/" in name}
 
 
-def secrets_are_hidden(published: Published) -> None:
+def secrets_are_hidden(published: Rehearsal) -> None:
     # The history beside it holds the settings, in which secrets are made up and not encrypted.
     (state,) = (file.read_text() for file in published.workdir.state.rglob("stacks/**/local.json"))
     assert "cloud-monitoring-slack" in state
     assert STAND_IN_SECRET not in state, "a channel's secret in plain text"
 
 
-def test_everything_that_cloud_monitoring_gets_is_made_stays_as_it_is_and_goes(published: Published) -> None:
+def test_everything_that_cloud_monitoring_gets_is_made_stays_as_it_is_and_goes(published: Rehearsal) -> None:
     published.program(PROGRAM)
     published.edit("local", notify(CHANNELS))
     published.up("local")  # secrets of channels are made up

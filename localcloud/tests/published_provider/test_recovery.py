@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from localcloud.tests.published_provider.conftest import Published
 from localcloud.workflow import processes
-from tests.real_engine.harness import until
+from tests.real_engine.harness import Rehearsal, until
 
 
-def test_what_a_killed_engine_had_made_is_taken_over_and_made_once(published: Published) -> None:
+def test_what_a_killed_engine_had_made_is_taken_over_and_made_once(published: Rehearsal) -> None:
     def account() -> bool:
         return any("/serviceAccounts/" in name for name in published.kept().get("resources", {}))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.tests.published_provider.conftest import Published
+from tests.real_engine.harness import Rehearsal
 
 UP = ("up", "--yes", "--skip-preview")
 KEY = "projects/my-project/locations/us-east5/keyRings/r/cryptoKeys/k"
@@ -17,7 +17,7 @@ def changes(steps: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("stack", ["dev", "eu4a"])
-def test_a_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(published: Published, stack: str) -> None:
+def test_a_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(published: Rehearsal, stack: str) -> None:
     assert "to create" in published.preview(stack).stdout
     published.up(stack)
     kept = published.kept()["resources"]
@@ -33,7 +33,7 @@ def clustered(**over: object) -> Any:
     return lambda config: config["llmd-gke:cluster"].update(over)
 
 
-def test_what_is_switched_off_goes_off(published: Published) -> None:
+def test_what_is_switched_off_goes_off(published: Rehearsal) -> None:
     published.edit("dev", clustered(binaryAuthorization=True, secretManager=True, encryption={"database": KEY}))
     published.up("dev")
 
@@ -54,7 +54,7 @@ def test_what_is_switched_off_goes_off(published: Published) -> None:
     assert changes(published.steps("preview", stack="dev")) == {}
 
 
-def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Published) -> None:
+def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Rehearsal) -> None:
     published.edit("dev", clustered(endpoint="dns"))
     published.up("dev")
     assert changes(published.steps("preview", stack="dev")) == {}
@@ -62,7 +62,7 @@ def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Pub
     assert changes(published.steps("preview", stack="dev")) == {}
 
 
-def test_an_image_cache_comes_before_what_pulls_through_it_and_goes_when_it_is_removed(published: Published) -> None:
+def test_an_image_cache_comes_before_what_pulls_through_it_and_goes_when_it_is_removed(published: Rehearsal) -> None:
     def cached(cache: object) -> Any:
         return lambda config: (
             config.pop("llmd-gke:imageCache", None)

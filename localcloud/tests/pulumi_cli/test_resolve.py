@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from localcloud.binaries import download
 from localcloud.go_builds import go_toolchain
 from localcloud.pulumi_cli import build, discover, installer, resolve
 from localcloud.pulumi_cli.discover import Engine, Unsuitable, check_engine, on_path
@@ -76,21 +77,12 @@ def test_the_installer_is_tried_before_building_and_building_after_it(
         done.append("build")
         return built
 
-    monkeypatch.setattr(installer, "reachable", lambda: done.append("reachable") or True)
-    monkeypatch.setattr(installer, "install", lambda _: done.append("install"))
+    monkeypatch.setattr(installer, "look_up", lambda: done.append("look up") or download.Archive("", "", ""))
+    monkeypatch.setattr(installer, "install", lambda *_: done.append("install"))
     monkeypatch.setattr(build, "build", fake_build)
     engine = resolve.ensure(tmp_path / "cache", Console(quiet=True), lambda: done.append("summary"))
     assert engine == built
-    assert done == ["reachable", "summary", "install", "build"]
-
-
-def test_an_installer_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def silent(*_: object, **options: float) -> None:
-        assert options["timeout"] <= 5
-        raise installer.httpx.ConnectTimeout("silence")
-
-    monkeypatch.setattr(installer.httpx, "head", silent)
-    assert not installer.reachable()
+    assert done == ["look up", "summary", "install", "build"]
 
 
 def test_a_build_ignores_the_users_go_flags_and_workspace_and_a_newer_go_gets_the_old_json(tmp_path: Path) -> None:

@@ -11,31 +11,32 @@ import psutil
 import pytest
 
 from localcloud.workflow import processes, state
-from tests.real_engine.harness import APIS_ON, Rehearsal, until
+from tests.real_engine.harness import Rehearsal, until
 
-NETWORK, ADDRESS = "gcp:compute/network:Network", "gcp:compute/address:Address"
+NETWORK = "gcp:compute/network:Network"
+MAKES_NETWORK, MAKES_ADDRESS = "compute.networks.insert", "compute.addresses.insert"
 
 
 def wait_for_object(rehearsal: Rehearsal, name: str) -> None:
-    """Until the stand-in has made the object, while the engine still waits for the answer."""
+    """Until the emulator has made the object, while the engine still waits for the answer."""
     until(lambda: any(ident.endswith(f"/{name}") for ident in rehearsal.cloud()), f"{name} is in the cloud")
 
 
-def slow(rehearsal: Rehearsal, kind: str, seconds: float = 60) -> None:
-    rehearsal.faults({"enabledApis": ["*"], "delaySeconds": {kind: seconds}})
+def slow(rehearsal: Rehearsal, method: str, seconds: float = 20) -> None:
+    rehearsal.google_faults({"fault": "slow", "method": method, "seconds": seconds})
 
 
 def fast(rehearsal: Rehearsal) -> None:
-    rehearsal.faults(APIS_ON)
+    rehearsal.google_faults()
 
 
 def only_engine(rehearsal: Rehearsal) -> psutil.Process:
     return until(lambda: processes.engines(rehearsal.workdir), "the engine runs")[0]
 
 
-def kill_engine_while_it_makes(rehearsal: Rehearsal, kind: str, name: str) -> psutil.Process:
+def kill_engine_while_it_makes(rehearsal: Rehearsal, method: str, name: str) -> psutil.Process:
     """Starts `up` and kills its engine once the object is in the cloud, before the engine knows. The dead engine."""
-    slow(rehearsal, kind)
+    slow(rehearsal, method)
     with rehearsal.started("up") as first:
         wait_for_object(rehearsal, name)
         engine = only_engine(rehearsal)
@@ -44,16 +45,8 @@ def kill_engine_while_it_makes(rehearsal: Rehearsal, kind: str, name: str) -> ps
     return engine
 
 
-def creates(rehearsal: Rehearsal, kind: str) -> list[str]:
-    return [
-        call["name"]
-        for call in rehearsal.calls()
-        if call["method"] == "Create" and call.get("type") == kind and not call.get("preview")
-    ]
-
-
 def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(small: Rehearsal) -> None:
-    engine = kill_engine_while_it_makes(small, NETWORK, "net")
+    engine = kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
     assert state.locks(small.workdir, "local"), "the killed engine left its lock"
     present = small.state()
     assert present is not None
@@ -74,7 +67,7 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
 
 
 def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small: Rehearsal) -> None:
-    kill_engine_while_it_makes(small, NETWORK, "net")
+    kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
     until(lambda: not processes.left_over(small.workdir), "the stand-ins have ended with their engine")
     shutil.rmtree(small.workdir.cloud)  # as if the create had never reached the cloud
     fast(small)
@@ -84,13 +77,13 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
 
 
 def test_a_killed_engine_leaves_no_process(small: Rehearsal) -> None:
-    kill_engine_while_it_makes(small, NETWORK, "net")
+    kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
     until(lambda: not small.processes(), "language host, program and stand-ins end", wait_seconds=20)
     assert not small.processes()
 
 
 def test_down_works_after_a_killed_engine(small: Rehearsal) -> None:
-    kill_engine_while_it_makes(small, ADDRESS, "ip0")
+    kill_engine_while_it_makes(small, MAKES_ADDRESS, "ip0")
     fast(small)
     assert "Nothing is left" in small.down().stdout
     assert small.cloud() == {}
@@ -98,7 +91,7 @@ def test_down_works_after_a_killed_engine(small: Rehearsal) -> None:
 
 
 def test_the_second_of_two_runs_is_refused_and_names_the_first(small: Rehearsal) -> None:
-    slow(small, NETWORK)
+    slow(small, MAKES_NETWORK)
     with small.started("up") as first:
         wait_for_object(small, "net")
         second = small.up(check=False)
@@ -112,7 +105,7 @@ def test_the_second_of_two_runs_is_refused_and_names_the_first(small: Rehearsal)
 
 def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> None:
     small = small_running
-    slow(small, ADDRESS)
+    slow(small, MAKES_ADDRESS)
     small.program((small.root / "__main__.py").read_text().replace('"net"', '"other"'))
     script = f'. "{small.workdir.env_script}" && exec pulumi up --yes --skip-preview --stack local'
     with subprocess.Popen(
@@ -130,7 +123,7 @@ def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> Non
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal, sent: signal.Signals) -> None:
-    slow(small, NETWORK, 3)
+    slow(small, MAKES_NETWORK, 3)
     with small.started("up") as first:
         wait_for_object(small, "net")
         first.send_signal(sent)
@@ -168,7 +161,7 @@ def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
 
 def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) -> None:
     """The steps of docs/stacks.md, "When an update was interrupted", in their order."""
-    kill_engine_while_it_makes(small, NETWORK, "net")
+    kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
     until(lambda: not processes.left_over(small.workdir), "the stand-ins have ended with their engine")
     fast(small)
     locked = small.pulumi("up", "--yes", "--skip-preview", "--stack", "local", check=False)
@@ -184,5 +177,5 @@ def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) 
     after = small.state()
     assert after is not None
     assert after.pending == ()
-    assert creates(small, NETWORK) == ["net"]
+    assert [made["body"]["name"] for made in small.requests(MAKES_NETWORK)] == ["net"]
     assert len(small.cloud()) == 3

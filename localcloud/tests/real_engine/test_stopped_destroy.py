@@ -33,7 +33,7 @@ def chain(rehearsal: Rehearsal) -> Rehearsal:
 
 
 def deleting(rehearsal: Rehearsal) -> bool:
-    return any(call["method"] == "Delete" for call in rehearsal.calls())
+    return bool(rehearsal.requests("compute.addresses.delete"))
 
 
 def test_a_stopped_down_keeps_what_is_left_and_reports_no_bug(chain: Rehearsal) -> None:

@@ -9,11 +9,11 @@ import subprocess
 import sys
 
 from localcloud.workflow import state
-from tests.real_engine.harness import APIS_ON, Rehearsal, until
+from tests.real_engine.harness import Rehearsal, until
 
 
 def test_ctrl_c_on_a_terminal_reaches_the_engine_once(small: Rehearsal) -> None:
-    small.faults({"enabledApis": ["*"], "delaySeconds": {"gcp:compute/network:Network": 3}})
+    small.google_faults({"fault": "slow", "method": "compute.networks.insert", "seconds": 3})
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "localcloud", "up"],
@@ -43,7 +43,7 @@ def test_ctrl_c_on_a_terminal_reaches_the_engine_once(small: Rehearsal) -> None:
     assert text.count("^C received") == 1
     assert "Traceback" not in text
     assert state.locks(small.workdir, "local") == []
-    small.faults(APIS_ON)
+    small.google_faults()
     small.up()
     assert len(small.cloud()) == 3
 

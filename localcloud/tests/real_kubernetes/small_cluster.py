@@ -8,7 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from localcloud.providers.google.references import CLUSTER, NODE_POOL
+from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "service-proxy", "kubelet")

@@ -127,9 +127,9 @@ def test_a_start_whose_command_was_killed_is_taken_over_by_the_next(another: Ano
 MAKE_CLUSTER = """
 import sys
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.google import control_plane
-from localcloud.providers.google.resource_type import CloudState, TargetResource
-from localcloud.providers.google.references import CLUSTER
+from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource
+from localcloud.google_api.rules.references import CLUSTER
 control_plane.create(CloudState({}, Faults()), TargetResource(CLUSTER, sys.argv[1], {}, {}))
 """
 """What the Google stand-in does when the program makes a cluster, the only one in its cloud."""

@@ -14,7 +14,6 @@ import pytest
 
 from localcloud.tests.real_kubernetes.agree import saw
 from localcloud.tests.real_kubernetes.harness import Laptop
-from localcloud.workflow.home import GOOGLE
 from tests.real_engine.harness import Rehearsal
 
 HERE = Path(__file__).parent / "agree"
@@ -60,8 +59,6 @@ def both(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[tupl
     try:
         rehearsal.copy_project()
         laptop.copy_project()
-        # Both with the same Google provider: what is compared here is the Kubernetes one.
-        laptop.environ[GOOGLE] = "hand-written"
         laptop.start()
         yield run(rehearsal), run(laptop)
     finally:

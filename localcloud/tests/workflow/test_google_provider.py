@@ -8,63 +8,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_common.problems import BadInput, Stale
-from localcloud import binaries
+from llmd_common.problems import Stale
 from localcloud.cluster import lifecycle
 from localcloud.common.workdir import CloudKind, Workdir
-from localcloud.gke_gateway.crds import upstream
-from localcloud.go_builds import charts
 from localcloud.workflow import backend, cloud_files, removal, state
-from localcloud.workflow.home import GOOGLE, launchers
 from localcloud.workflow.state import Pending
 
 NETWORK = "gcp:compute/network:Network"
 URN = f"urn:pulumi:local::llmd-gke::{NETWORK}::vpc"
 
 
-@pytest.fixture(autouse=True)
-def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    monkeypatch.delenv(GOOGLE, raising=False)
-
-
 def workdir_of(tmp_path: Path, kind: CloudKind) -> Workdir:
     return Workdir(tmp_path, tmp_path / "home", kind)
-
-
-def script(workdir: Workdir) -> str:
-    """How the Google provider is started, where the laptop cloud's programs are not built."""
-    return next(text for path, text in launchers(workdir).items() if path.name == "pulumi-resource-gcp")
-
-
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("localcloud.binaries.path", lambda name: Path("/programs") / name)
-
-
-@pytest.mark.usefixtures("built")
-@pytest.mark.parametrize(
-    ("kind", "chosen", "module"),
-    [
-        ("laptop", None, "localcloud.google_api.plugin"),
-        ("laptop", "hand-written", "localcloud.providers.google"),
-        ("rehearsal", None, "localcloud.providers.google"),
-        ("rehearsal", "published", "localcloud.google_api.plugin"),
-    ],
-)
-def test_the_laptop_cloud_runs_the_published_provider_unless_another_is_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: CloudKind, chosen: str | None, module: str
-) -> None:
-    if chosen:
-        monkeypatch.setenv(GOOGLE, chosen)
-    assert f"-m {module} " in script(workdir_of(tmp_path, kind))
-
-
-def test_a_provider_that_is_not_known_is_refused_with_those_that_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(GOOGLE, "official")
-    with pytest.raises(BadInput, match=r"official is not allowed\. Allowed: published, hand-written\.\nFix:"):
-        launchers(workdir_of(tmp_path, "rehearsal"))
 
 
 def write(workdir: Workdir, *names: str) -> None:
@@ -75,47 +30,6 @@ def write(workdir: Workdir, *names: str) -> None:
     emulated = {"resources": {"projects/p/global/networks/vpc": {}}}
     for name in names:
         (workdir.cloud / name).write_text(json.dumps(emulated if name == cloud_files.EMULATOR else content))
-
-
-@pytest.mark.parametrize(
-    ("kind", "there", "before"),
-    [
-        ("laptop", ["google.json"], "hand-written"),
-        ("rehearsal", ["google.json", cloud_files.EMULATOR], "published"),
-    ],
-)
-def test_what_another_provider_made_is_not_touched(
-    tmp_path: Path, kind: CloudKind, there: list[str], before: str
-) -> None:
-    workdir = workdir_of(tmp_path, kind)
-    write(workdir, *there)
-    with pytest.raises(Stale, match=f"Fix: `LLMD_GKE_GOOGLE={before} make down"):
-        cloud_files.check_google(workdir)
-
-
-@pytest.mark.parametrize(
-    ("kind", "there"),
-    [("laptop", ["google.json", cloud_files.EMULATOR]), ("rehearsal", ["google.json"]), ("laptop", [])],
-)
-def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: CloudKind, there: list[str]) -> None:
-    workdir = workdir_of(tmp_path, kind)
-    write(workdir, *there)
-    cloud_files.check_google(workdir)
-
-
-def ask_the_emulator(workdir: Workdir) -> None:
-    """What `make status` and `make doctor` leave: the emulator's file, without anything in it."""
-    (workdir.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {}, "operations": {}}))
-
-
-def test_an_emulator_that_was_only_asked_made_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workdir = workdir_of(tmp_path, "laptop")
-    write(workdir, "google.json")
-    ask_the_emulator(workdir)
-    with pytest.raises(Stale, match="Fix: `LLMD_GKE_GOOGLE=hand-written make down"):
-        cloud_files.check_google(workdir)
-    monkeypatch.setenv(GOOGLE, "hand-written")
-    cloud_files.check_google(workdir)
 
 
 def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tmp_path: Path) -> None:
@@ -140,21 +54,6 @@ def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> N
     assert "done" not in output
     assert list(workdir.cloud.iterdir()) == []
     assert cloud_files.remove(workdir, console, had_stacks=True) == 0
-
-
-@pytest.mark.parametrize(("chosen", "built"), [(None, True), ("hand-written", False), ("published", True)])
-def test_only_the_provider_that_runs_is_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, built: bool
-) -> None:
-    wanted = list[str]()
-    monkeypatch.setattr(binaries, "ensure", lambda names, _: wanted.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    monkeypatch.setattr(charts, "prepare", lambda _, **__: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    if chosen:
-        monkeypatch.setenv(GOOGLE, chosen)
-    lifecycle.ensure_binaries(workdir_of(tmp_path, "laptop"), Console(quiet=True))
-    assert ("pulumi-resource-gcp" in wanted) is built
-    assert {"pulumi-resource-kubernetes", "etcd", "envoy"} <= set(wanted)
 
 
 def hold(workdir: Workdir) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from llmd_gke.rules import chart_values, exposure, firewall, iam
+from llmd_gke.rules import chart_values, exposure, firewall, front_door, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, Kind
+from llmd_gke.rules.pods import accelerator
+from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, ENVOY_PROXY, SERVICE, Kind
 from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
-from policies.rules.workloads import shaped_pods
+from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, shaped_pods
 
-SERVICE = Kind("", "Service")
 SECRET = Kind("", "Secret")
 NAMESPACE = Kind("", "Namespace")
 VOLUME = Kind("", "PersistentVolume")
@@ -30,6 +30,7 @@ FIREWALLS = (
     Kind("gcp", "compute/firewall:Firewall"),
     Kind("compute.cnrm.cloud.google.com", "ComputeFirewall"),
     Kind("compute.gcp.upbound.io", "Firewall"),
+    Kind("compute.gcp.m.upbound.io", "Firewall"),
 )
 FIREWALL_POLICIES = tuple(
     Kind("gcp", f"compute/{name[0].lower()}{name[1:]}:{name}")
@@ -38,9 +39,18 @@ FIREWALL_POLICIES = tuple(
         "FirewallPolicyWithRules",
         "NetworkFirewallPolicyRule",
         "NetworkFirewallPolicyWithRules",
+        "OrganizationSecurityPolicyRule",
         "RegionNetworkFirewallPolicyRule",
         "RegionNetworkFirewallPolicyWithRules",
     )
+) + tuple(
+    Kind(group, f"{prefix}{name}FirewallPolicyRule")
+    for group, prefix, names in (
+        ("compute.cnrm.cloud.google.com", "Compute", ("", "Network")),
+        ("compute.gcp.upbound.io", "", ("", "Network", "RegionNetwork")),
+        ("compute.gcp.m.upbound.io", "", ("", "Network", "RegionNetwork")),
+    )
+    for name in names
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that list members and roles in order to deny or remove access."""
@@ -70,6 +80,13 @@ def _or_chart(
 
 
 def _service(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+    if subject.kind == ENVOY_PROXY:
+        yield from (
+            ()
+            if subject.partial
+            else _named(lambda node: front_door.public_proxies(node.get("spec")))(subject, settings)
+        )
+        return
     check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
     yield from check(subject, settings)
 
@@ -119,14 +136,21 @@ def _secrets(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
 
 
+def _tokens(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+    if subject.kind not in KSERVE and not exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
+        for pod in all_pods(subject):
+            yield from () if accelerator(pod) is not None else exposure.tokens(pod)
+
+
 PUBLIC_SERVICE = Rule(
     name="public-service",
     title="Services have no public address",
     why="A Service of type LoadBalancer or NodePort, or with externalIPs, bypasses the Gateway with its TLS, "
-    "routes and health checks. A model server answers anyone who can reach its port. Chart values are checked "
-    "by the shape that most charts share.",
+    "routes and health checks. A model server answers anyone who can reach its port. Envoy Gateway makes a Service of "
+    "type LoadBalancer unless an EnvoyProxy says otherwise. Chart values are checked by the shape that most charts "
+    "share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
-    kinds=(SERVICE, *CHARTS),
+    kinds=(SERVICE, ENVOY_PROXY, *CHARTS),
     check_resource=_service,
     level="production",
     parameters=(STACKS, ALLOWED),
@@ -232,4 +256,18 @@ SECRET_VALUE = Rule(
     opt_out=OPT_OUT,
 )
 
-RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)
+TOKEN = Rule(
+    name="plain-token",
+    title="No pod has a token in plain text",
+    why="Everyone who may read pods reads it, and the stack's state contains it. Tokens are recognized by their shape, "
+    "in pods of every kind; `plain-secret` is stricter with those of models.",
+    sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
+    kinds=WORKLOADS,
+    check_resource=_tokens,
+    level="production",
+    severity="critical",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE, TOKEN)

@@ -16,10 +16,12 @@ from policies.rules.kinds import (
     GATEWAY,
     HTTP_ROUTE,
     LLM_SERVICE_CONFIG,
+    PATCH_POLICY,
     SECURITY_POLICY,
     TRAFFIC_POLICY,
 )
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.reach import KINDS, Reach
+from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, Subject
 
 ALL_SECTIONS = ""
 """The ``sectionName`` of a policy for all listeners of a Gateway."""
@@ -33,6 +35,22 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
     for policy in program.of(*kinds):
         for finding in front_door.merges(policy.kind.name, policy.spec):
             yield StackFinding(policy, finding)
+    reach = Reach(program)
+    for policy in program.of(SECURITY_POLICY) if reach.has_door else ():
+        chosen = [target.get("kind").text() or "" for target in policy.spec.get("targetSelectors").each()]
+        named = any(reach.is_at_door(kind, name) for kind, name, _ in reach.targets(policy))
+        # Labels may select the routes that AI Gateway makes, which no program contains.
+        if named or any(kind.endswith("Route") for kind in chosen):
+            for finding in front_door.own_identity(policy.spec):
+                yield StackFinding(policy, finding)
+    for policy in program.of(PATCH_POLICY) if reach.has_door else ():
+        names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
+        if not names or names & reach.doors:
+            yield StackFinding(policy, front_door.patched())
+
+
+def _in_url(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    yield from front_door.keys_in_url(subject.spec)
 
 
 def _shared(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -47,7 +65,8 @@ def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFindin
 
 
 def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    used = {door: route for route in program.of(AI_ROUTE) for door in _doors(route)}
+    reach = Reach(program)
+    used = {door: route for route in program.of(AI_ROUTE) for door in reach.parents(route) if door is not None}
     gateways = {gateway.identity: gateway for gateway in program.of(GATEWAY) if not gateway.partial}
     sections: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     doubts = [f"{label} may contain one, but the engine does not show its objects" for label in program.unrendered]
@@ -77,21 +96,14 @@ def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFin
         )
 
 
-def _doors(route: Subject) -> Iterator[tuple[str, str]]:
-    """The Gateways of an AIGatewayRoute, by namespace and name."""
-    for parent in (*route.spec.get("parentRefs").each(), *front_door.targets(route.spec)):
-        written = parent.get("namespace")
-        namespace = route.namespace if written.value is None else written.text()
-        name = parent.get("name").text()
-        if namespace is not None and name is not None:
-            yield namespace, name
-
-
 def _beside(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    if any(program.of(AI_ROUTE)):
-        for route in program.of(HTTP_ROUTE):
-            for finding in front_door.beside(route.node):
-                yield StackFinding(route, finding)
+    reach = Reach(program)
+    reported: set[str] = set()
+    for way in reach.ways() if reach.has_door else ():
+        label = way.route.label
+        if way.route.kind != AI_ROUTE and not way.kept and way.leads_to_servers and label not in reported:
+            reported.add(label)
+            yield StackFinding(way.route, front_door.beside(way.reference))
 
 
 MERGE = Rule(
@@ -101,15 +113,30 @@ MERGE = Rule(
     "of a route that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a "
     "mergeType. In a program with a front door a BackendTrafficPolicy of a route removes the limits, too, and an "
     "EnvoyExtensionPolicy, which cannot be merged, the names of callers. A policy of one listener replaces the "
-    "Gateway's in the same way, and so does one that selects routes by labels.",
+    "Gateway's in the same way, and so does one that selects routes by labels. Merged, a route's own keys or tokens "
+    "take the place of the callers', and an EnvoyPatchPolicy changes what all of them have made.",
     sources=(
         f"{_API}#securitypolicyspec",
         "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
     ),
-    kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE),
+    kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE, PATCH_POLICY, GATEWAY, HTTP_ROUTE),
     check_stack=_merges,
     severity="critical",
     opt_out="If a route is intentionally open to everyone, make this rule advisory.",
+)
+
+KEYS_IN_URL = Rule(
+    name="keys-in-url",
+    title="Keys and tokens of callers are in headers, not in URLs",
+    why="Proxies log the address of a request, and pass it on: a key in it can be read by everyone who may read logs. "
+    "A provider of tokens without `extractFrom` also takes the parameter `access_token`.",
+    sources=(f"{_API}#jwtprovider",),
+    kinds=(SECURITY_POLICY,),
+    check_resource=_in_url,
+    level="production",
+    severity="medium",
+    parameters=(STACKS,),
+    opt_out="`stacks` selects the stacks in which the rule is mandatory.",
 )
 
 SHARED = Rule(
@@ -139,9 +166,11 @@ USAGE = Rule(
 BESIDE = Rule(
     name="route-beside-front-door",
     title="Models behind a front door have no other route",
-    why="An HTTPRoute to an InferencePool at the load balancer leads around the keys and limits of the front door.",
+    why="A route to a model's InferencePool or Service leads around keys, permissions and limits of the front door: an "
+    "HTTPRoute or GRPCRoute at the load balancer or at the door itself, a mirror, or the route of an "
+    "LLMInferenceService.",
     sources=("https://aigateway.envoyproxy.io/docs/capabilities/inference/aigatewayroute-inferencepool",),
-    kinds=(AI_ROUTE, HTTP_ROUTE),
+    kinds=KINDS,
     check_stack=_beside,
     severity="critical",
     opt_out=f"For a transition, `frontDoor.keepPaths` marks the routes with the annotation `{facts.KEPT_ANNOTATION}`.",
@@ -164,4 +193,4 @@ INTERNAL = Rule(
     opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
 )
 
-RULES = (MERGE, SHARED, USAGE, BESIDE, INTERNAL)
+RULES = (MERGE, KEYS_IN_URL, SHARED, USAGE, BESIDE, INTERNAL)

@@ -18,6 +18,12 @@ def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
 
 def _unclaimed(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.unclaimed_gateway_features(subject.spec)
+    yield from gateway.foreign_annotations(subject.node)
+
+
+def _certificates(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    if not subject.partial:
+        yield from gateway.listener_certificates(subject.node)
 
 
 GATEWAY_CLASS = Rule(
@@ -43,7 +49,7 @@ GATEWAY_FEATURES = Rule(
     name="gateway-unclaimed-features",
     title="Gateways use only features that GKE reports as supported",
     why="GKE's conformance reports up to GKE 1.36 list GatewayInfrastructurePropagation and GatewayAddressEmpty as "
-    "not supported.",
+    "not supported. Annotations of Services and Ingresses have no effect on a Gateway.",
     sources=(REPORTS,),
     kinds=(GATEWAY,),
     check_resource=_unclaimed,
@@ -51,4 +57,14 @@ GATEWAY_FEATURES = Rule(
     severity="low",
 )
 
-RULES = (GATEWAY_CLASS, GATEWAY_FEATURES)
+CERTIFICATES = Rule(
+    name=gateway.CERTIFICATE_RULE,
+    title="HTTPS listeners have certificates that their class takes",
+    why="GKE answers `GWCER105` and never programs the Gateway: a certificate map at a regional class, a Secret in a "
+    "group other than the empty one, certificates of two sources, or none.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
+    kinds=(GATEWAY,),
+    check_resource=_certificates,
+)
+
+RULES = (GATEWAY_CLASS, CERTIFICATES, GATEWAY_FEATURES)

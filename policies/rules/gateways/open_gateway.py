@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules import cloud_armor, front_door, open_gateway, routes
+from llmd_gke.rules import cloud_armor, open_gateway
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input
-from policies.rules.backends import aimed_at, backend_of, route_of
-from policies.rules.kinds import AI_ROUTE, ARMOR, BACKEND_POLICY, GATEWAY, HTTP_ROUTE, LLM_SERVICE, SECURITY_POLICY
+from llmd_gke.rules.inputs import Input, Unknown
+from policies.rules.backends import aimed_at
+from policies.rules.kinds import (
+    ARMOR,
+    ARMOR_RULE,
+    BACKEND_POLICY,
+    ENVOY_PROXY,
+    GATEWAY,
+    GATEWAY_CLASS,
+    SECURITY_POLICY,
+)
+from policies.rules.reach import KINDS, Reach
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 FIX = (
@@ -18,61 +27,53 @@ FIX = (
 
 
 def _open(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    routed = [route for route in program.of(HTTP_ROUTE, LLM_SERVICE) if not front_door.is_kept(route.node)]
+    reach = Reach(program)
     throttles = {
         name
-        for policy in program.of(ARMOR)
-        if (name := policy.node.get("name").text()) is not None and not cloud_armor.restricts(policy.node)
+        for policy in program.of(*ARMOR)
+        if (name := policy.node.get("name").text()) is not None
+        and not cloud_armor.restricts(policy.node, _more_rules(program, policy))
     }
     guarded = {
         target
         for policy in program.of(BACKEND_POLICY)
         if open_gateway.guards_backend(policy.spec, throttles) and (target := aimed_at(policy)) is not None
     }
-    doors_ask = any(open_gateway.asks_who_calls(policy.spec) for policy in program.of(SECURITY_POLICY))
-    models = {"InferencePool"} if doors_ask or not any(program.of(AI_ROUTE)) else {"InferencePool", "Service"}
+    ways = [way for way in reach.ways() if not way.kept]
     for gateway in program.of(GATEWAY):
-        if gateway.partial or not open_gateway.faces_the_internet(gateway.node):
+        identity = gateway.identity
+        if gateway.partial or identity is None or not reach.faces_the_internet(gateway):
             continue
-        for route in routed:
-            if not _attached(route, gateway):
-                continue
-            behind = [
-                backend
-                for rule in route_of(route).get("rules").each()
-                for reference in rule.get("backendRefs").each()
-                if (backend := backend_of(reference, route)) is not None and backend.kind in models
+        asks = ("Gateway", identity) in reach.asking
+        of_gke = open_gateway.faces_the_internet(gateway.node)
+        for certain in (True, False):
+            open_ways = [
+                way
+                for way in ways
+                if (identity if certain else None) in way.gateways
+                and not (guarded >= way.answering if of_gke else asks or reach.asks(way.route))
             ]
             findings: list[Finding] = list(
                 open_gateway.open_gateway(
-                    external=bool(behind),
-                    guarded=guarded.issuperset(behind),
-                    meant=open_gateway.is_meant(gateway.node),
-                    fix=FIX,
+                    external=bool(open_ways), guarded=False, meant=open_gateway.is_meant(gateway.node), fix=FIX
                 )
             )
             if findings:
-                yield StackFinding(gateway, findings[0])
+                doubt = f"the listeners that {open_ways[0].route.label} names are not in this program"
+                yield StackFinding(gateway, findings[0], "" if certain else doubt)
                 break
 
 
-def _attached(route: Subject, gateway: Subject) -> bool:
-    """Whether a route names the Gateway as parent. What is not known yet is noted, and does not count."""
-    parents: list[Input] = [
-        *route_of(route).get("parentRefs").each(),
-        *route.spec.get("router", "gateway", "refs").each(),
-    ]
-    identity = gateway.identity
-    if identity is None:
-        return False
-    namespace, name = identity
-    return bool(parents) and any(
-        routes.belongs_elsewhere([parent], route.namespace, [f"{namespace}/{name}"]) for parent in parents
-    )
+def _more_rules(program: Program, policy: Subject) -> list[Input]:
+    """Rules of a security policy that are resources of their own; those whose policy is not known yet count."""
+    name = policy.node.get("name").text() or "/"
+    rules = ((rule.node, rule.node.get("securityPolicy")) for rule in program.of(*ARMOR_RULE))
+    return [rule for rule, owner in rules if isinstance(owner.value, Unknown) or (owner.text() or "").endswith(name)]
 
 
 def _armor(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from cloud_armor.policy_rules(subject.node)
+    check = cloud_armor.policy_rules if subject.kind in ARMOR else cloud_armor.single_rule
+    yield from check(subject.node)
 
 
 def _iap(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -84,13 +85,15 @@ OPEN = Rule(
     title="External Gateways authenticate callers",
     why=(
         "A model server answers everyone who can reach it, and TPU hosts are billed by the hour: scanners find an "
-        "open endpoint within hours and use it."
+        "open endpoint within hours and use it. The rule follows every way from a Gateway with a public address to "
+        "the servers: routes of each kind, mirrors, inline routes of services, ListenerSets, Services, pools, the "
+        "front door."
     ),
     sources=(
         "https://docs.vllm.ai/en/latest/usage/security.html",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
     ),
-    kinds=(GATEWAY, HTTP_ROUTE, LLM_SERVICE, BACKEND_POLICY, SECURITY_POLICY, AI_ROUTE, ARMOR),
+    kinds=(GATEWAY, GATEWAY_CLASS, ENVOY_PROXY, *KINDS, BACKEND_POLICY, SECURITY_POLICY, *ARMOR, *ARMOR_RULE),
     check_stack=_open,
     severity="critical",
     opt_out=f"The setting `gateway.open` allows an open gateway explicitly: it sets the annotation "
@@ -109,7 +112,7 @@ ARMOR_RULES = Rule(
         "https://cloud.google.com/armor/docs/security-policy-overview",
         "https://cloud.google.com/armor/docs/rate-limiting-overview",
     ),
-    kinds=(ARMOR,),
+    kinds=(*ARMOR, *ARMOR_RULE),
     check_resource=_armor,
 )
 

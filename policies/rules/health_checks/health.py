@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
+from llmd_gke.gateways.gke_policies import FIELDS, targets_of
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import OTHER_GATEWAYS, BackendReference, aimed_at, served
 from policies.rules.kinds import (
     BACKEND_POLICY,
+    ENVOY_POLICIES,
     GATEWAY,
     GKE_POLICIES,
     HEALTH_CHECK,
@@ -19,6 +21,7 @@ from policies.rules.kinds import (
     POOL,
     Kind,
 )
+from policies.rules.reach import Reach
 from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
@@ -30,8 +33,15 @@ POLICY_CHART = (
 def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.partial:
         return
-    check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
-    yield from check(subject.spec)
+    spec, kind = subject.spec, subject.kind.name
+    targets = list(spec.get("targetRefs").each()) if "targetRefs" in FIELDS[kind] else [spec.get("targetRef")]
+    for target in targets:
+        yield from health.target(target, targets_of(kind))
+    yield from health.known_fields(kind, spec)
+    if subject.kind == HEALTH_CHECK:
+        yield from health.health_check(spec)
+    elif subject.kind == BACKEND_POLICY:
+        yield from health.backend_policy(spec)
     written = subject.spec.get("targetRef", "namespace")
     if written.present():
         yield from health.same_namespace(written, subject.namespace)
@@ -91,32 +101,36 @@ def _missing_timeout(program: Program, settings: ParameterValues) -> Iterator[St
 
 
 def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    seen: dict[tuple[Kind, BackendReference], Subject] = {}
-    for policy in program.of(*GKE_POLICIES):
-        target = aimed_at(policy)
-        if target is None or policy.partial:
-            continue
-        first = seen.setdefault((policy.kind, target), policy)
-        if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
-            finding = Finding(
-                "one-policy-per-target",
-                f"{first.label} also targets {target}: GKE applies only the oldest policy and marks the other one "
-                "Conflicted",
-                fix="merge the two policies",
-            )
-            yield StackFinding(policy, finding)
+    reach = Reach(program)
+    seen: dict[tuple[Kind, str], Subject] = {}
+    for policy in program.of(*GKE_POLICIES, *ENVOY_POLICIES):
+        if policy.kind in ENVOY_POLICIES:
+            targets = [f"{kind} {'/'.join(name)} {section}".strip() for kind, name, section in reach.targets(policy)]
+        else:
+            targets = [str(target)] if (target := aimed_at(policy)) is not None else []
+        for target in () if policy.partial else targets:
+            first = seen.setdefault((policy.kind, target), policy)
+            if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
+                finding = Finding(
+                    "one-policy-per-target",
+                    f"{first.label} also targets {target}: only the oldest policy applies, and the other one is marked "
+                    "Conflicted",
+                    fix="merge the two policies",
+                )
+                yield StackFinding(policy, finding)
 
 
 HEALTH_SHAPE = Rule(
     name="health-check-shape",
-    title="HealthCheckPolicies and GCPBackendPolicies are valid in every version of their CRDs",
-    why="The CRDs require `targetRef.group`, the block that belongs to the type, and since 2026-03, by CEL rules, "
-    "a consistent port specification and a timeout that does not exceed the interval. Thresholds, draining "
-    "time, sample rate and rate per endpoint have limits, and a policy can only target objects in its own "
-    "namespace. An incomplete policy is rejected or does not attach.",
+    title="Policies of GKE's Gateway are valid in every version of their CRDs",
+    why="A field that a CRD does not have is dropped or rejected. The CRDs require `targetRef.group`, the block that "
+    "belongs to the type, and since 2026-03, by CEL rules, a consistent port specification and a timeout that does not "
+    "exceed the interval. Thresholds, draining time, sample rate and rate per endpoint have limits, and a policy can "
+    "only target objects in its own namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    kinds=GKE_POLICIES,
     check_resource=_shape,
+    opt_out="For a field that is newer than the pack, make this rule advisory.",
 )
 
 MODEL_HEALTH = Rule(
@@ -164,10 +178,14 @@ BACKEND_TIMEOUT = Rule(
 
 ONE_POLICY = Rule(
     name="one-policy-per-target",
-    title="A backend has one policy of each kind",
-    why="Of two policies for one target GKE applies the oldest; the other is marked Conflicted and has no effect.",
-    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
-    kinds=GKE_POLICIES,
+    title="A backend, Gateway or route has one policy of each kind",
+    why="Of two policies for one target GKE applies the oldest, and so does Envoy Gateway; the other is marked "
+    "Conflicted and has no effect. Which of two SecurityPolicies that is decides whether keys are asked for.",
+    sources=(
+        "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
+        "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
+    ),
+    kinds=(*GKE_POLICIES, *ENVOY_POLICIES, GATEWAY, HTTP_ROUTE),
     check_stack=_one_policy,
     severity="medium",
 )

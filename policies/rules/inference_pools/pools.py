@@ -19,11 +19,12 @@ def _ports(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from serving.pool_ports(pool.get("targetPorts"))
 
 
-def _labels(node: Input) -> dict[str, str]:
+def labels_of(node: Input) -> dict[str, str]:
+    """The entries of a map whose values are known texts."""
     return {key: text for key, value in node.entries() if (text := value.text()) is not None}
 
 
-def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
+def serves(subject: Subject) -> tuple[dict[str, str], str] | None:
     """The labels of a workload's pods, and the model they serve; ``None`` if that cannot be determined."""
     if subject.kind == LLM_SERVICE:
         return {"app.kubernetes.io/name": subject.name, **PART_OF}, f"LLMInferenceService {subject.name}"
@@ -34,7 +35,7 @@ def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
     for container in template.get("spec", "containers").each():
         model = _model(pods.arguments(container))
         if model is not None:
-            return _labels(template.get("metadata", "labels")), f"model {model}"
+            return labels_of(template.get("metadata", "labels")), f"model {model}"
     return None
 
 
@@ -45,16 +46,17 @@ def _model(argv: list[str]) -> str | None:
     return next((word.partition("=")[2] for word in argv if word.startswith("--model=")), None)
 
 
-def _selector(pool: Subject) -> dict[str, str]:
+def selector(pool: Subject) -> dict[str, str]:
     """The labels by which a pool selects pods. Empty if one of them is not known yet: without it, the pool would seem
     to select more pods.
     """
     written = pool.spec.get("selector", "matchLabels")
-    labels = _labels(written)
+    labels = labels_of(written)
     return labels if len(labels) == len(written.mapping()) else {}
 
 
-def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+def matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    """Whether a selector, which is not empty, selects pods with these labels."""
     return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
@@ -68,11 +70,15 @@ def _one_model(program: Program, _settings: ParameterValues) -> Iterator[StackFi
             if first is not service:
                 yield StackFinding(service, _mixed(f"InferencePool {namespace}/{name}", [first.label, service.label]))
     workloads = [
-        (subject, _serves(subject)) for subject in program.of(LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)
+        (subject, serves(subject)) for subject in program.of(LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)
     ]
     for pool in program.of(POOL):
-        selector = _selector(pool)
-        matching = [(workload, serves[1]) for workload, serves in workloads if serves and _matches(selector, serves[0])]
+        selected = selector(pool)
+        matching = [
+            (workload, served_by[1])
+            for workload, served_by in workloads
+            if served_by and matches(selected, served_by[0])
+        ]
         if len(matching) < 2 or (namespace := pool.namespace) is None:
             continue
         served = sorted({model for workload, model in matching if workload.namespace == namespace})

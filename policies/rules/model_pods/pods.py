@@ -94,10 +94,10 @@ ENDPOINT_PICKER = Rule(
 
 SERVER_ENVIRONMENT = Rule(
     name="server-environment",
-    title="No environment variable exposes more of a model server than inference",
+    title="Nothing exposes more of a model server than inference",
     why="`VLLM_ALLOW_RUNTIME_LORA_UPDATING` lets any client load weights of its choice, `VLLM_SERVER_DEV_MODE` "
     "enables paths that pause and reset the server, and `VLLM_ALLOW_INSECURE_SERIALIZATION` runs code that "
-    "clients send.",
+    "clients send. With the argument `--allowed-local-media-path` the server reads its own files for clients.",
     sources=(
         "https://docs.vllm.ai/en/latest/features/lora.html",
         "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",

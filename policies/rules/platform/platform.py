@@ -18,7 +18,7 @@ from policies.rules.kinds import (
     NETWORK_POLICY,
     RELEASE,
 )
-from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
+from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
 
 CHARTS = kserve.source("charts")
 WHY_FLOOR = {
@@ -43,7 +43,8 @@ def _crds(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
             return  # a patch that waits for someone else's CRD, or annotates it
         yield from platform.owned_crd(subject.node.get("metadata", "name"))
     else:
-        yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))
+        skipped = subject.node.get("skipCrds").boolean() is True
+        yield from platform.bundled_crds(_chart(subject), subject.node.get("values"), skipped=skipped)
 
 
 def _version(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -93,8 +94,8 @@ CRD_OWNERSHIP = Rule(
     name="crd-ownership",
     title="CRDs that GKE manages are not installed by the program",
     why=f"With the Gateway API channel enabled, GKE installs the Gateway API CRDs and, from {versions.gke_floor()} "
-    "on, the InferencePool v1 CRD. KServe's chart installs its own unless disabled, and GKE 1.35 blocks "
-    "experimental ones.",
+    "on, the InferencePool v1 CRD. The charts of KServe and Envoy Gateway install their own unless disabled, and GKE "
+    "1.35 blocks experimental ones.",
     sources=(
         kserve.issue(5543),
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
@@ -165,8 +166,10 @@ OPEN = Rule(
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
     kinds=(NETWORK_POLICY, FQDN_POLICY, *ADMIN_POLICIES, *CILIUM_POLICIES),
     check_resource=_open,
-    level="advisory",
+    level="production",
     severity="medium",
+    parameters=(STACKS,),
+    opt_out="`stacks` selects the stacks in which the rule is mandatory.",
 )
 
 

@@ -213,7 +213,9 @@ def test_without_network_policies_the_controllers_reach_any_control_plane_and_th
     )
     spaces = (front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE)
     guards = [node for node in of(kinds.NETWORK_POLICY)(graph) if metadata(node, "namespace") in spaces]
-    assert {node.name for node in guards} == {"front-door-allow-clients", "front-door-allow-collectors"}
+    assert {node.name.removeprefix("front-door-") for node in guards} == {
+        "proxies-default-deny", "allow-clients", "allow-gateway", "allow-collectors",
+    }  # fmt: skip
 
 
 def test_network_policies_arrive_as_written(graph: Graph) -> None:

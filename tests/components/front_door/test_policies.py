@@ -19,11 +19,15 @@ from tests.components.front_door.test_callers import ISSUER
 from tests.components.kinds import metadata, of, spec
 
 CLIENTS = f"kubernetes:{front_door.GATEWAY_VERSION}:ClientTrafficPolicy"
+PROXY = f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy"
 SCRIPT = f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy"
 
 
 def test_a_client_can_set_no_header_that_says_who_it_is_or_which_pod_answers(graph: Graph) -> None:
-    headers = cast("dict[str, Any]", spec(the(graph, CLIENTS, "clients"))["headers"])
+    clients = spec(the(graph, CLIENTS, "clients"))
+    assert clients["path"] == {"escapedSlashesAction": "RejectRequest"}
+    headers = cast("dict[str, Any]", clients["headers"])
+    assert headers["withUnderscoresAction"] == "DropHeader", "x_llm_caller, for what is behind a proxy"
     assert headers["earlyRequestHeaders"] == {
         "remove": [
             "x-llm-caller",
@@ -42,6 +46,12 @@ def test_a_client_can_set_no_header_that_says_who_it_is_or_which_pod_answers(gra
 def test_the_proxies_close_idle_connections_to_servers_before_the_servers_do(graph: Graph) -> None:
     idle = cast("Any", spec(the(graph, TRAFFIC, "limits"))["timeout"])["http"]["connectionIdleTimeout"]
     assert int(idle.removesuffix("s")) < KEEP_ALIVE_SECONDS
+
+
+def test_the_log_contains_no_query_in_which_some_clients_send_their_key(graph: Graph) -> None:
+    log = str(spec(the(graph, PROXY, front_door.NAME))["telemetry"])
+    assert "REQ_WITHOUT_QUERY" in log
+    assert "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%" not in log
 
 
 def test_a_slow_request_ends_after_two_minutes(graph: Graph) -> None:
@@ -87,6 +97,8 @@ def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_p
                 "issuer": "https://id.example.com",
                 "audiences": ["llm"],
                 "remoteJWKS": {"uri": "https://id.example.com/k", "cacheDuration": "300s"},
+                # Not from the query, Envoy Gateway's default.
+                "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
                 "claimToHeaders": [{"claim": "team", "header": "x-llm-caller"}],
             }
         ]

@@ -178,7 +178,7 @@ def test_a_model_may_be_waited_for_without_route_and_pool(
 
 @pytest.mark.parametrize(
     ("variable", "default", "own"),
-    [("VLLM_MAX_N_SEQUENCES", "64", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")],
+    [("VLLM_MAX_N_SEQUENCES", "8", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")],
 )
 def test_answers_of_a_request_and_idle_connections_have_limits_unless_settings_say_otherwise(
     make_model: MakeModel, pool: TpuPoolSettings, variable: str, default: str, own: str

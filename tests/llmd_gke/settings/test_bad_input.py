@@ -24,7 +24,7 @@ from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
             "replicas",
             True,
             "replicas = true\n    this must be a whole number  [wrong-value]\n"
-            "    fix:     write a number without quotes",
+            "    fix:     write a number, without quotes",
         ),
         (
             "models",

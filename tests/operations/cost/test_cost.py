@@ -102,6 +102,7 @@ def priced_with_door(clone: Clone, door: str) -> dict[str, Any]:
     [
         pytest.param("us-east5-b", ", capacity: flex-start", id="flex-start"),
         pytest.param("southamerica-west1-a", ", capacity: spot", id="no spot price in that region"),
+        pytest.param("mars-west1-a", "", id="unknown zone"),
     ],
 )
 def test_where_no_price_is_public_there_is_none_not_a_sum_with_a_hole(clone: Clone, zone: str, more: str) -> None:
@@ -112,8 +113,9 @@ def test_where_no_price_is_public_there_is_none_not_a_sum_with_a_hole(clone: Clo
     assert price["totals"]["running"]["usdPerMonth"] is None
     assert price["totals"]["running"]["chips"] == 12
     assert price["totals"]["idle"]["usdPerHour"] == 0.10
-    shown = run("cost", "--stack", "one", root=clone.root).stdout
-    assert "no public price" in shown
+    shown = run("cost", "--stack", "one", root=clone.root)
+    assert "no public price" in shown.stdout
+    assert ("in mars-west1-a" in shown.stderr) is zone.startswith("mars")
 
 
 def test_a_reservation_is_not_called_free_while_its_hosts_do_not_run(clone: Clone) -> None:

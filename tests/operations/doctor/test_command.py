@@ -73,20 +73,6 @@ def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(stac
     assert "at list price" not in done.stderr, "nobody is asked about money"
 
 
-def test_a_laptop_cloud_of_the_hand_written_provider_is_told_that_nothing_was_asked(
-    stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
-    monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
-    home = str(tmp_path / "laptop")
-    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json", LLMD_GKE_HOME=home)
-    assert done.returncode == 0, done.stderr
-    (note,) = json.loads(done.stdout)["notes"]
-    assert "nothing was checked" in note
-    assert "unset LLMD_GKE_GOOGLE" in note
-    assert not (tmp_path / "laptop" / "cloud").exists()
-
-
 def capacities(stdout: str) -> dict[str, tuple[str, str]]:
     """Verdict and message of the findings about capacity."""
     listed = json.loads(stdout)["findings"]

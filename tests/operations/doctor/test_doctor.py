@@ -11,7 +11,7 @@ import pytest
 
 from llmd_gke.catalog.permissions import GOOGLE
 from llmd_gke.settings import StackSettings
-from localcloud.providers.google.container import OFFERED
+from localcloud.google_api.rules.container import OFFERED
 from operations.doctor import availability, project, quota, run
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from localcloud.workflow.cloud_files import EMULATOR
-from localcloud.workflow.home import GOOGLE
 from operations.doctor.emulator import emulated, may_ask
 from operations.doctor.google import ENDPOINT
-from operations.exits import SetUpFailed, Stale
+from operations.exits import SetUpFailed
 from operations.options import Cloud
 from operations.target import Target
 from tests.operations.conftest import Clone
@@ -22,8 +21,7 @@ OBJECTS = {"objects": {"gcp:compute/network:Network": {"vpc": {"inputs": {"name"
 @pytest.fixture
 def laptop(clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     """A laptop cloud without a file yet."""
-    for name in (GOOGLE, ENDPOINT):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(ENDPOINT, raising=False)
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))
     return Target("one", Cloud.LAPTOP, clone.root)
@@ -39,21 +37,6 @@ def write(target: Target, *names: str) -> None:
 def asked(target: Target) -> bool:
     with emulated(target):
         return may_ask(target)
-
-
-def test_a_cloud_of_the_hand_written_provider_is_not_asked_and_gets_no_file_of_the_emulator(
-    laptop: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(GOOGLE, "hand-written")
-    write(laptop, "google.json")
-    assert not asked(laptop)
-    assert [file.name for file in laptop.workdir.cloud.iterdir()] == ["google.json"]
-
-
-def test_nor_where_the_command_was_called_without_the_variable_that_chose_it(laptop: Target) -> None:
-    write(laptop, "google.json")
-    assert not asked(laptop)
-    assert [file.name for file in laptop.workdir.cloud.iterdir()] == ["google.json"]
 
 
 def test_before_the_first_up_the_emulator_is_asked_and_leaves_nothing(laptop: Target) -> None:
@@ -80,9 +63,9 @@ def test_a_folder_that_cannot_be_used_is_named_with_a_fix(laptop: Target) -> Non
         asked(laptop)
 
 
-@pytest.mark.parametrize(("name", "error"), [("google.json", SetUpFailed), (EMULATOR, Stale)])
-def test_a_damaged_file_is_named_with_a_fix(laptop: Target, name: str, error: type[Exception]) -> None:
+@pytest.mark.parametrize("name", ["google.json", EMULATOR])
+def test_a_damaged_file_is_named_with_a_fix(laptop: Target, name: str) -> None:
     write(laptop, "google.json", EMULATOR)
     (laptop.workdir.cloud / name).write_text("{half")
-    with pytest.raises(error, match=rf"{name} is .*\nFix: .*make down"):
+    with pytest.raises(SetUpFailed, match=rf"{name} is .*\nFix: .*make down"):
         asked(laptop)

@@ -80,6 +80,7 @@ def test_a_key_is_revoked_by_its_name(clone: Clone, engine: Path) -> None:
 def test_who_loses_the_last_key_needs_a_new_one_before_up_takes_the_old_one_away(clone: Clone, engine: Path) -> None:
     printed = json.loads(key(clone, engine, "revoke", "team-a", "--output", "json", keys=CURRENT).stdout)
     assert printed["then"] == ["llmd-gke key new team-a --stack one", "pulumi up --stack one --policy-pack policies"]
+    assert asked(engine)[3:6] == ["config", "rm", "llmd-gke:callerKeys"], "an empty table is no secret"
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,14 @@ def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
     assert [line.state for line in lines] == [State.BUSY, State.GOOD]
 
 
+def test_a_ready_node_without_chips_is_not_idle_and_leads_to_its_device_plugin() -> None:
+    empty = node("gke-v6e-2")
+    empty["status"]["allocatable"] = {"google.com/tpu": "0"}
+    (line, _) = nodes.lines([node(), empty], [server(ready=True)], [nodes.PoolPlan("v6e-1", "1x1", 4)])
+    assert "1 of 1 chips in use; gke-v6e-2: the node's device plugin" in line.text
+    assert line.fix.endswith("spec.nodeName=gke-v6e-2")
+
+
 def test_events_are_translated_once_and_old_or_settled_ones_are_left_out() -> None:
     stockout = "Node scale up in zones europe-west4-a associated with this pod failed: GCE_STOCKOUT. Pod is at risk"
     lines = events.lines(

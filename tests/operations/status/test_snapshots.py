@@ -98,8 +98,7 @@ def test_the_token_can_be_left_out(up: Any) -> None:
 @pytest.fixture
 def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     """As the stack's twin in a laptop cloud that has no file yet."""
-    for name in ("LLMD_GKE_GOOGLE", "LLMD_GKE_GOOGLE_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("LLMD_GKE_GOOGLE_ENDPOINT", raising=False)
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))
     target = Target("eu4a", Cloud.LAPTOP, TARGET.root)
@@ -117,20 +116,6 @@ def look(target: Target, up: Any) -> list[ScreenSection]:
     with api(cluster(STARTING)) as kubeconfig:
         up("http://127.0.0.1:1/models/qwen", kubeconfig)
         return asyncio.run(one())
-
-
-def test_a_laptop_cloud_without_the_emulator_has_no_load_balancer_and_nobody_signs_in_at_google(
-    up: Any, laptop: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def signed_in() -> None:
-        raise AssertionError("a command for a cloud of this machine has signed in at Google")
-
-    monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
-    monkeypatch.setattr("operations.status.backend_health.login", signed_in)
-    result = look(laptop, up)
-    assert "Google's load balancer" not in [section.title for section in result]
-    assert lines(result, "Model qwen")[0].startswith("4/7 server starts")
-    assert list(laptop.workdir.cloud.iterdir()) == []
 
 
 def test_an_emulator_that_cannot_start_costs_one_line_and_not_the_screen(up: Any, laptop: Target) -> None:

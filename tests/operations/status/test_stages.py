@@ -68,13 +68,13 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
         ),
         (
             container(
-                "main",
+                "storage-initializer",
                 waiting="CrashLoopBackOff",
                 restartCount=1,
                 lastState={"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
             ),
-            "OOMKilled (status 137)",
-            "kubectl -n models logs p -c main --previous",
+            "OOMKilled (status 137):  (the download of an `hf://` model",
+            "kubectl -n models logs p -c storage-initializer --previous",
         ),
         (
             container(

@@ -16,11 +16,11 @@ import (
 const address = "LLMD_GKE_GOOGLE_API"
 
 // pollInterval is the time between two looks at an operation that is not done.
-const pollInterval = 2 * time.Second
+const pollInterval = 200 * time.Millisecond
 
 // sendAfter is how long requests for the same project are collected before they are sent as one (the provider's setting
 // batching.send_after, 3 s if not given). An API takes three such waits, a role one.
-const sendAfter = "100ms"
+const sendAfter = "10ms"
 
 // emulator is where the APIs are. It fails where that is not this machine, and from then on the process connects to
 // nothing else: a token that were a real one could not leave it.

@@ -4,8 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 
 	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfbridge"
 )
@@ -14,17 +12,9 @@ import (
 var version = "0.0.0"
 
 func main() {
-	provider := bridged()
-	if len(os.Args) > 1 && os.Args[1] == "-traits" {
-		if err := printTraits(provider); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	schema, err := json.Marshal(map[string]any{"name": "gcp", "version": version})
 	if err != nil {
 		panic(err)
 	}
-	tfbridge.Main("gcp", version, provider, schema)
+	tfbridge.Main("gcp", version, bridged(), schema)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
-// named are the resource types that the program uses: upstream's names and their tokens in Pulumi's SDK. The file is
-// written from the registry of the hand-written provider (localcloud/providers/google/generate.py).
+// named are the resource types that the program uses: upstream's names and their tokens in Pulumi's SDK.
 //
 //go:embed resources.json
 var named []byte

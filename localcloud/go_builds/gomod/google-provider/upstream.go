@@ -46,11 +46,23 @@ func upstream() *schema.Provider {
 	return provider
 }
 
+// ofBeta are properties that the program sets, and that only google-beta has, which is in the official plugin. They are
+// planned and stored, and not sent.
+var ofBeta = map[string]map[string]*schema.Schema{
+	"google_container_cluster": {"managed_opentelemetry_config": {
+		Type: schema.TypeList, Optional: true, MaxItems: 1,
+		Elem: &schema.Resource{Schema: map[string]*schema.Schema{"scope": text()}},
+	}},
+}
+
 func text() *schema.Schema { return &schema.Schema{Type: schema.TypeString, Optional: true} }
 
 func known(found *schema.Resource, name string) *schema.Resource {
 	if found == nil {
 		panic("upstream has no " + name)
+	}
+	for property, field := range ofBeta[name] {
+		found.Schema[property] = field
 	}
 	return found
 }

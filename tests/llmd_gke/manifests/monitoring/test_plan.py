@@ -13,7 +13,7 @@ from llmd_gke.manifests import monitoring
 from llmd_gke.manifests.monitoring import MonitoringPlan, uptime
 from llmd_gke.settings import parse
 from localcloud.google_api.core import discovery
-from localcloud.providers.google import monitoring_validation
+from localcloud.google_api.rules import monitoring_validation
 
 MODEL: dict[str, Any] = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
 TLS = {"certificateManager": ["llm-example-com"]}

@@ -1,0 +1,96 @@
+"""Fields and targets of the policies of GKE's Gateway.
+
+Source: GoogleCloudPlatform/gke-gateway-api ``config/crd`` @fc40d606; ``tests/schema`` compares the fields with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from llmd_gke.gateways import gke
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
+
+Fields: TypeAlias = "Mapping[str, Fields]"
+"""Names of fields, each with those inside it; empty for a plain value. Of a list: those of its items."""
+
+
+def _plain(*names: str) -> Fields:
+    return {name: {} for name in names}
+
+
+_PORT = ("port", "portName", "portSpecification")
+_HTTP = _plain(*_PORT, "host", "proxyHeader", "requestPath", "response")
+_TARGET = _plain("group", "kind", "name", "namespace")
+
+FIELDS: Mapping[str, Fields] = {
+    gke.HEALTH_CHECK.kind: {
+        "targetRef": _TARGET,
+        "default": {
+            **_plain("checkIntervalSec", "healthyThreshold", "timeoutSec", "unhealthyThreshold"),
+            "logConfig": _plain("enabled"),
+            "config": {
+                "type": {},
+                "grpcHealthCheck": _plain(*_PORT, "grpcServiceName"),
+                "http2HealthCheck": _HTTP,
+                "httpHealthCheck": _HTTP,
+                "httpsHealthCheck": _HTTP,
+                "tcpHealthCheck": _plain(*_PORT, "proxyHeader", "request", "response"),
+            },
+        },
+    },
+    gke.BACKEND_POLICY.kind: {
+        "targetRef": _TARGET,
+        "default": {
+            **_plain("backendPreference", "maxRatePerEndpoint", "securityPolicy", "timeoutSec"),
+            "connectionDraining": _plain("drainingTimeoutSec"),
+            "iap": {**_plain("clientID", "enabled"), "oauth2ClientSecret": _plain("name")},
+            "logging": _plain("enabled", "sampleRate"),
+            "sessionAffinity": _plain("cookieTtlSec", "type"),
+        },
+    },
+    gke.GATEWAY_POLICY.kind: {
+        "targetRef": _TARGET,
+        "default": _plain("allowGlobalAccess", "region", "sslPolicy"),
+    },
+    gke.SESSION_POLICY.kind: {
+        "targetRef": _TARGET,
+        "statefulGeneratedCookie": _plain("cookieTtlSeconds"),
+    },
+    gke.TRAFFIC_POLICY.kind: {
+        "targetRefs": _plain("group", "kind", "name"),
+        "default": {
+            **_plain("localityLbAlgorithm", "serviceLbAlgorithm"),
+            "autoCapacityDrain": _plain("enableAutoCapacityDrain"),
+            "failoverConfig": _plain("failoverHealthThreshold"),
+        },
+    },
+}
+"""Fields of ``spec`` by kind of policy."""
+
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "spec.default.backendPreference": ("DEFAULT", "PREFERRED"),
+    "spec.default.sessionAffinity.type": (
+        "CLIENT_IP",
+        "CLIENT_IP_PORT_PROTO",
+        "CLIENT_IP_PROTO",
+        "GENERATED_COOKIE",
+        "HEADER_FIELD",
+        "HTTP_COOKIE",
+        "NONE",
+    ),
+}
+"""Values of fields that take only these."""
+
+BACKENDS: Mapping[str, str] = {
+    "InferencePool": INFERENCE_POOL_GROUP,
+    "Service": "",
+    "ServiceImport": "net.gke.io",
+    gke.IMPORT_KIND: gke.GROUP,
+}
+GATEWAYS: Mapping[str, str] = {"Gateway": "gateway.networking.k8s.io"}
+
+
+def targets_of(kind: str) -> Mapping[str, str]:
+    """Kinds of objects that a policy can be attached to, with their groups."""
+    return GATEWAYS if kind == gke.GATEWAY_POLICY.kind else BACKENDS

@@ -1,0 +1,182 @@
+"""The description of one resource type, and the errors that Google's APIs return."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.google_api.rules import preexisting
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.rules import ProviderRefusal
+from localcloud.providers.protocol.values import JsonObject, dig, text
+
+
+def digits(seed: str, count: int = 19) -> str:
+    """A number of ``count`` digits that looks random but depends on ``seed`` only: for ids and fingerprints."""
+    return str(int(hashlib.sha256(seed.encode()).hexdigest(), 16))[:count]
+
+
+def short(reference: str) -> str:
+    """The name in a reference: ids, links and bare names all end with it (upstream ``GetResourceNameFromSelfLink``)."""
+    return reference.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class TargetResource:
+    """A resource as an operation sees it. ``scope``: project, region, zone, location, its own or the provider's."""
+
+    type: str
+    id: str
+    inputs: JsonObject
+    scope: dict[str, str]
+
+    def text(self, *path: str) -> str:
+        """A string of the inputs, ``""`` where missing or unknown."""
+        return text(self.inputs, *path)
+
+    @property
+    def name(self) -> str:
+        """The name, ``""`` where unknown."""
+        return self.text("name")
+
+    @property
+    def project(self) -> str:
+        """The project's id."""
+        return self.scope["project"]
+
+
+_PROJECTS = ("apis", "apisSince")
+"""What belongs to projects, not to their objects."""
+
+
+class CloudState:
+    """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``).
+
+    ``folder`` contains the file of the Kubernetes stand-in.
+    """
+
+    def __init__(self, content: JsonObject, faults: Faults, folder: Path | None = None) -> None:
+        self.content, self.faults, self.folder = content, faults, folder
+
+    def all(self, kind: str) -> dict[str, JsonObject]:
+        """Every object of a type, by id, with those that are older than the stack."""
+        records = dig(self.content, "objects", kind)
+        made = {k: v for k, v in records.items() if isinstance(v, dict)} if isinstance(records, dict) else {}
+        return {**preexisting.all_of(kind, self.faults), **made}
+
+    def get(self, kind: str, ident: str) -> JsonObject | None:
+        """One object, or ``None``."""
+        return self.all(kind).get(ident)
+
+    def put(self, kind: str, ident: str, record: JsonObject) -> None:
+        """Store an object."""
+        everything = self.content.setdefault("objects", {})
+        assert isinstance(everything, dict)  # noqa: S101
+        of_kind = everything.setdefault(kind, {})
+        assert isinstance(of_kind, dict)  # noqa: S101
+        of_kind[ident] = record
+
+    def drop(self, kind: str, ident: str) -> None:
+        """Remove an object, and with the last one what the project remembers, such as a network still in use.
+
+        Its APIs stay enabled, as Google's do: the stack whose last object it was may still be there.
+        """
+        everything = self.content.get("objects")
+        of_kind = everything.get(kind) if isinstance(everything, dict) else None
+        if isinstance(everything, dict) and isinstance(of_kind, dict):
+            of_kind.pop(ident, None)
+            if not of_kind:
+                del everything[kind]
+            if not everything:
+                kept = {name: self.content[name] for name in _PROJECTS if name in self.content}
+                self.content.clear()
+                self.content.update(kept)
+
+    def enabled(self, project: str) -> set[str]:
+        """The project's enabled APIs."""
+        apis = dig(self.content, "apis", project)
+        return {str(api) for api in apis} if isinstance(apis, list) else set()
+
+    def enable(self, project: str, apis: set[str]) -> None:
+        """Set the project's enabled APIs."""
+        self._note_new_apis(project, apis - self.enabled(project))
+        projects = self.content.setdefault("apis", {})
+        assert isinstance(projects, dict)  # noqa: S101
+        projects[project] = [*sorted(apis)]
+
+    def _note_new_apis(self, project: str, new: set[str]) -> None:
+        """Stores when APIs were enabled whose use the fault ``usableAfter`` delays."""
+        if delayed := new & self.faults.keys("usableAfter"):
+            since = self.content.setdefault("apisSince", {})
+            assert isinstance(since, dict)  # noqa: S101
+            since.update({f"{project}/{api}": time.time() for api in delayed})
+
+    def usable(self, project: str, api: str) -> bool:
+        """Whether calls of an API that is enabled get through: Google's servers learn of it one after the other."""
+        seconds, since = self.faults.value("usableAfter", api), dig(self.content, "apisSince", f"{project}/{api}")
+        if not isinstance(seconds, int | float) or not isinstance(since, int | float):
+            return True
+        return time.time() - since >= seconds
+
+
+def no_outputs(target: TargetResource) -> JsonObject:
+    """Default of ``computed``: no outputs."""
+    del target
+    return {}
+
+
+def allow(cloud_state: CloudState, target: TargetResource) -> None:
+    """Default of ``create``, ``delete`` and ``after``: allows everything."""
+    del cloud_state, target
+
+
+def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
+    """Default of ``update``: allows it."""
+    del cloud_state, target, old
+
+
+@dataclass(frozen=True)
+class ResourceType:
+    """One resource type.
+
+    ``id``: its id, from inputs and place. ``title``: how upstream's errors call it. ``api``: the service that must be
+    enabled. ``computed`` gives outputs that the cloud decides. The others are what the cloud refuses when it is done;
+    ``after``: what it refuses once the object exists.
+    """
+
+    id: str
+    title: str
+    api: str
+    computed: Callable[[TargetResource], JsonObject] = no_outputs
+    create: Callable[[CloudState, TargetResource], None] = allow
+    update: Callable[[CloudState, TargetResource, JsonObject], None] = allow_update
+    delete: Callable[[CloudState, TargetResource], None] = allow
+    after: Callable[[CloudState, TargetResource], None] = allow
+
+
+def failed(title: str, code: int, message: str, reason: str) -> ProviderRefusal:
+    """An answer of a Google API as the Go client prints it (googleapis/google-api-go-client ``googleapi.Error``)."""
+    return ProviderRefusal(f"{title}: googleapi: Error {code}: {message}, {reason}")
+
+
+def exists(target: TargetResource, title: str) -> ProviderRefusal:
+    """Compute Engine's and GKE's answer to a second object of the same name: nothing is adopted."""
+    return failed(f"Error creating {title}", 409, f"The resource '{target.id}' already exists", "alreadyExists")
+
+
+def missing(title: str, what: str) -> ProviderRefusal:
+    """Compute Engine's answer to a reference to something that is not there."""
+    answer = failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
+    if "/networks/" in what or "/subnetworks/" in what:
+        hint = "If it is older than the stack: LLMD_GKE_FAULTS with existingSubnets, docs/network.md"
+        return ProviderRefusal(f"{answer}\n{hint}")
+    return answer
+
+
+def in_use(title: str, sort: str, ident: str, user: str) -> ProviderRefusal:
+    """Compute Engine's answer to deleting what others use."""
+    message = f"The {sort} resource '{ident}' is already being used by '{user}'"
+    return failed(f"Error deleting {title}", 400, message, "resourceInUseByAnotherResource")

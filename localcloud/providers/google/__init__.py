@@ -1,1 +1,0 @@
-"""The Google provider's stand-in: Google's rules for the resource types of our program."""

@@ -1,0 +1,66 @@
+"""Address ranges of clusters, and the one proxy-only subnet of a region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules.finding import Finding
+from policies.rules.kinds import CLUSTER, SUBNET
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+
+PROXY_PURPOSES = ("REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")
+PODS, SERVICES = ("clusterSecondaryRangeName", "servicesSecondaryRangeName")
+
+
+def _ranges(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    policy = subject.node.get("ipAllocationPolicy")
+    pods, services = policy.get(PODS).text(), policy.get(SERVICES).text()
+    if pods is not None and pods == services:
+        yield Finding(
+            "cluster-ranges",
+            f"{policy.path}: pods and Services have the same secondary range {pods}: GKE rejects the cluster",
+            allowed="two secondary ranges",
+            fix=f"name another range in {SERVICES}",
+        )
+
+
+def _one_active(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    proxies = [one for one in program.of(SUBNET) if one.node.get("purpose").text() in PROXY_PURPOSES]
+    active = [one for one in proxies if one.node.get("role").text() != "BACKUP"]
+    seen: dict[tuple[str | None, str, str], Subject] = {}
+    # A program with one subnet has nothing to compare: in a first preview its network is not known yet.
+    for subnet in active if len(active) > 1 else ():
+        purpose = subnet.node.get("purpose").text()
+        network, region = subnet.node.get("network").text(), subnet.node.get("region").text()
+        if network is None or region is None:
+            continue
+        first = seen.setdefault((purpose, network.rsplit("/", 1)[-1], region), subnet)
+        if first is not subnet:
+            finding = Finding(
+                "one-proxy-subnet",
+                f"{first.label} is an active proxy-only subnet of the same network and region: Google rejects a second",
+                allowed="one active subnet of a purpose for each network and region",
+                fix="remove one",
+            )
+            yield StackFinding(subnet, finding)
+
+
+RANGES = Rule(
+    name="cluster-ranges",
+    title="Pods and Services of a cluster have ranges of their own",
+    why="GKE rejects a cluster whose pods and Services share a secondary range.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips",),
+    kinds=(CLUSTER,),
+    check_resource=_ranges,
+)
+
+ONE_ACTIVE = Rule(
+    name="one-proxy-subnet",
+    title="A region of a network has one active proxy-only subnet",
+    why="Google rejects a second active proxy-only subnet of the same purpose in a region of a VPC.",
+    sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
+    kinds=(SUBNET,),
+    check_stack=_one_active,
+)
+
+RULES = (RANGES, ONE_ACTIVE)

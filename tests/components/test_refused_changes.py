@@ -1,0 +1,62 @@
+"""Changes that are refused in the preview. ``published_provider/stack_changes.py`` shows that the engine asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.refused_changes import proxies_kept, same_project, secondary_ranges_kept
+
+Hook = Callable[[pulumi.ResourceHookArgs], None]
+Values = dict[str, Any]
+PLACE = {"network": "llmd", "region": "us-east5", "proxies": "10.9.0.0/23"}
+
+
+def ranges(pods: str = "10.4.0.0/14", services: str = "10.8.0.0/20", **more: str) -> Values:
+    named = {"pods": pods, "services": services, **more}
+    return {"secondaryIpRanges": [{"rangeName": name, "ipCidrRange": cidr} for name, cidr in named.items()]}
+
+
+def call(hook: Hook, before: Values | None, now: Values) -> None:
+    """``before`` are inputs and outputs of the last update."""
+    hook(pulumi.ResourceHookArgs("urn", "", "it", "type", old_inputs=before, new_inputs=now, old_outputs=before))
+
+
+@pytest.mark.parametrize(
+    ("hook", "before", "now", "text"),
+    [
+        (same_project, {"project": "a"}, {"project": "b"}, 'gcp:project = "b": this stack is in project a'),
+        (secondary_ranges_kept, ranges(), ranges(services="10.8.16.0/20"), "network.services = .* has 10.8.0.0/20, "),
+        (secondary_ranges_kept, ranges(), ranges(pods="10.4.0.0/13"), "network.pods = .* its pods and services use it"),
+        (proxies_kept, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* the proxies of its Gateway"),
+    ],
+)  # fmt: skip
+def test_a_change_that_ends_badly_is_refused_with_the_way_out(
+    hook: Hook, before: Values, now: Values, text: str
+) -> None:
+    with pytest.raises(pulumi.RunError, match=f"(?s){text}.*Fix: .*another stack") as refusal:
+        call(hook, before, now)
+    assert "destroy this one first" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("hook", "before", "now"),
+    [
+        (same_project, {"project": "a"}, {"project": "a"}),
+        (same_project, None, {"project": "a"}),
+        (secondary_ranges_kept, ranges(), {**ranges(), "description": "new"}),
+        (secondary_ranges_kept, ranges(), ranges(more="10.40.0.0/20")),
+        (secondary_ranges_kept, {}, ranges()),
+        (proxies_kept, PLACE, {**PLACE, "network": "other", "proxies": "10.9.2.0/23"}),
+        (proxies_kept, PLACE, {**PLACE, "region": "us-east1", "proxies": "10.9.2.0/23"}),
+        (proxies_kept, PLACE, {**PLACE, "proxies": None}),
+        (proxies_kept, {**PLACE, "proxies": None}, PLACE),
+        (proxies_kept, {"network": "llmd", "subnet": "llmd-nodes"}, PLACE),
+        (proxies_kept, None, PLACE),
+    ],
+)
+def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Values) -> None:
+    call(hook, before, now)

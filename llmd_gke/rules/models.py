@@ -16,6 +16,7 @@ from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.buckets import bucket_uri
 from llmd_gke.rules.finding import Finding
+from llmd_gke.wording import counted
 
 URI_SCHEMES = ("hf", "oci", "pvc", "s3")
 
@@ -123,7 +124,7 @@ def tensor_heads(model_uri: str, tensor: int) -> Iterator[Finding]:
             f"the {heads} attention heads of {model_uri} cannot be divided among {tensor} devices: the server exits",
             allowed=", ".join(str(number) for number in range(1, heads + 1) if heads % number == 0),
             fix=f"tensorParallel: {fits} and --data-parallel-size={tensor // fits} in extraArgs, or a pool with "
-            f"{fits} devices per slice",
+            f"{counted(fits, 'device')} per slice",
         )
 
 

@@ -79,6 +79,14 @@ def split(tensor: int | None, pipeline: int | None, argv: Sequence[str], shape: 
             fix=f"pipelineParallel: {shape.hosts}, or remove it",
         )
         return
+    if (pipeline or 1) > 1 and shape.devices_per_chip > 1:
+        yield Finding(
+            "pipeline-parallel",
+            f"pipelineParallel {pipeline}: the server asks Ray for {shape.devices_per_host} TPUs per stage, the number "
+            f"of its devices, and Ray counts the {shape.machine.chips} chips of a host: the group may never start",
+            fix="remove pipelineParallel",
+            severity="warning",
+        )
     if (parts := written(argv)) is None:
         return
     others = (pipeline or 1) * parts.others

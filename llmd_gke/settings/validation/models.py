@@ -108,12 +108,14 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         "pipeline-parallel": ("pipelineParallel", model.pipeline_parallel),
         "data-parallel": ("extraArgs", list(model.extra_args)),
     }
-    for finding in parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, shape):
+    findings = list(parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, shape))
+    for finding in findings:
         name, value = at[finding.rule]
         yield SettingFinding(f"{key}.{name}", value, finding, needs)
-    tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, shape)
-    findings = models.tensor_heads(model.uri, tensor)
-    yield from locate(f"{key}.uri", model.uri, findings, *needs, f"{key}.tensorParallel", f"{key}.extraArgs")
+    if all(finding.severity == "warning" for finding in findings):
+        tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, shape)
+        heads = models.tensor_heads(model.uri, tensor)
+        yield from locate(f"{key}.uri", model.uri, heads, *needs, f"{key}.tensorParallel", f"{key}.extraArgs")
     findings = multi_host.compile_cache(model.compile_cache, shape)
     yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     with running(folder, listener) as cloud:
         status = child.wait()
         # A request whose client is gone is still answered, and what it makes is kept. The engine waits for its plugins
-        # (`protocol/serve.py`), so that nothing else is waited for.
+        # (`providers/kubernetes/serve.py`), so that nothing else is waited for.
         with cloud.lock:
             os._exit(status if status >= 0 else 128 - status)
 

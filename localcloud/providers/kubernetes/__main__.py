@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.providers.kubernetes.provider import Kubernetes
-from localcloud.providers.protocol.serve import serve
+from localcloud.providers.kubernetes.serve import serve
 
 if __name__ == "__main__":
-    serve(Kubernetes)
+    serve()

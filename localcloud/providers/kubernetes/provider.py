@@ -5,7 +5,7 @@ Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go``
 (tests check every object against the real CRDs), controllers, conflicts of field managers.
 """
 
-# ruff: noqa: ARG002, D102 - documented in core.rules.Rules
+# ruff: noqa: ARG002, D102 - methods are the protocol's (``servicer.py``)
 from __future__ import annotations
 
 import os
@@ -31,7 +31,7 @@ from localcloud.providers.kubernetes.objects import (  # fmt: skip
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.difference import Difference, PropertyChange, compare
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, ProviderRefusal, ResourceSubject, Rules
+from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import (  # fmt: skip
     Bag,
     JsonObject,
@@ -46,8 +46,8 @@ from localcloud.providers.protocol.values import (  # fmt: skip
 )
 
 
-class Kubernetes(Rules):
-    """Rules of ``pulumi-resource-kubernetes``."""
+class Kubernetes:
+    """Answers the calls of the engine. Properties are plain JSON; secrets come beside them."""
 
     name = "kubernetes"
     version = "4.34.2"
@@ -125,8 +125,6 @@ class Kubernetes(Rules):
         return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
 
     def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
-        if failure := self._faults.create_failure(subject.type):
-            raise refusals.not_created(subject, failure)
         where, google = reach.cluster_in(self._google.read(), self._config)
         if subject.type == release.TYPE:
             return self._create_release(where, inputs)
@@ -201,8 +199,6 @@ class Kubernetes(Rules):
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return
             raise refusals.unreachable_to_delete() from None
-        if failure := text(self._faults.read(), "failDelete", subject.type):
-            raise ProviderRefusal(failure)
         is_release = subject.type == release.TYPE
         key = release.KEY if is_release else kind_of(subject.type).key
         with self._cloud.edit() as content:

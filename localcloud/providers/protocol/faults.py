@@ -9,16 +9,13 @@
      "existingSubnets": {                                subnets that are, by id; their networks are, too
          "projects/corp-net/regions/europe-west4/subnetworks/gke": {
              "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
-     "delaySeconds": {"gcp:container/cluster:Cluster": 3},   how long Create takes; the object exists meanwhile
-     "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
-     "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
-     "failDelete": {"gcp:compute/network:Network": "backend error"},
+     "delaySeconds": {"kubernetes:core/v1:Namespace": 3},   how long Create takes; the object exists meanwhile
      "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
      "inUseAfterCluster": 60,                            seconds that GKE's endpoint groups outlive their cluster
      "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
      "timeScale": 0.001}                                 factor on every wait: a 30-minute timeout lasts 1.8 s
 
-Keys of ``delaySeconds`` and ``fail…`` are resource types as the engine names them. Every key is optional; an unknown
+Keys of ``delaySeconds`` are types of Kubernetes as the engine names them. Every key is optional; an unknown
 one is refused, so that a misspelt fault cannot make a test pass.
 """
 
@@ -30,7 +27,7 @@ import threading
 from pathlib import Path
 from typing import cast
 
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig
 
 KEYS = frozenset(
     [
@@ -40,9 +37,6 @@ KEYS = frozenset(
         "existingBuckets",
         "existingSubnets",
         "delaySeconds",
-        "failCreate",
-        "failCreateOnce",
-        "failDelete",
         "inUseAfterCluster",
         "neverReady",
         "timeScale",
@@ -56,7 +50,6 @@ class Faults:
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        self._used: set[str] = set()
 
     def read(self) -> JsonObject:
         """The current faults. Raises ``ValueError`` for an unknown key or an unreadable file."""
@@ -84,14 +77,6 @@ class Faults:
     def value(self, key: str, below: str) -> JsonValue:
         """The value under ``key`` and ``below``."""
         return dig(self.read(), key, below)
-
-    def create_failure(self, kind: str) -> str:
-        """The message with which creating a resource of that type has to fail now, or ``""``."""
-        once = text(self.read(), "failCreateOnce", kind)
-        if once and kind not in self._used:
-            self._used.add(kind)
-            return once
-        return text(self.read(), "failCreate", kind)
 
     def wait(self, seconds: float) -> bool:
         """Wait that long, scaled. ``False`` when Cancel or the end of the process cut it short."""

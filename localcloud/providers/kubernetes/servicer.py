@@ -1,4 +1,4 @@
-"""The provider protocol on top of :class:`Rules`.
+"""The provider protocol on top of :class:`Kubernetes`.
 
 Messages and their meaning: pulumi/pulumi ``proto/pulumi/provider.proto`` @v3.259.0; how the engine calls them:
 ``sdk/go/common/resource/plugin/provider_plugin.go``. Secrets are accepted, so the engine sends them marked and takes
@@ -19,10 +19,11 @@ from typing import NoReturn
 import grpc
 from google.protobuf import any_pb2, empty_pb2
 
+from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
 from localcloud.providers.protocol.protos import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
-from localcloud.providers.protocol.rules import Autoname, Incomplete, ProviderRefusal, ResourceSubject, Rules
+from localcloud.providers.protocol.rules import Autoname, Incomplete, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
 Context = grpc.ServicerContext
@@ -38,9 +39,9 @@ _KINDS = {
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Serves one cloud's rules. ``cancel`` ends every wait that is under way."""
+    """Serves the stand-in. ``cancel`` ends every wait that is under way."""
 
-    def __init__(self, rules: Rules, calls: CallRecord, cancel: Callable[[], None]) -> None:
+    def __init__(self, rules: Kubernetes, calls: CallRecord, cancel: Callable[[], None]) -> None:
         self._rules, self._calls, self._cancel = rules, calls, cancel
         self._under_way, self._ended = 0, threading.Condition()
 
@@ -85,11 +86,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def CheckConfig(self, request: provider_pb2.CheckRequest, context: Context):
         with self._call("CheckConfig", context, urn=request.urn):
-            failures = self._rules.check_config(decode(request.news).values)
-            return provider_pb2.CheckResponse(
-                inputs=request.news,
-                failures=[provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures],
-            )
+            return provider_pb2.CheckResponse(inputs=request.news)
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: Context):
         with self._call("DiffConfig", context, urn=request.urn):
@@ -178,12 +175,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: Context):
-        with self._call("Invoke", context, type=request.tok):
-            answer = self._rules.invoke(request.tok, decode(request.args).values)
-            secrets = self._rules.secret_outputs(ResourceSubject(request.tok, "", ""), answer)
-            response = provider_pb2.InvokeResponse()
-            getattr(response, "return").CopyFrom(encode(answer, secrets))
-            return response
+        self._unimplemented(context, f"function {request.tok}")
 
     def Call(self, request: provider_pb2.CallRequest, context: Context):
         self._unimplemented(context, "methods")

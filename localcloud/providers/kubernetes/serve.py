@@ -1,4 +1,4 @@
-"""The process around a stand-in: port, signals, end."""
+"""The process of the stand-in: port, signals, end."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Callable
 from concurrent import futures
 from pathlib import Path
 
 import grpc
 
+from localcloud.providers.kubernetes.provider import Kubernetes
+from localcloud.providers.kubernetes.servicer import Servicer
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.protos import provider_pb2_grpc
-from localcloud.providers.protocol.rules import Rules
-from localcloud.providers.protocol.servicer import Servicer
 
 MESSAGE_LIMIT = 400 * 1024 * 1024
 """The engine's own limit (pulumi/pulumi ``sdk/go/common/util/rpcutil/serve.go``)."""
@@ -41,13 +40,13 @@ def cloud_folder() -> Path:
     return Path(home, "cloud")
 
 
-def serve(make: Callable[[Path, Faults], Rules]) -> None:
+def serve() -> None:
     """Serves until a signal, or until the end of standard input if the engine holds it open."""
     folder, faults = cloud_folder(), Faults()
     # Waited for below, in no handler: one that runs while a lock is held would never end. Threads inherit the mask.
     ends = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-    rules = make(folder, faults)
+    rules = Kubernetes(folder, faults)
     limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
     calls = CallRecord(folder / "calls.jsonl", rules.name)

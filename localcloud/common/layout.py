@@ -104,5 +104,5 @@ class Layout:
 
     @property
     def facts(self) -> Path:
-        """Endpoints and CA of the cluster, for the Google stand-in."""
+        """Endpoints and CA of the cluster, for the emulator of Google's APIs."""
         return self.root / "laptop.json"

@@ -141,7 +141,7 @@ class Workdir:
 
     @property
     def cloud(self) -> Path:
-        """The stand-ins' resources and the record of calls."""
+        """The emulator's and the stand-in's resources, and the record of calls."""
         return self.home / "cloud"
 
     @property

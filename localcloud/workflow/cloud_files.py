@@ -118,7 +118,7 @@ def forget_damaged(workdir: Workdir, console: Console) -> bool:
     try:
         check(workdir)
     except Stale as problem:
-        say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are deleted with everything in them.")
+        say(console, f"{str(problem).partition(chr(10))[0]} Both clouds are deleted with everything in them.")
         clear(workdir)
         return True
     return False
@@ -138,13 +138,12 @@ def remove(workdir: Workdir, console: Console, *, had_stacks: bool) -> int:
         names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
         say(
             console,
-            f"After every stack was destroyed, these objects remained in the stand-ins' clouds; they were removed "
-            f"now:\n{names}",
+            f"After every stack was destroyed, these objects remained in the clouds; they were removed now:\n{names}",
         )
         say(console, "A destroy on Google Cloud might leave them, too: please report this bug.")
         return 1
     if there:
-        say(console, f"Removed {len(there)} objects that belonged to no stack from the stand-ins' clouds.")
+        say(console, f"Removed {len(there)} objects that belonged to no stack from the clouds.")
     return 0
 
 

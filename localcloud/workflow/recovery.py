@@ -124,12 +124,12 @@ def check_cloud(workdir: Workdir, stack: str) -> None:
     there = cloud_files.objects(workdir)
     if present and present.ids and not there:
         raise Stale(
-            f"Stack {stack} has {len(present.ids)} objects in its state, but the stand-ins' clouds in "
+            f"Stack {stack} has {len(present.ids)} objects in its state, but the clouds in "
             f"{workdir.cloud} are empty: their contents were removed by hand.\n"
             f"Fix: `{workdir.make('down')}` removes the stack's state, then `{workdir.make('up')}`."
         )
     if there and not any((one := state.read(workdir, name)) and one.urns for name in state.names(workdir)):
         raise Stale(
-            f"The stand-ins' clouds in {workdir.cloud} hold {len(there)} objects that belong to no stack: a state "
+            f"The clouds in {workdir.cloud} hold {len(there)} objects that belong to no stack: a state "
             f"file was removed by hand.\nFix: `{workdir.make('down')}` removes them, then `{workdir.make('up')}`."
         )

@@ -87,7 +87,7 @@ def remove(runner: Runner, name: str, console: Console) -> int:
         config.sync(workdir, name)
     copy = str(workdir.stack_copy(name))
     if not cloud_files.objects(workdir):
-        say(console, f"Stack {name}: the stand-ins' clouds are empty; only its state is removed.")
+        say(console, f"Stack {name}: both clouds are empty; only its state is removed.")
     else:
         recovery.settle(runner, name, copy, console)
         present = state.read(workdir, name)

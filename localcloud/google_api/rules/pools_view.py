@@ -1,6 +1,6 @@
 """Node pools and reserved addresses in Google's file, for the laptop cloud's nodes and gateway.
 
-The stand-in keeps in ``google.json`` what the program asked for (:class:`~.resource_type.CloudState`); here it is read
+The emulator keeps in ``google.json`` what the program asked for (:class:`~.resource_type.CloudState`); here it is read
 as GKE reads it. Nothing is written: how many nodes a pool has at the moment is the kubelet's knowledge, as it is the
 instance group's at Google.
 

@@ -28,28 +28,29 @@ def emulated(target: Target) -> Generator[None]:
     """A context in which Google's client libraries query the emulator, if ``target`` is a laptop cloud.
 
     The emulator answers from the cloud's folder. Before the first ``make up`` it answers from a temporary folder with
-    an empty project in which only the stack's APIs are enabled, as the README describes. Raises
-    ``SetUpFailed`` if the emulator cannot start.
+    an empty project in which only the stack's APIs are enabled, as the README describes. Raises ``SetUpFailed`` if the
+    emulator cannot start, and ``Stale`` if the cloud's files are damaged.
     """
     if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT):
         yield
         return
     from localcloud.google_api.server import running
+    from localcloud.workflow import cloud_files
 
+    cloud_files.check(target.workdir)
     os.environ["LLMD_GKE_HOME"] = str(target.workdir.home)  # the services read the control plane here
     with ExitStack() as ends:
         try:
             cloud = ends.enter_context(running(_folder(target.workdir, ends)))
-            cloud.look()  # a damaged file is named before anything is asked
             with cloud.state() as cloud_state:
                 if not cloud_state.enabled(target.settings.project):
                     cloud_state.enable(
                         target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis}
                     )
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise SetUpFailed(
                 f"The emulator of Google's APIs cannot start on {target.workdir.cloud}: {error}\n"
-                "Fix: make the folder writable; if a file is damaged, delete it with `make down CLOUD=laptop`"
+                "Fix: make the folder writable"
             ) from None
         os.environ[ENDPOINT] = cloud.url
         try:

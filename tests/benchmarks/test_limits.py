@@ -21,10 +21,10 @@ def test_a_line_says_whether_its_limit_holds_and_what_two_idle_cores_would_need(
     ]
     text = limits.table(lines, "2 cores")
     assert text.startswith("Measured on 2 cores.\n")
-    assert "| make: first up | 45 | 44 | 30 | 15 | yes |" in text
-    assert "| make: preview | 5 | 6 | 6 | 3 | NO |" in text
-    assert "| make: second up | 10 | 3 | 3 | 2 | it changed something |" in text
-    assert "| make: down |  | 9 | 9 | 4 |  |" in text
+    assert "| make: first up | 45 | 44.4 | 30 | 15 | yes |" in text
+    assert "| make: preview | 5 | 5.6 | 6 | 3 | NO |" in text
+    assert "| make: second up | 10 | 3.0 | 3 | 2 | it changed something |" in text
+    assert "| make: down |  | 9.0 | 9 | 4 |  |" in text
     assert [line.holds for line in lines] == [True, False, False, True]
 
 

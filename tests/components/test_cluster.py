@@ -134,14 +134,16 @@ def test_a_cluster_without_ip_endpoints_ignores_what_google_says_of_the_public_o
     assert ignored not in open_by_ip.find(kinds.CLUSTER).ignore_changes
 
 
-@pytest.mark.parametrize(("endpoint", "private"), [("ip", False), ("private", True)])
+@pytest.mark.parametrize(
+    ("endpoint", "cidr", "private"), [("ip", "203.0.113.0/24", False), ("private", "10.8.0.0/16", True)]
+)
 def test_the_ip_endpoint_admits_named_networks_only_wherever_they_are(
-    record: Record, endpoint: str, private: bool
+    record: Record, endpoint: str, cidr: str, private: bool
 ) -> None:
-    networks = {"office": "203.0.113.0/24"}
+    networks = {"office": cidr}
     inputs: Any = cluster(record, endpoint=endpoint, authorizedNetworks=networks).find(kinds.CLUSTER).inputs
     assert inputs["masterAuthorizedNetworksConfig"] == {
-        "cidrBlocks": [{"cidrBlock": "203.0.113.0/24", "displayName": "office"}],
+        "cidrBlocks": [{"cidrBlock": cidr, "displayName": "office"}],
         "gcpPublicCidrsAccessEnabled": False,
         "privateEndpointEnforcementEnabled": True,
     }

@@ -86,7 +86,7 @@ def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: boo
 @pytest.mark.parametrize("endpoint", ["dns", "ip", "private"])
 def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: str) -> None:
     cluster = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
-    graph = record({"llmd-gke:cluster": {**cluster, "authorizedNetworks": {"office": "203.0.113.0/24"}}})
+    graph = record({"llmd-gke:cluster": {**cluster, "authorizedNetworks": {"office": "10.8.0.0/16"}}})
     output = graph.outputs["kubeconfig"]
     assert isinstance(output, dict)
     config = json.loads(output["value"])

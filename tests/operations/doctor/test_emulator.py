@@ -10,7 +10,7 @@ import pytest
 from localcloud.workflow.cloud_files import EMULATOR
 from operations.doctor.emulator import emulated, may_ask
 from operations.doctor.google import ENDPOINT
-from operations.exits import SetUpFailed
+from operations.exits import SetUpFailed, Stale
 from operations.options import Cloud
 from operations.target import Target
 from tests.operations.conftest import Clone
@@ -67,5 +67,5 @@ def test_a_folder_that_cannot_be_used_is_named_with_a_fix(laptop: Target) -> Non
 def test_a_damaged_file_is_named_with_a_fix(laptop: Target, name: str) -> None:
     write(laptop, "google.json", EMULATOR)
     (laptop.workdir.cloud / name).write_text("{half")
-    with pytest.raises(SetUpFailed, match=rf"{name} is .*\nFix: .*make down"):
+    with pytest.raises(Stale, match=rf"{name} is .*\nFix: .*make down"):
         asked(laptop)

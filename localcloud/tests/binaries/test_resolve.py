@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,6 @@ from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
 from localcloud.cluster import backend
 from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
-from localcloud.go_builds.go_toolchain import Purpose
-
-KUBERNETES = metadata.version("pulumi-kubernetes")
 
 
 @pytest.fixture(autouse=True)
@@ -129,16 +125,3 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     with lock.builder(tmp_path, waiting):
         thread.join(20)
     assert waited == [str(os.getpid())]
-
-
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("etcd", "put an official etcd 3.7 first on PATH"),
-        ("kubectl", "put an official kubectl 1.36 first on PATH"),
-        ("cert-manager", ""),
-        (PROVIDER_NAME, f"install the official plugin: pulumi plugin install resource kubernetes {KUBERNETES}"),
-    ],
-)
-def test_a_message_names_the_official_program_that_would_do_instead(name: str, instead: str) -> None:
-    assert instead in Purpose.of([BY_NAME[name]]).instead

@@ -81,12 +81,3 @@ def test_a_controllers_deployment_that_does_not_come_back_is_said(wait: Wait) ->
 def test_an_api_server_that_does_not_answer_is_said_once_and_the_update_goes_on(wait: Wait) -> None:
     (output,) = wait(None)
     assert output.startswith("cluster: The connection to the server")
-
-
-def test_the_folder_that_make_runs_in_stays_as_it_was(
-    wait: Wait, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "clone").mkdir()
-    monkeypatch.chdir(tmp_path / "clone")
-    wait({KSERVE: True})
-    assert list(Path.cwd().iterdir()) == []

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from llmd_gke.repository import CLONE
-from localcloud.cluster.service import Service, pause_seconds, written
+from localcloud.cluster.service import Service, written
 from localcloud.cluster.supervisor import Kept, Supervisor
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
@@ -113,29 +113,6 @@ def test_what_comes_after_starts_when_the_first_is_ready(layout: Layout, supervi
     os.close(descriptor)
 
 
-def test_a_process_that_cannot_start_fails_the_whole_with_the_end_of_its_log(
-    layout: Layout, supervise: Supervise
-) -> None:
-    good_and_bad = supervise(
-        good=(FOREVER, ()), bad=(python("import sys; print('no such flag: --x'); sys.exit(7)"), ("good",))
-    )
-    assert good_and_bad.wait(timeout=60) == 1
-    failed = status.read(layout.status)
-    assert failed is not None
-    assert failed.state == "failed"
-    assert failed.message.startswith("bad failed to start (status 7, 4 times). The end of ")
-    assert "no such flag: --x" in failed.message
-    assert named(failed, "good").state == "stopped"
-
-
-def test_a_program_that_is_not_there_fails_the_whole(layout: Layout, supervise: Supervise) -> None:
-    gone = supervise(gone=([str(layout.home / "gone")], ()))
-    assert gone.wait(timeout=60) == 1
-    failed = status.read(layout.status)
-    assert failed is not None
-    assert "No such file or directory" in failed.message
-
-
 @pytest.fixture
 def alone(layout: Layout) -> Iterator[Supervisor]:
     """A supervisor in this very process, of one process that runs on and is never ready by itself."""
@@ -190,8 +167,3 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
     assert supervisor.wait(timeout=60) == 0
     assert ends.read_text().split() == ["second", "first"]
     assert not psutil.pid_exists(named(ready, "deaf").pid)
-
-
-def test_pauses_double_up_to_half_a_minute() -> None:
-    assert [pause_seconds(exits) for exits in (1, 2, 3, 4)] == [0.5, 1.0, 2.0, 4.0]
-    assert pause_seconds(40) == 30.0

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from localcloud.common.layout import SUPERVISOR
@@ -27,26 +26,3 @@ def named(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_supervisor_is_found_by_its_home(named: subprocess.Popen[bytes], tmp_path: Path) -> None:
     assert [one.pid for one in discover.supervisors(tmp_path)] == [named.pid]
     assert discover.supervisors(tmp_path / "another") == []
-
-
-def test_a_supervisor_that_ends_while_it_is_looked_at_is_none(
-    named: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[int] = []
-
-    class Ending(psutil.Process):
-        """Ends as soon as its environment has been read."""
-
-        def environ(self) -> dict[str, str]:
-            result = super().environ()
-            named.kill()
-            named.wait()
-            looked.append(self.pid)
-            return result
-
-    def every() -> Iterator[psutil.Process]:
-        yield Ending(named.pid)
-
-    monkeypatch.setattr(psutil, "process_iter", every)
-    assert discover.supervisors(tmp_path) == []
-    assert looked == [named.pid]

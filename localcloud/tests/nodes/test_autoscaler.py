@@ -32,11 +32,6 @@ def test_reasons_are_the_schedulers() -> None:
     )
 
 
-def test_half_a_slice_is_not_made() -> None:
-    plan = autoscaler.grow([pod(4)], [group(tpu_pool("multi", "4x4", hosts=4, maximum=6), 4)], [])
-    assert plan.increase == {}
-
-
 def test_init_containers_and_side_cars_count_as_the_scheduler_counts_them() -> None:
     one = pod(cpu="2")
     one["spec"]["initContainers"] = [

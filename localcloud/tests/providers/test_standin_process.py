@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -12,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
-import psutil
 import pytest
 
 from localcloud.providers.protocol.cloud import CloudFile
@@ -78,34 +76,6 @@ def faults(folder: Path, **given: object) -> None:
     (folder / "faults.json").write_text(json.dumps({"enabledApis": ["*"], **given}))
 
 
-def test_it_ends_when_the_engine_closes_standard_input(launch: Start):
-    process, _ = launch()
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(timeout=10) == 0
-
-
-@pytest.mark.parametrize("sort", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
-    process, _ = launch()
-    process.send_signal(sort)
-    assert process.wait(timeout=10) == 0
-
-
-def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
-    done = subprocess.run(
-        [sys.executable, "-m", "localcloud.providers.kubernetes"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "only runs in the rehearsal" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, tmp_path: Path):
     from google.protobuf import empty_pb2
 
@@ -131,60 +101,6 @@ def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, t
     assert not waiting.is_alive()
     assert isinstance(answers[0], provider_pb2.CreateResponse)
     assert answers[0].id == "models"
-
-
-ENGINE = """
-import subprocess, sys, grpc
-from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
-from localcloud.providers.protocol.values import encode
-
-command = [sys.executable, "-c", sys.argv[1]]
-process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-print(process.pid, flush=True)
-stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
-stub.Configure(provider_pb2.ConfigureRequest(args=encode({"kubeconfig": sys.argv[2]})))
-kind = "kubernetes:core/v1:Namespace"
-inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}})
-urn = f"urn:pulumi:t::p::{kind}::models"
-stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="models", properties=inputs))
-"""
-"""Makes a namespace, as the engine would, by a stand-in of its own."""
-
-BUSY_MACHINE = """
-import runpy, time
-from localcloud.providers.protocol.calls import CallRecord
-
-at_once = CallRecord.add
-def late(*arguments, **about):
-    time.sleep(0.2)
-    at_once(*arguments, **about)
-CallRecord.add = late
-runpy.run_module("localcloud.providers.kubernetes", run_name="__main__")
-"""
-"""The stand-in where every line of the record takes its time."""
-
-
-def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """For grpc no call is under way any more when the engine is gone."""
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
-    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
-    faults(tmp_path, delaySeconds={NAMESPACE: 3600})
-    cloud, pause = tmp_path / "kubernetes.json", threading.Event()
-    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE, kubeconfig(f"https://{ENDPOINT}")]
-    engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    try:
-        assert engine.stdout is not None
-        provider = psutil.Process(int(engine.stdout.readline()))
-        while not (cloud.exists() and "models" in cloud.read_text()):
-            pause.wait(0.02)
-            assert engine.poll() is None
-    finally:
-        engine.kill()
-        engine.communicate()
-    while provider.is_running() and provider.status() != psutil.STATUS_ZOMBIE:
-        pause.wait(0.02)
-    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
-    assert [call["name"] for call in calls if call["method"] == "Create"] == ["models"]
 
 
 def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tmp_path: Path):

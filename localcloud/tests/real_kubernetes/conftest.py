@@ -12,21 +12,16 @@ from typing import Any, cast
 import pytest
 from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
-from llmd_common.problems import SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import resolve as programs
 from localcloud.cluster import autoscaling as keda
-from localcloud.common.workdir import cache_folder
-from localcloud.linux_namespaces import rights
 from localcloud.monitoring import options
-from localcloud.pulumi_cli import resolve
 from localcloud.tests.real_kubernetes import autoscaling, bare_cluster, sharing, small_cluster
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.programs import CONTROL_PLANE_PROGRAMS, need, skip_unless_built
 from localcloud.tests.real_kubernetes.prometheus import FASTER
 from tests.real_engine.harness import SMALL_PROGRAM
 
 HERE = Path(__file__).parent
-CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 DEADLINE = pytest.StashKey[sharing.Deadline]()
 RUNNING = pytest.StashKey[list[Laptop]]()
 """Clusters that the tests of a group share."""
@@ -77,18 +72,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(name)
 
 
-def need(names: tuple[str, ...]) -> None:
-    """Fails when something is not set up."""
-    try:
-        rights.options()
-        for name in names:
-            binaries.path(name)
-        if resolve.ready(cache_folder()) is None:
-            raise SetUpFailed("The Pulumi engine is not set up. Fix: make up")
-    except SetUpFailed as problem:
-        pytest.fail(str(problem))
-
-
 @pytest.fixture(scope="session")
 def whole() -> None:
     """Everything that a laptop cloud needs is there; a test run must not build it by the way."""
@@ -129,10 +112,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
 
     Skipped where Prometheus is not built, also with ``make test CLOUD=laptop``: ``.ci/full monitoring`` builds it.
     """
-    if missing := [name for name in options.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
+    skip_unless_built(options.PROGRAMS)
     made = Laptop(tmp_path_factory.mktemp("watched"))
     pytestconfig.stash[RUNNING].append(made)
     made.environ |= {
@@ -149,21 +129,13 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
         made.stop_everything()
 
 
-def skip_without_keda() -> None:
-    """A test run must not build KEDA and Prometheus by the way."""
-    if missing := [name for name in keda.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
-
-
 @pytest.fixture(scope="session")
 def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, whole: None) -> Iterator[Laptop]:
     """A laptop cloud with stack ``local`` up, whose model has bounds instead of a number of replicas.
 
     Skipped where KEDA is not built, also with ``make test CLOUD=laptop``: ``.ci/full autoscaling`` builds it.
     """
-    skip_without_keda()
+    skip_unless_built(keda.PROGRAMS)
     made = Laptop(tmp_path_factory.mktemp("scaled"))
     pytestconfig.stash[RUNNING].append(made)
     made.environ |= {

@@ -57,6 +57,13 @@ def is_ready(pod: Object) -> bool:
     return condition(pod, "Ready") == "True" and "deletionTimestamp" not in pod["metadata"]
 
 
+def restarts(pod: Object) -> int:
+    """How often containers of a pod were started again, sidecars included."""
+    status = pod["status"]
+    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+    return sum(one["restartCount"] for one in every)
+
+
 def owned(things: Iterable[Object], owner: Object) -> list[Object]:
     """Those that ``owner`` owns directly."""
     uid = owner["metadata"]["uid"]

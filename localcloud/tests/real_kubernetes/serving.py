@@ -9,8 +9,10 @@ import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from llmd_gke.manifests import routing
+from llmd_gke.settings import GatewaySettings, ModelSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.objects import Object
@@ -243,6 +245,17 @@ class Served:
 
 def _rule(path: str, backend: Object) -> Object:
     return {"matches": [{"path": {"type": "PathPrefix", "value": path}}], "backendRefs": [backend]}
+
+
+def program_route(model: ModelSettings, *gateways: str) -> Object:
+    """The program's own route of a model, at these Gateways and to the backends that :class:`Served` makes."""
+    route = cast("Object", routing.route(model, GatewaySettings()))
+    route["metadata"]["name"] = "route"
+    route["spec"]["parentRefs"] = [{"name": name} for name in gateways]
+    for rule in route["spec"]["rules"]:
+        for backend in rule["backendRefs"]:
+            backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
+    return route
 
 
 def ask(laptop: Laptop, base: str, *requests: Object, at_once: int = 1, seconds: float = 120) -> list[Any]:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from llmd_gke.gateways.gke import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
-from llmd_gke.manifests import routing
-from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings import ModelSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.clients.certificates import authority_and_secret
 from localcloud.tests.real_kubernetes.clients.curl import curl
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import NAMES, Served, chat
+from localcloud.tests.real_kubernetes.serving import NAMES, Served, chat, program_route
 
 NAMESPACE = "clients"
 CLASSES = {"gateway": REGIONAL_INTERNAL, "external": REGIONAL_EXTERNAL}
@@ -47,13 +46,7 @@ class Suite:
 
 def edge() -> list[objects.Object]:
     """Both Gateways with plain listeners, and the program's route at both of them."""
-    route = cast("dict[str, Any]", routing.route(MODEL, GatewaySettings()))
-    route["metadata"]["name"] = "route"
-    route["spec"]["parentRefs"] = [{"name": name} for name in CLASSES]
-    for rule in route["spec"]["rules"]:
-        for backend in rule["backendRefs"]:
-            backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
-    return [*(gateway(name) for name in CLASSES), route]
+    return [*(gateway(name) for name in CLASSES), program_route(MODEL, *CLASSES)]
 
 
 def gateway(name: str, *, encrypted: bool = False) -> objects.Object:

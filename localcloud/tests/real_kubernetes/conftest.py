@@ -16,7 +16,7 @@ from localcloud import binaries
 from localcloud.cluster import autoscaling as keda
 from localcloud.monitoring import options
 from localcloud.tests.real_kubernetes import autoscaling, bare_cluster, sharing, small_cluster
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.programs import CONTROL_PLANE_PROGRAMS, need, skip_unless_built
 from localcloud.tests.real_kubernetes.prometheus import FASTER
 from tests.real_engine.harness import SMALL_PROGRAM
@@ -90,15 +90,9 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 
     A test that changes it puts it back: settings, objects and replicas.
     """
-    made = Laptop(tmp_path_factory.mktemp("laptop"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ["LLMD_GKE_SCALE_DOWN_SECONDS"] = "15"
-    made.copy_project()
-    try:
-        made.first_up = made.up().stdout
+    folder, variables = tmp_path_factory.mktemp("laptop"), {"LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
+    with brought_up(folder, environment=variables, running=pytestconfig.stash[RUNNING]) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def one_request_at_a_time(config: dict[str, Any]) -> None:
@@ -113,20 +107,14 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
     Skipped where Prometheus is not built, also with ``make test CLOUD=laptop``: ``.ci/full monitoring`` builds it.
     """
     skip_unless_built(options.PROGRAMS)
-    made = Laptop(tmp_path_factory.mktemp("watched"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ |= {
+    variables = {
         options.VARIABLE: str(FASTER),
         "LLMD_GKE_MODEL_START_SECONDS": "20",
         "LLMD_GKE_BACK_OFF_SECONDS": "0.2",
     }
-    made.copy_project()
-    made.edit("local", one_request_at_a_time)
-    try:
-        made.up()
+    folder, running = tmp_path_factory.mktemp("watched"), pytestconfig.stash[RUNNING]
+    with brought_up(folder, "local", one_request_at_a_time, variables, running) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 @pytest.fixture(scope="session")
@@ -136,20 +124,14 @@ def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     Skipped where KEDA is not built, also with ``make test CLOUD=laptop``: ``.ci/full autoscaling`` builds it.
     """
     skip_unless_built(keda.PROGRAMS)
-    made = Laptop(tmp_path_factory.mktemp("scaled"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ |= {
+    variables = {
         options.VARIABLE: str(FASTER),
         "LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR,
         "LLMD_GKE_SCALE_DOWN_SECONDS": "15",
     }
-    made.copy_project()
-    made.edit("local", autoscaling.settings)
-    try:
-        made.first_up = made.up().stdout
+    folder, running = tmp_path_factory.mktemp("scaled"), pytestconfig.stash[RUNNING]
+    with brought_up(folder, "local", autoscaling.settings, variables, running) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 @pytest.fixture(scope="session")

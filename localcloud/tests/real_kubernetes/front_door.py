@@ -32,7 +32,7 @@ from localcloud.tests.real_kubernetes.front_door_objects import (
     redis,
     route,
 )
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.objects import Object
 from localcloud.tests.real_kubernetes.programs import need, skip_unless_built
 from localcloud.tests.real_kubernetes.serving import NAMES, Served, ask
@@ -73,16 +73,8 @@ def stack_up(
     """
     need((*binaries.names(), *programs))
     skip_unless_built(needs.PROGRAMS)
-    made = Laptop(folder)
-    made.environ |= environment
-    made.copy_project()
-    if change:
-        made.edit(STACK, change)
-    try:
-        made.first_up = made.up(STACK).stdout
+    with brought_up(folder, STACK, change, environment) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def base(stack: Laptop) -> str:

@@ -60,12 +60,6 @@ def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(
     assert original.read_text() == "config:\n  a:b: 2\n"
 
 
-def test_a_missing_file_is_named_with_those_that_exist(workdir: Workdir) -> None:
-    workdir.stack_file("eu4a").write_text("config: {}\n")
-    with pytest.raises(BadInput, match=r"(?s)Pulumi.dev.yaml does not exist.*Allowed: eu4a"):
-        sync(workdir, "dev")
-
-
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "a b"])
 def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="not a stack name"):

@@ -47,7 +47,7 @@ def printed(*arguments: str) -> str:
     return done.output
 
 
-def test_the_command_prints_what_exists(shown: Client) -> None:
+def test_the_command_prints_what_exists_operations_requests_and_faults(shown: Client) -> None:
     lines = printed("show").splitlines()
     assert lines[0].split() == ["type", "name", "location", "project", "status"]
     table = {line.split()[1]: line.split() for line in lines[1:]}
@@ -55,8 +55,6 @@ def test_the_command_prints_what_exists(shown: Client) -> None:
     assert table["gke"] == ["clusters", "gke", "us-east5", "my-project", "RUNNING"]
     assert table["gke/tpu"][:6] == ["nodePools", "gke/tpu", "us-east5", "my-project", "ERROR", "(Google"]
 
-
-def test_the_command_prints_operations_requests_and_faults(shown: Client) -> None:
     operations = printed("show", "operations")
     assert "CREATE_NODE_POOL" in operations
     assert "GCE_STOCKOUT" in operations

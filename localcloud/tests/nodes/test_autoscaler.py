@@ -4,14 +4,8 @@ from typing import Any
 
 import pytest
 
-from localcloud.nodes import autoscaler, nodes, scheduling
-from localcloud.nodes.autoscaler import NodeGroup
-from localcloud.tests.nodes.objects import TAINT, pod, system_pool, tpu_pool
-
-
-def group(pool: Any, size: int = 0) -> NodeGroup:
-    template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=pool.hosts, template=template)
+from localcloud.nodes import autoscaler, scheduling
+from localcloud.tests.nodes.objects import TAINT, group, pod, system_pool, tpu_pool
 
 
 def test_two_pods_that_share_a_node_get_one() -> None:

@@ -238,9 +238,7 @@ class Served:
 
     def log(self) -> list[Any]:
         """What the load balancer has logged of this Gateway's requests."""
-        file = self.laptop.layout.root / "gateway" / "envoy" / "access.log"
-        entries = [json.loads(line) for line in file.read_text().splitlines()]
-        return [entry for entry in entries if str(entry["backend"]).startswith(f"{self.namespace}_gateway_")]
+        return logged(self.laptop, f"{self.namespace}_gateway_")
 
 
 def _rule(path: str, backend: Object) -> Object:
@@ -256,6 +254,13 @@ def program_route(model: ModelSettings, *gateways: str) -> Object:
         for backend in rule["backendRefs"]:
             backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
     return route
+
+
+def logged(laptop: Laptop, backend: str) -> list[Any]:
+    """What the load balancer has logged of requests to backends whose name begins so."""
+    file = laptop.layout.root / "gateway" / "envoy" / "access.log"
+    entries = [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [entry for entry in entries if str(entry["backend"]).startswith(backend)]
 
 
 def ask(laptop: Laptop, base: str, *requests: Object, at_once: int = 1, seconds: float = 120) -> list[Any]:

@@ -107,14 +107,6 @@ def test_the_pack_is_not_run_twice(workdir: Workdir, given: list[str]) -> None:
     assert then == ["-C", str(workdir.root), "up", *given, "--config-file", "x"]
 
 
-def test_the_pack_runs_beside_another_one_and_its_configuration(workdir: Workdir) -> None:
-    given = ["--policy-pack", "/mine", "--policy-pack-config", "/mine.json", "--config-file", "x"]
-    then = prepared(workdir, "up", *given)[1]
-    assert packs(then) == ["/mine", str(workdir.root / "policies")]
-    assert [flag for flag in then if flag == "--policy-pack-config"] == ["--policy-pack-config"] * 2
-    assert json.loads(Path(then[-1]).read_text()) == {}
-
-
 def test_another_project_is_left_alone(workdir: Workdir, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "Pulumi.yaml").write_text("name: other\nruntime: yaml\n")

@@ -85,6 +85,11 @@ def arguments(pod: Object, container: str = "main") -> list[str]:
     return next(c for c in pod["spec"]["containers"] if c["name"] == container).get("args", [])
 
 
+def variables(pod: Object) -> dict[str, str]:
+    """The environment of a pod's main containers."""
+    return {one["name"]: one.get("value", "") for part in pod["spec"]["containers"] for one in part.get("env", [])}
+
+
 def verdict(route: Object | None) -> dict[str, Any]:
     """Conditions that GKE's controller has written, by type."""
     parents = (route or {}).get("status", {}).get("parents", [])

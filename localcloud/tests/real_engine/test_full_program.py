@@ -12,8 +12,8 @@ import pytest
 from llmd_gke.graph.recording import load
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from localcloud.workflow import home
-from tests.real_engine.harness import APIS_ON, Rehearsal
+from localcloud.workflow import home, processes
+from tests.real_engine.harness import APIS_ON, Rehearsal, until
 
 
 @cache
@@ -24,8 +24,18 @@ def resources() -> int:
         return len(load(CLONE, "local").nodes)
 
 
+def kinds(rehearsal: Rehearsal) -> list[str]:
+    return sorted(str(entry.get("type")) for entry in rehearsal.cloud().values())
+
+
 def model(config: dict[str, Any]) -> dict[str, Any]:
     return config["llmd-gke:models"][0]
+
+
+def creations(rehearsal: Rehearsal) -> list[str]:
+    made = [c for c in rehearsal.calls() if c["method"] == "Create" and not c.get("preview")]
+    of_google = [f"{one['path']} {one['body'].get('name')}" for one in rehearsal.requests("compute.*.insert")]
+    return [str(call["urn"]) for call in made if call["outcome"] == "ok"] + of_google
 
 
 def test_another_number_of_replicas_changes_the_service_and_nothing_else(running: Rehearsal) -> None:
@@ -62,6 +72,31 @@ def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehe
     rehearsal.faults(APIS_ON)
     steps = rehearsal.steps("up", "--yes", "--skip-preview")
     assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-service": "update"}
+
+
+def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: Rehearsal) -> None:
+    rehearsal.google_faults({"fault": "slow", "method": "container.*.clusters.create", "seconds": 20})
+    with rehearsal.started("up", "--stack", "local"):
+        until(lambda: "gcp:container/cluster:Cluster" in kinds(rehearsal), "the cluster is being made")
+        for engine in processes.engines(rehearsal.workdir):
+            engine.kill()
+        until(lambda: not rehearsal.processes(), "the killed engine's children end")
+    rehearsal.google_faults()
+    rehearsal.up()
+    assert kinds(rehearsal).count("gcp:container/cluster:Cluster") == 1
+    # Everything but the cluster whose answer the killed engine never heard was created exactly once.
+    made = creations(rehearsal)
+    assert len(made) == len(set(made))
+    after = rehearsal.state()
+    assert after is not None
+    assert after.pending == ()
+    assert len(after.urns) == resources()
+    google = {ident: str(entry["type"]) for ident, entry in rehearsal.cloud().items()}
+    # An API that is on is no object of the state's, and NAT has another id there.
+    others = ("gcp:projects/service:Service", "gcp:compute/routerNat:RouterNat")
+    ours = {ident for ident, kind in google.items() if kind.startswith("gcp:") and kind not in others}
+    # GKE makes the default pool with the cluster; the provider that would have removed it was killed.
+    assert [ident.rpartition("/")[2] for ident in ours - {*after.ids}] == ["default-pool"]
 
 
 def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:

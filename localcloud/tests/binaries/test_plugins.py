@@ -16,6 +16,7 @@ from localcloud.binaries.table import BY_NAME, GOOGLE_PROVIDER, PROVIDER_NAME
 from localcloud.go_builds.wrapper import BuiltProgram
 from localcloud.tests.binaries import releases
 from localcloud.tests.binaries.releases import Releases, packed
+from localcloud.tests.binaries.releases import program as put
 
 BOTH = pytest.mark.parametrize(
     "program", [BY_NAME[PROVIDER_NAME], BY_NAME[GOOGLE_PROVIDER]], ids=lambda one: one.plugin
@@ -39,13 +40,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(download.platform, "system", lambda: "Linux")
     monkeypatch.setattr(download.platform, "machine", lambda: "x86_64")
     return tmp_path / "cache"
-
-
-def put(file: Path, prints: str = "") -> Path:
-    file.parent.mkdir(parents=True)
-    file.write_text(f"#!/bin/sh\necho {prints}\n")
-    file.chmod(0o755)
-    return file
 
 
 def in_cache(home: Path, name: str, version: str = "") -> Path:
@@ -156,12 +150,10 @@ def test_the_kubernetes_plugin_is_downloaded_alike_and_other_programs_are_built(
     [
         packed({"other": ""}),
         packed({GOOGLE_PROVIDER: "echo 10.1.0"}),
-        packed({GOOGLE_PROVIDER: "exit 1"}),
         packed({GOOGLE_PROVIDER: f"echo {VERSION}", "../outside": ""}),
         RIGHT[:-100],
-        b"no archive",
     ],
-    ids=["another program", "another version", "broken", "writes elsewhere", "cut", "no archive"],
+    ids=["another program", "another version", "writes elsewhere", "cut"],
 )
 def test_an_archive_that_does_not_hold_the_plugin_is_left_aside(host: Releases, cache: Path, archive: bytes) -> None:
     host.publish(GITHUB, LIST, NAME, archive)
@@ -172,16 +164,12 @@ def test_an_archive_that_does_not_hold_the_plugin_is_left_aside(host: Releases, 
     assert not (cache / "outside").exists()
 
 
-@pytest.mark.parametrize("limit", ["LARGEST", "LONGEST_SECONDS", "the cache"])
-def test_an_archive_that_is_too_large_or_too_slow_or_has_no_room_is_given_up(
+@pytest.mark.parametrize("limit", ["LARGEST", "LONGEST_SECONDS"])
+def test_an_archive_that_is_too_large_or_too_slow_is_given_up(
     host: Releases, cache: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     host.publish(GITHUB, LIST, NAME, RIGHT)
-    if limit == "the cache":
-        cache.mkdir()
-        (cache / "programs").touch()
-    else:
-        monkeypatch.setattr(download, limit, 0)
+    monkeypatch.setattr(download, limit, 0)
     assert remaining(cache)[0] == [GOOGLE_PROVIDER]
 
 
@@ -229,8 +217,5 @@ def test_nothing_is_downloaded_for_who_wants_it_built_or_has_another_machine(
 def test_a_machine_with_neither_plugin_nor_download_nor_go_is_told_what_to_install_and_its_size() -> None:
     with pytest.raises(SetUpFailed) as raised:
         binaries.ensure([GOOGLE_PROVIDER], Console(quiet=True))
-    message = str(raised.value)
-    assert "Go is required to build pulumi-resource-gcp" in message
-    for part in ("Go 1.26 (270 MB)", "270 MB of modules", "2 GB of disk", "more than 48 MB"):
-        assert part in message
-    assert f"pulumi plugin install resource gcp {VERSION}" in message
+    assert "Go is required to build pulumi-resource-gcp" in str(raised.value)
+    assert f"pulumi plugin install resource gcp {VERSION}" in str(raised.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,7 @@ from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
 from localcloud.cluster import backend
 from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
-from localcloud.go_builds.go_toolchain import Purpose
-
-KUBERNETES = metadata.version("pulumi-kubernetes")
+from localcloud.tests.binaries.releases import program
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +30,6 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def executable(path: Path, prints: str = "") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.mark.parametrize("name", ["etcd", "cert-manager", PROVIDER_NAME])
 def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(name: str) -> None:
     with pytest.raises(SetUpFailed) as raised:
@@ -49,7 +39,7 @@ def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(na
 
 
 def test_a_built_program_is_found_and_building_it_again_needs_no_go(tmp_path: Path) -> None:
-    built = executable(BY_NAME["etcd"].path(tmp_path / "cache"))
+    built = program(BY_NAME["etcd"].path(tmp_path / "cache"))
     assert binaries.path("etcd") == built
     binaries.ensure(["etcd", "envoy"], Console(quiet=True))
 
@@ -94,18 +84,18 @@ def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> Non
 def test_an_official_program_on_path_is_taken_when_its_version_fits(
     tmp_path: Path, name: str, prints: str, fits: bool
 ) -> None:
-    program = executable(tmp_path / "bin" / name, prints)
-    assert official.find(BY_NAME[name]) == (program if fits else None)
+    there = program(tmp_path / "bin" / name, f"'{prints}'")
+    assert official.find(BY_NAME[name]) == (there if fits else None)
     if fits:
-        assert binaries.path(name) == program
+        assert binaries.path(name) == there
 
 
 def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
     """It would be made to run itself, forever."""
     workdir = Workdir.of(tmp_path, kind="laptop")
-    built = executable(BY_NAME["kubectl"].path(tmp_path / "cache"), "Client Version: v1.36.3")
+    built = program(BY_NAME["kubectl"].path(tmp_path / "cache"), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
-    script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
+    script = program(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
     comments = "".join(f"# {line}\n" for line in backend.tools(workdir)["kubectl"].splitlines())
     script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
     assert binaries.path("kubectl") == built
@@ -129,16 +119,3 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     with lock.builder(tmp_path, waiting):
         thread.join(20)
     assert waited == [str(os.getpid())]
-
-
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("etcd", "put an official etcd 3.7 first on PATH"),
-        ("kubectl", "put an official kubectl 1.36 first on PATH"),
-        ("cert-manager", ""),
-        (PROVIDER_NAME, f"install the official plugin: pulumi plugin install resource kubernetes {KUBERNETES}"),
-    ],
-)
-def test_a_message_names_the_official_program_that_would_do_instead(name: str, instead: str) -> None:
-    assert instead in Purpose.of([BY_NAME[name]]).instead

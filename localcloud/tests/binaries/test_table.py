@@ -48,12 +48,6 @@ def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
             assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", go_mod, re.M)
 
 
-def test_the_version_of_prometheus_module_is_the_release_that_it_says() -> None:
-    assert table.prometheus_release("v0.305.0") == "3.5.0"
-    assert table.prometheus_release("v0.312.4") == "3.12.4"
-    assert BY_NAME["promtool"].stamps["github.com/prometheus/common/version.Version"] == "3.5.0"
-
-
 def test_what_the_provider_embeds_carries_the_version_it_says(tmp_path: Path) -> None:
     folder = tmp_path / "cmd" / PROVIDER_NAME
     folder.mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,23 +23,6 @@ from localcloud.workflow import state
 ASKED = {"url": "http://203.0.113.7/models/qwen", "servedModelName": "qwen", "address": "203.0.113.7"}
 
 
-@pytest.mark.parametrize(("answer", "echo"), [(chat.QUESTION, True), ("On TPUs.", False)])
-def test_question_and_answer_are_shown_and_an_echo_is_called_one(
-    answer: str, echo: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def patiently(_url: str, _model: str, _address: str, _key: str | None) -> tuple[str, float]:
-        return answer, 0.04
-
-    monkeypatch.setattr(chat, "patiently", patiently)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(ASKED)))
-    assert chat.main() == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [f"Question to qwen at {ASKED['url']}:", f"  {chat.QUESTION}"]
-    assert lines[2].startswith("Answer after 0.04 s")
-    assert ("repeats the question" in lines[2]) == echo
-    assert lines[3] == f"  {answer}"
-
-
 def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
     outputs = {"gatewayIp": ASKED["address"], "models": {"qwen": {**ASKED, "stopped": True}}}
@@ -52,20 +36,32 @@ def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "qwen is stopped: there is no answer at http://203.0.113.7/models/qwen." in screen.getvalue()
 
 
+Answered = Callable[[Callable[[httpx.Request], httpx.Response]], None]
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Answered:
+    """Requests are answered by a function instead of a gateway."""
+
+    def by(answer: Callable[[httpx.Request], httpx.Response]) -> None:
+        class Client(httpx.Client):
+            def __init__(self, **_options: object) -> None:
+                super().__init__(transport=httpx.MockTransport(answer))
+
+        monkeypatch.setattr(httpx, "Client", Client)
+
+    return by
+
+
+def hello() -> httpx.Response:
+    return httpx.Response(200, json={"choices": [{"message": {"content": "hello"}}]})
+
+
 def test_a_key_of_the_front_door_is_sent_and_never_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    answered: Answered, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen: list[str | None] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(request.headers.get("authorization"))
-        return httpx.Response(200, json={"choices": [{"message": {"content": "hello"}}]})
-
-    class Client(httpx.Client):
-        def __init__(self, **_options: object) -> None:
-            super().__init__(transport=httpx.MockTransport(answer))
-
-    monkeypatch.setattr(httpx, "Client", Client)
+    answered(lambda request: seen.append(request.headers.get("authorization")) or hello())
     for more in ({}, {"key": None}, {"key": "key-of-somebody"}):
         monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({**ASKED, **more})))
         assert chat.main() == 0
@@ -73,31 +69,17 @@ def test_a_key_of_the_front_door_is_sent_and_never_printed(
     assert "key-of-somebody" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("status", [404, 500, 502, 503])
-def test_a_gateway_that_is_not_ready_yet_is_asked_again(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter([httpx.Response(status), httpx.Response(200, json={"choices": [{"message": {"content": "hello"}}]})])
-
-    class Client(httpx.Client):
-        def __init__(self, **_options: object) -> None:
-            super().__init__(transport=httpx.MockTransport(lambda _request: next(answers)))
-
-    monkeypatch.setattr(httpx, "Client", Client)
+@pytest.mark.parametrize("status", [404, 503])
+def test_a_gateway_that_is_not_ready_yet_is_asked_again(status: int, answered: Answered) -> None:
+    answers = iter([httpx.Response(status), hello()])
+    answered(lambda _: next(answers))
     assert chat.patiently(ASKED["url"], "qwen", ASKED["address"])[0] == "hello"
     assert next(answers, None) is None
 
 
-def test_a_rejected_question_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_question_is_not_asked_again(answered: Answered) -> None:
     asked: list[httpx.Request] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return httpx.Response(401)
-
-    class Client(httpx.Client):
-        def __init__(self, **_options: object) -> None:
-            super().__init__(transport=httpx.MockTransport(answer))
-
-    monkeypatch.setattr(httpx, "Client", Client)
+    answered(lambda request: asked.append(request) or httpx.Response(401))
     with pytest.raises(chat.NotYet, match="answered 401"):
         chat.patiently(ASKED["url"], "qwen", ASKED["address"])
     assert len(asked) == 1

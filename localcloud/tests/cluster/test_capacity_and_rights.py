@@ -49,12 +49,6 @@ def test_a_user_namespace_is_taken_where_there_are_any() -> None:
     assert "--map-root-user" in rights.options(works, is_root=False)
 
 
-def test_root_does_without_one_where_they_are_off() -> None:
-    result = rights.options(only_without_a_user_namespace, is_root=True)
-    assert "--user" not in result
-    assert {"--net", "--mount", "--pid", "--kill-child"} <= set(result)
-
-
 def test_another_user_is_not_offered_what_only_root_may() -> None:
     with pytest.raises(SetUpFailed):
         rights.options(only_without_a_user_namespace, is_root=False, switches=[DEBIAN])

@@ -78,16 +78,6 @@ def watched(layout: Layout) -> Watched:
 
 
 @pytest.mark.usefixtures("listed")
-def test_a_daemon_that_has_ended_three_times_stops_the_update(layout: Layout, watched: Watched) -> None:
-    say(layout, process("gateway", "pausing", 2))
-    assert not watched.watch()
-    say(layout, process("gateway", "pausing", 3))
-    assert watched.watch()
-    assert watched.watch.cause == "gateway has exited 3 times (last: status 3)"
-    assert "gateway has exited 3 times (last: status 3)" in watched.screen.getvalue()
-
-
-@pytest.mark.usefixtures("listed")
 def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watched: Watched) -> None:
     say(layout, process("gateway", "ready", 3, age_seconds=5), process("kubelet", "ready", 9, age_seconds=HOUR))
     assert not watched.watch()
@@ -138,13 +128,6 @@ def test_the_api_server_is_not_asked_while_it_is_down(
     monkeypatch.setattr(crashes, "pods", None)
     say(layout, process(API_SERVER, "starting", 1))
     assert not watched.watch()
-
-
-@pytest.mark.parametrize(("age_seconds", "lines"), [(5.0, 1), (HOUR, 0)])
-def test_trouble_is_over_once_a_process_has_run_for_a_minute(layout: Layout, age_seconds: float, lines: int) -> None:
-    cluster = say(layout, process("gateway", "ready", 10, age_seconds))
-    crash = crashes.processes(layout, cluster)
-    assert [one.ends for one in crash] == [10] * lines
 
 
 def test_the_end_of_the_log_is_that_of_the_run_that_ended(layout: Layout) -> None:

@@ -1,4 +1,4 @@
-"""What a laptop cloud builds for a front door, and for which stacks."""
+"""How models behind a front door are asked after an update."""
 
 from __future__ import annotations
 
@@ -9,49 +9,10 @@ import pytest
 from rich.console import Console
 
 from llmd_common.kubernetes.fields import Object
-from llmd_common.problems import BadInput
 from llmd_gke.catalog.front_door import SIDECAR
 from llmd_gke.repository import CLONE
-from localcloud import binaries
-from localcloud.cluster import front_door, lifecycle
+from localcloud.cluster import front_door
 from localcloud.common.workdir import Workdir
-from localcloud.gke_gateway.crds import upstream
-from localcloud.go_builds import charts
-
-DOOR = "config:\n  llmd-gke:frontDoor:\n    callers: []\n"
-
-
-@pytest.fixture
-def workdir(tmp_path: Path) -> Workdir:
-    (tmp_path / "Pulumi.door.yaml").write_text(DOOR)
-    (tmp_path / "Pulumi.plain.yaml").write_text("config:\n  gcp:project: demo\n")
-    (tmp_path / "Pulumi.broken.yaml").write_text("config: 7\n")
-    return Workdir(tmp_path, tmp_path / "home", "laptop")
-
-
-@pytest.mark.parametrize(("stack", "has_one"), [("door", True), ("plain", False), (None, False)])
-def test_programs_and_charts_are_for_stacks_with_a_front_door(
-    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, stack: str | None, has_one: bool
-) -> None:
-    built, laid_out = list[str](), list[bool]()
-
-    def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = None) -> Path:
-        assert kubectl is None
-        laid_out.append(front_door)
-        return folder
-
-    monkeypatch.setattr(binaries, "ensure", lambda names, _: built.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    monkeypatch.setattr(charts, "prepare", prepare)
-    monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    lifecycle.ensure_binaries(workdir, Console(quiet=True), stack)
-    assert laid_out == [has_one]
-    assert set(front_door.PROGRAMS) <= set(built) if has_one else not set(front_door.PROGRAMS) & set(built)
-    assert {"etcd", "envoy"} <= set(built)
-
-
-def test_a_stack_file_that_cannot_be_read_is_rejected_before_anything_is_built(workdir: Workdir) -> None:
-    with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
-        front_door.asked(workdir, "broken")
 
 
 @pytest.mark.parametrize(

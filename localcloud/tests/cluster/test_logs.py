@@ -45,10 +45,3 @@ def test_every_log_of_a_cluster_is_kept_small(tmp_path: Path, name: str, monkeyp
         log.name: 0,
         logs.previous(log).name: 100,
     }
-
-
-def test_the_end_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
-    log = tmp_path / "one.log"
-    assert logs.tail(log) == "  (there is none)"
-    log.write_text("".join(f"line {number}\n" for number in range(100)))
-    assert logs.tail(log, lines=2) == "  line 98\n  line 99"

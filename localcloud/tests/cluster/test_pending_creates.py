@@ -40,29 +40,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 ANSWERS = {
-    "applied": json.dumps(
-        {
-            "metadata": {
-                "managedFields": [
-                    {"manager": "kube-controller-manager", "operation": "Update"},
-                    {"manager": "somebody", "operation": "Apply"},
-                    {"manager": "pulumi-kubernetes-update", "operation": "Update"},
-                    {"manager": "pulumi-kubernetes-4f2a9c1b", "operation": "Apply"},
-                ]
-            }
-        }
-    ),
     "created": json.dumps({"metadata": {"managedFields": [{"manager": "kubectl-create", "operation": "Update"}]}}),
     "owner=helm,name=done": "superseded deployed",
     "owner=helm,name=begun": "pending-install",
 }
-
-
-def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(workdir: Workdir, asked: list[str]) -> None:
-    one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "applied", "namespace": "models"}})
-    outputs = {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}
-    assert find(workdir, one) == {"id": "models/applied", "outputs": outputs}
-    assert asked == ["get Deployment.v1.apps applied -n models --ignore-not-found --show-managed-fields -o json"]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from llmd_common.problems import BadInput
-from localcloud.cluster import capacity_check, lifecycle, start, variables
+from localcloud.cluster import capacity_check, lifecycle, variables
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import rights
 
@@ -62,17 +61,3 @@ def test_it_is_refused_before_anything_is_built(workdir: Workdir, monkeypatch: p
     monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
     with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
         lifecycle.check(workdir)
-
-
-def test_it_is_refused_before_anything_of_the_cluster_is_touched(
-    workdir: Workdir, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def touched(_workdir: Workdir) -> bool:
-        raise AssertionError("the start went on")
-
-    monkeypatch.setattr(start, "stop", touched)
-    with pytest.raises(AssertionError, match="went on"):
-        start.start(workdir, {}, Console(quiet=True))
-    monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
-    with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
-        start.start(workdir, {}, Console(quiet=True))

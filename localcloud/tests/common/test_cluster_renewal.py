@@ -35,21 +35,6 @@ def hold_something(layout: Layout) -> None:
     (layout.etcd / "member").mkdir(parents=True)
 
 
-def test_the_first_cluster_takes_the_control_plane_as_it_is(layout: Layout, signals: list[tuple[int, int]]) -> None:
-    hold_something(layout)
-    renew.take(layout)
-    assert renew.used(layout).exists()
-    assert not renew.asked(layout).exists()
-    assert signals == []
-
-
-def test_a_control_plane_that_holds_nothing_is_not_emptied(layout: Layout, signals: list[tuple[int, int]]) -> None:
-    renew.used(layout).touch()
-    renew.take(layout)
-    assert not renew.asked(layout).exists()
-    assert signals == []
-
-
 def test_outside_of_a_laptop_cloud_the_machines_first_process_gets_no_signal(
     layout: Layout, signals: list[tuple[int, int]]
 ) -> None:

@@ -14,8 +14,6 @@ import pytest
 from llmd_common.problems import BadInput, SetUpFailed
 from llmd_gke.repository import CLONE
 from localcloud.cluster import processes
-from localcloud.cluster.service import written
-from localcloud.common import daemon
 from localcloud.common.layout import Layout
 
 BEGIN = """
@@ -89,28 +87,12 @@ def test_an_expected_failure_is_told_without_a_traceback_wherever_it_comes_from(
     assert ended(start(source, tmp_path)) == (SetUpFailed.status, "", "The API server does not answer.\n")
 
 
-def test_a_daemon_tells_the_supervisor_that_it_is_ready(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    layout.run.mkdir(parents=True)
-    check = written(layout.mark("one"))
-    assert check() == "one.ready does not exist yet"
-    daemon.ready(layout, "one")
-    assert check() == ""
-
-
 def test_every_process_is_waited_for(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     result = {one.name: one for one in processes.services(layout, {})}
     assert set(result) == processes.DAEMONS.keys() - processes.NEEDS.keys(), "Prometheus is off unless it is asked for"
     assert {one.mark for one in result.values()} == {layout.mark(name) for name in result}
     assert [one.ready() for one in result.values()] == [f"{name}.ready does not exist yet" for name in result]
-
-
-def test_a_defect_is_told_with_its_traceback(tmp_path: Path) -> None:
-    status, _, errors = ended(start("async def main(layout): raise KeyError('spec')", tmp_path))
-    assert status == 1
-    assert "Traceback" in errors
-    assert "KeyError: 'spec'" in errors
 
 
 def test_without_its_folder_a_daemon_says_what_is_missing() -> None:

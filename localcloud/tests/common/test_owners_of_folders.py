@@ -55,11 +55,6 @@ def test_a_group_of_others_may_not_write_and_the_users_own_loses_the_permission(
         check_owner(tmp_path, "c", "f")
 
 
-def test_a_folder_that_is_not_there_yet_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path / "none"))
-    assert cache_folder() == tmp_path / "none"
-
-
 def test_a_home_of_somebody_else_is_refused_before_a_passphrase_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,27 +53,21 @@ REFUSED: list[tuple[str, JsonObject]] = [
     ("HealthCheckPolicy", http(requestPath="/health")),
     ("HealthCheckPolicy", http(portSpecification="USE_FIXED_PORT", requestPath="/health")),
     ("HealthCheckPolicy", http(portSpecification="USE_SERVING_PORT", port=8000)),
-    ("HealthCheckPolicy", http(portSpecification="USE_NAMED_PORT", port=8000)),
     ("HealthCheckPolicy", http(portSpecification="USE_NAMED_PORT")),
     ("HealthCheckPolicy", http(**{**FIXED, "requestPath": "health"})),
     ("HealthCheckPolicy", http(**{**FIXED, "port": 0})),
-    ("HealthCheckPolicy", http(**{**FIXED, "port": 65536})),
     ("HealthCheckPolicy", http(**{**FIXED, "proxyHeader": "PROXY_V2"})),
     ("HealthCheckPolicy", http(**{**FIXED, "unknown": 1})),
     ("HealthCheckPolicy", check(type="HTTP", httpsHealthCheck=FIXED)),
-    ("HealthCheckPolicy", check(type="UDP", httpHealthCheck=FIXED)),
     ("HealthCheckPolicy", check(type="HTTP")),
     ("HealthCheckPolicy", check(httpHealthCheck=FIXED)),
     ("HealthCheckPolicy", check(type="HTTP", httpHealthCheck=FIXED, tcpHealthCheck=FIXED)),
     ("HealthCheckPolicy", check(type="GRPC", grpcHealthCheck=FIXED)),
     ("HealthCheckPolicy", times(checkIntervalSec=5, timeoutSec=6)),
     ("HealthCheckPolicy", times(timeoutSec=6)),
-    ("HealthCheckPolicy", times(checkIntervalSec=2)),
     ("HealthCheckPolicy", times(checkIntervalSec=0)),
-    ("HealthCheckPolicy", times(checkIntervalSec=301)),
     ("HealthCheckPolicy", times(healthyThreshold=11)),
     ("HealthCheckPolicy", {"targetRef": {"kind": "Service", "name": "models"}}),
-    ("HealthCheckPolicy", {"targetRef": {"group": "", "name": "models"}}),
     ("HealthCheckPolicy", {"targetRef": None}),
     ("GCPBackendPolicy", times(timeoutSec=0)),
     ("GCPBackendPolicy", times(timeoutSec="300")),
@@ -82,7 +76,6 @@ REFUSED: list[tuple[str, JsonObject]] = [
     ("GCPBackendPolicy", times(sessionAffinity={"type": "COOKIE"})),
     ("GCPBackendPolicy", times(protocol="HTTP")),
     ("GCPGatewayPolicy", times(sslPolicy=1)),
-    ("GCPGatewayPolicy", times(certificate="x")),
 ]
 
 
@@ -96,16 +89,14 @@ def refusals(definition: Table, kind: str, spec: JsonObject) -> list[str]:
     return errors(obj, schema) or broken(obj, schema)
 
 
-@pytest.mark.parametrize(("kind", "spec"), ACCEPTED)
-def test_what_the_published_definition_accepts_ours_does_too(kind: str, spec: JsonObject) -> None:
-    assert refusals(sources.crd(kind), kind, spec) == []
-    assert refusals(cast("Table", OURS[kind]), kind, spec) == []
-
-
-@pytest.mark.parametrize(("kind", "spec"), REFUSED)
-def test_what_the_published_definition_refuses_ours_does_too(kind: str, spec: JsonObject) -> None:
-    assert refusals(sources.crd(kind), kind, spec) != []
-    assert refusals(cast("Table", OURS[kind]), kind, spec) != []
+@pytest.mark.parametrize(
+    ("kind", "spec", "accepted"), [*((*one, True) for one in ACCEPTED), *((*one, False) for one in REFUSED)]
+)
+def test_ours_accepts_what_the_published_definition_does_and_nothing_else(
+    kind: str, spec: JsonObject, accepted: bool
+) -> None:
+    assert (refusals(sources.crd(kind), kind, spec) == []) is accepted
+    assert (refusals(cast("Table", OURS[kind]), kind, spec) == []) is accepted
 
 
 @pytest.mark.parametrize("kind", OURS)

@@ -8,7 +8,6 @@ from pathlib import Path
 from localcloud.gke_gateway.applied_config import Store, without_secrets
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.endpoints import endpoints
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.tests.gke_gateway import builders as b
@@ -16,21 +15,12 @@ from localcloud.tests.gke_gateway.lab import Lab
 
 GATEWAY = b.gateway()
 GOOD = b.route("good", b.rule("/good", b.to_service("models")))
-BAD = b.route("bad", b.rule("/bad", b.to_service("models"), timeouts={"request": "0s"}))
 BACKENDS = (b.service("models"), b.endpoint_slice("models", 8000, "10.244.0.1"))
 
 
 def look(snapshot: ClusterSnapshot, folder: Path) -> Translation:
     gateway = snapshot.all("Gateway")[0]
     return translate(gateway, CLASSES["gke-l7-rilb"], "10.0.0.60", snapshot, EnvoyFiles(folder))
-
-
-def test_endpoints_follow_the_pods_while_the_gateway_is_frozen(tmp_path: Path) -> None:
-    program = look(snapshot_of(GATEWAY, GOOD, *BACKENDS), tmp_path).program
-    assert program is not None
-    (source,) = program.sources.values()
-    moved = snapshot_of(GATEWAY, GOOD, BAD, BACKENDS[0], b.endpoint_slice("models", 8000, "10.244.0.2"))
-    assert [endpoint.address for endpoint in endpoints(source, moved)] == ["10.244.0.2"]
 
 
 def test_what_a_gateway_was_programmed_with_outlives_the_controller_and_no_key_is_kept(tmp_path: Path) -> None:

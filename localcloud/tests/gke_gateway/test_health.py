@@ -83,10 +83,3 @@ def ask(cloud: EmulatedCloud, http: str, path: str, body: dict[str, str] | None 
     status, answer = Emulator(cloud).answer(http, path, {}, dict(body or {}))
     assert status == 200, answer
     return json.loads(json.dumps(answer))
-
-
-def test_a_file_that_is_just_being_written_is_no_gateway_yet(tmp_path: Path) -> None:
-    program = tmp_path / "cluster" / "gateway" / "programs" / "ns" / "gateway.json"
-    program.parent.mkdir(parents=True)
-    program.write_text('{"sources": ')
-    assert health.seen(tmp_path) == {}

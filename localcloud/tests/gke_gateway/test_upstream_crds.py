@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmd_common.problems import SetUpFailed
-from localcloud.gke_gateway.crds import install, upstream
+from localcloud.gke_gateway.crds import install
 from localcloud.go_builds import modules
 
 
@@ -23,13 +23,3 @@ def without_go(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_daemon_that_finds_none_names_the_command_that_fetches_them(tmp_path: Path) -> None:
     with pytest.raises(SetUpFailed, match=r"are not in .*crds\.\nFix: make up CLOUD=laptop"):
         install.definitions(tmp_path / "crds")
-
-
-def test_a_module_without_such_a_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def empty(_module: str, _version: str) -> Path:
-        return tmp_path
-
-    monkeypatch.setattr(modules, "folder", empty)
-    with pytest.raises(SetUpFailed, match=r"has no gateway\.networking\.k8s\.io_gatewayclasses\.yaml"):
-        upstream.prepare(tmp_path / "crds")
-    assert not (tmp_path / "crds").exists()

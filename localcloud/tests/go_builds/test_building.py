@@ -9,21 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from rich.console import Console
 
-from llmd_common import child_process
 from llmd_common.problems import SetUpFailed
 from localcloud.binaries import resolve
 from localcloud.common import memory
 from localcloud.go_builds import build as go_build
-from localcloud.go_builds.progress import Display
 from localcloud.go_builds.wrapper import ModuleChanges
 from localcloud.tests.go_builds.modules import EXTRA, LIBRARY, MODULE, VERSION, Shop, open_shop
 
@@ -74,21 +71,6 @@ def test_a_file_of_the_module_is_left_out_or_rewritten_for_one_program_and_for_n
     assert stderr_of(whole.path(shop.cache)) == f"more\nhello {VERSION}"
 
 
-def test_modules_of_the_next_wrapper_come_while_programs_are_compiled(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    follow, here = child_process.follow, shop.cache / "building" / "more" / "modules" / f"{MODULE}@{VERSION}"
-
-    def waiting(arguments: Sequence[str], folder: Path, *rest: Any, **more: Any) -> int:
-        if folder.name == "tools":
-            await_(here.exists, "the second wrapper's modules")
-        return follow(arguments, folder, *rest, **more)
-
-    monkeypatch.setattr(child_process, "follow", waiting)
-    resolve.build(shop.apart, shop.cache, Console(quiet=True))
-    assert stderr_of(shop.apart[1].path(shop.cache)) == f"goodbye {VERSION}"
-
-
 def test_after_a_failure_the_next_run_builds_only_what_is_missing(shop: Shop) -> None:
     sums, (first, second) = shop.folder / "gomod" / "more" / "go.sum", shop.apart
     pinned = sums.read_text()
@@ -122,14 +104,6 @@ def test_a_module_that_is_not_what_was_pinned_is_refused(shop: Shop) -> None:
     published.write_text(published.read_text() + "\n// somebody changed it\n")
     with pytest.raises(SetUpFailed, match="checksum mismatch"):
         build(shop)
-
-
-def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: Shop) -> None:
-    sums = shop.folder / "gomod" / "tools" / "go.sum"
-    sums.write_text("")
-    with pytest.raises(SetUpFailed, match=r"go\.sum does not match go\.mod"):
-        build(shop)
-    assert sums.read_text() == ""
 
 
 @pytest.mark.parametrize(("answer", "problem"), [("go1.25.4", "Go 1.25 is too old"), ("", "does not work")])
@@ -201,14 +175,3 @@ def test_as_many_compilers_run_as_memory_and_processors_allow(
     monkeypatch.setattr(memory, "available_mb", lambda: available_mb)
     monkeypatch.setattr(go_build.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     assert go_build.compilers() == compilers
-
-
-def test_without_a_terminal_a_line_comes_every_ten_seconds() -> None:
-    now, screen = [0.0], io.StringIO()
-    display = Display(Console(file=screen, width=200), "engine", clock=lambda: now[0])
-    display.show("pulumi: net/http")
-    for second in range(65):
-        now[0] = float(second)
-        display.draw()
-    lines = screen.getvalue().splitlines()
-    assert (len(lines), lines[-1]) == (7, "engine: pulumi: net/http, 1 min 00 s so far")

@@ -99,18 +99,6 @@ def objects(chart: dict[str, str]) -> dict[tuple[str, str], dict[str, Any]]:
     return {(one["kind"], one["metadata"]["name"]): one for one in made}
 
 
-def test_the_chart_sets_every_value_that_the_program_passes(chart: dict[str, str]) -> None:
-    everything = "".join(chart.values())
-    assert set(values()) == {"image", "clusterName", "serviceAccount", "resources"}
-    for key in ("keda", "metricsApiServer", "webhooks"):
-        assert f".Values.image.{key}.registry" in everything
-    for key in values()["resources"]:
-        assert f"toJson .Values.resources.{key}" in everything
-    account = product.account("demo")
-    assert ("ServiceAccount", account) in objects(chart)
-    assert f"--k8s-cluster-name={values()['clusterName']}" in str(objects(chart)[("Deployment", scaling.KEDA_OPERATOR)])
-
-
 def test_names_and_labels_are_those_of_the_published_chart_which_the_programs_policies_select(
     chart: dict[str, str],
 ) -> None:

@@ -7,14 +7,13 @@ import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from localcloud.google_api import cli
 from localcloud.google_api.core.cloud import EmulatedCloud
-from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
+from localcloud.google_api.core.journal import HIDDEN
 from localcloud.google_api.server import running
 from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
 
@@ -48,7 +47,7 @@ def printed(*arguments: str) -> str:
     return done.output
 
 
-def test_the_command_prints_what_exists(shown: Client) -> None:
+def test_the_command_prints_what_exists_operations_requests_and_faults(shown: Client) -> None:
     lines = printed("show").splitlines()
     assert lines[0].split() == ["type", "name", "location", "project", "status"]
     table = {line.split()[1]: line.split() for line in lines[1:]}
@@ -56,8 +55,6 @@ def test_the_command_prints_what_exists(shown: Client) -> None:
     assert table["gke"] == ["clusters", "gke", "us-east5", "my-project", "RUNNING"]
     assert table["gke/tpu"][:6] == ["nodePools", "gke/tpu", "us-east5", "my-project", "ERROR", "(Google"]
 
-
-def test_the_command_prints_operations_requests_and_faults(shown: Client) -> None:
     operations = printed("show", "operations")
     assert "CREATE_NODE_POOL" in operations
     assert "GCE_STOCKOUT" in operations
@@ -85,15 +82,6 @@ def test_nothing_secret_is_written_down(busy: Client) -> None:
     assert all(b"SECRET" not in file.read_bytes() for file in busy.cloud.folder.iterdir())
 
 
-def test_the_record_of_requests_does_not_grow_forever(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "requests.jsonl")
-    for index in range(REMEMBERED + 300):
-        journal.append({"path": "x" * 2000, "index": index})
-    assert journal.path.stat().st_size < LONGEST + 3000
-    assert journal.last()[-1]["index"] == REMEMBERED + 299
-    assert len(journal.last()) == REMEMBERED
-
-
 # -- over HTTP ---------------------------------------------------------------------------------------------------------
 
 
@@ -112,14 +100,6 @@ def test_reading_does_not_make_the_files_again_that_make_down_removed(serving: E
     shutil.rmtree(serving.folder)
     assert get(f"{serving.url}/_emulator/")[0].startswith("application/json")
     assert not serving.folder.exists()
-
-
-def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "requests.jsonl")
-    journal.append({"path": "whole"})
-    with journal.path.open("a") as file:
-        file.write('{"path": "ha')
-    assert [one["path"] for one in journal.last()] == ["whole"]
 
 
 def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:

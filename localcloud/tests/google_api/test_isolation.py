@@ -8,7 +8,6 @@ import pytest
 
 from localcloud.google_api import isolation
 from localcloud.google_api.core import discovery
-from localcloud.tests.google_api.conftest import Client
 
 URL = "http://127.0.0.1:8040"
 BEFORE = {
@@ -43,7 +42,3 @@ def test_the_providers_settings_have_the_names_of_the_sdk() -> None:
 @pytest.mark.parametrize("endpoint", isolation.ENDPOINTS.values())
 def test_what_is_known_is_an_api_of_the_emulator(endpoint: str) -> None:
     assert discovery.documents(endpoint.partition("/")[0])
-
-
-def test_any_other_api_is_not_found(client: Client) -> None:
-    assert client.answer("GET", f"{isolation.UNKNOWN}projects/my-project/secrets")[0] == 404

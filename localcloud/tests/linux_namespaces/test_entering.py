@@ -43,14 +43,13 @@ with os.fdopen(int(sys.argv[1]), "w", buffering=1) as told:
 class Entered:
     """The counting program, inside."""
 
-    def __init__(self, terminal: int | None) -> None:
+    def __init__(self) -> None:
         reading, tell = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-c", ENTER, sys.executable, "-c", COUNT, str(tell)],
             stdin=subprocess.DEVNULL,
-            pass_fds=[tell] if terminal is None else [tell, terminal],
-            start_new_session=terminal is None,
-            preexec_fn=None if terminal is None else lambda: os.login_tty(terminal),
+            pass_fds=[tell],
+            start_new_session=True,
         )
         os.close(tell)
         self.reading_end = os.fdopen(reading)
@@ -73,15 +72,15 @@ class Entered:
         self.reading_end.close()
 
 
-Enter = Callable[..., Entered]
+Enter = Callable[[], Entered]
 
 
 @pytest.fixture
 def enter() -> Iterator[Enter]:
     started: list[Entered] = []
 
-    def start(terminal: int | None = None) -> Entered:
-        started.append(Entered(terminal))
+    def start() -> Entered:
+        started.append(Entered())
         return started[-1]
 
     yield start
@@ -104,16 +103,6 @@ def test_a_signal_to_its_process_group_reaches_the_command_once(enter: Enter, se
     os.killpg(entered.process.pid, sent)
     assert entered.line() == sent.name
     assert entered.rest() == []
-
-
-def test_ctrl_c_on_a_terminal_reaches_the_command_once(enter: Enter) -> None:
-    ours, theirs = os.openpty()
-    entered = enter(theirs)
-    os.close(theirs)
-    os.write(ours, b"\x03")
-    assert entered.line() == "SIGINT"
-    assert entered.rest() == []
-    os.close(ours)
 
 
 def test_what_kills_the_process_group_leaves_no_command_behind(enter: Enter) -> None:

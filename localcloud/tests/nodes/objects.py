@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from localcloud.google_api.rules.pools_view import RunningPool
+from localcloud.nodes import nodes
+from localcloud.nodes.autoscaler import NodeGroup
 
 CLUSTER = "projects/demo/locations/europe-west4/clusters/serving"
 TAINT = ("google.com/tpu", "present", "NoSchedule")
@@ -66,3 +68,9 @@ def pod(chips: int = 0, cpu: str = "1", **spec: Any) -> dict[str, Any]:
             **spec,
         },
     }
+
+
+def group(pool: RunningPool, size: int = 0, priority: int = 0) -> NodeGroup:
+    """The pool as the autoscaler sees it."""
+    template = nodes.template(pool, pool.zones[0])
+    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template, priority=priority)

@@ -4,14 +4,8 @@ from typing import Any
 
 import pytest
 
-from localcloud.nodes import autoscaler, nodes, scheduling
-from localcloud.nodes.autoscaler import NodeGroup
-from localcloud.tests.nodes.objects import TAINT, pod, system_pool, tpu_pool
-
-
-def group(pool: Any, size: int = 0) -> NodeGroup:
-    template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=pool.hosts, template=template)
+from localcloud.nodes import autoscaler, scheduling
+from localcloud.tests.nodes.objects import TAINT, group, pod, system_pool, tpu_pool
 
 
 def test_two_pods_that_share_a_node_get_one() -> None:
@@ -30,11 +24,6 @@ def test_reasons_are_the_schedulers() -> None:
     assert plan.refused[untolerated["metadata"]["uid"]] == (
         "pod didn't trigger scale-up: 1 Insufficient cpu, 1 node(s) had untolerated taint {google.com/tpu: present}"
     )
-
-
-def test_half_a_slice_is_not_made() -> None:
-    plan = autoscaler.grow([pod(4)], [group(tpu_pool("multi", "4x4", hosts=4, maximum=6), 4)], [])
-    assert plan.increase == {}
 
 
 def test_init_containers_and_side_cars_count_as_the_scheduler_counts_them() -> None:

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from localcloud.nodes import nodes
-from localcloud.nodes.autoscaler import NodeGroup
 from localcloud.nodes.compute_classes import Preference, preferences, to_leave
-from localcloud.tests.nodes.objects import tpu_pool
+from localcloud.tests.nodes.objects import group, tpu_pool
 
 RESERVED, SPOT, OTHER = (tpu_pool(name) for name in ("reserved", "spot", "other"))
 IN_STOCK = (RESERVED.id, SPOT.id, OTHER.id)
@@ -18,13 +16,6 @@ IN_STOCK = (RESERVED.id, SPOT.id, OTHER.id)
 def compute_class(*pools: list[str], **spec: Any) -> dict[str, Any]:
     """A class with a priority for each list of node pools."""
     return {"metadata": {"name": "v6e"}, "spec": {"priorities": [{"nodepools": one} for one in pools], **spec}}
-
-
-def group(pool: Any, size: int, priority: int = 0) -> NodeGroup:
-    template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(
-        pool=pool.id, name=pool.name, size=size, maximum=pool.maximum, step=1, template=template, priority=priority
-    )
 
 
 @pytest.mark.parametrize("spec", [{}, {"activeMigration": {}}, {"activeMigration": {"optimizeRulePriority": False}}])

@@ -52,11 +52,6 @@ def test_a_program_that_only_some_stacks_need_may_be_missing(tmp_path: Path) -> 
     assert "/opt/bin/counting-picker" not in targets
 
 
-def test_an_unknown_image_is_answered_with_the_place_of_the_form(tmp_path: Path) -> None:
-    with pytest.raises(NoImage, match=r"form: localcloud/nodes/images\.toml"):
-        table(tmp_path).find("example.com/none:1")
-
-
 def test_an_image_of_a_remote_repository_is_that_of_its_upstream_once_the_repository_exists(tmp_path: Path) -> None:
     image = "us-east5-docker.pkg.dev/p/llmd-quay/jetstack/cert-manager-webhook:v1.21.2"
     entries = table(tmp_path)

@@ -68,14 +68,11 @@ class Standin:
     def faults(self, **faults: object) -> None:
         self.faults_file.write_text(json.dumps(faults))
 
-    def calls(self) -> list[Props]:
-        return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text().splitlines()]
-
-    def check(self, kind: str, inputs: Props, *, name: str = "it", old: Props | None = None, secrets: Any = ()) -> Bag:
+    def check(self, kind: str, inputs: Props, *, old: Props | None = None, secrets: Any = ()) -> Bag:
         request = provider_pb2.CheckRequest(
-            urn=urn(kind, name),
+            urn=urn(kind),
             type=kind,
-            name=name,
+            name="it",
             randomSeed=b"seed",
             olds=encode(old or {}),
             news=encode(inputs, secrets),
@@ -90,17 +87,14 @@ class Standin:
         kind: str,
         inputs: Props,
         *,
-        name: str = "it",
-        preview: bool = False,
         timeout: float = 0,
         secrets: Any = (),
     ) -> Result:
-        checked = self.check(kind, inputs, name=name, secrets=secrets)
+        checked = self.check(kind, inputs, secrets=secrets)
         request = provider_pb2.CreateRequest(
-            urn=urn(kind, name),
+            urn=urn(kind),
             type=kind,
-            name=name,
-            preview=preview,
+            name="it",
             timeout=timeout,
             properties=encode(checked.values, checked.secrets),
         )
@@ -109,31 +103,16 @@ class Standin:
         outputs = unpack(response.properties)
         return Result(response.id, checked.values, outputs.values, outputs.secrets)
 
-    def diff(self, kind: str, made: Result, inputs: Props) -> provider_pb2.DiffResponse:
-        checked = self.check(kind, inputs, old=made.inputs)
-        return self.stub.Diff(
-            provider_pb2.DiffRequest(
-                id=made.id,
-                urn=urn(kind, "it"),
-                type=kind,
-                name="it",
-                olds=encode(made.outputs),
-                old_inputs=encode(made.inputs),
-                news=encode(checked.values),
-            )
-        )
-
-    def update(self, kind: str, made: Result, inputs: Props, *, preview: bool = False, timeout: float = 0) -> Props:
+    def update(self, kind: str, made: Result, inputs: Props, timeout: float = 0) -> Props:
         checked = self.check(kind, inputs, old=made.inputs)
         with refusals():
             response = self.stub.Update(
                 provider_pb2.UpdateRequest(
                     id=made.id,
-                    urn=urn(kind, "it"),
+                    urn=urn(kind),
                     type=kind,
                     name="it",
                     olds=encode(made.outputs),
-                    preview=preview,
                     old_inputs=encode(made.inputs),
                     news=encode(checked.values),
                     timeout=timeout,
@@ -145,7 +124,7 @@ class Standin:
         with refusals():
             response = self.stub.Read(
                 provider_pb2.ReadRequest(
-                    id=ident, urn=urn(kind, "it"), type=kind, name="it", inputs=encode(inputs or {}, secrets)
+                    id=ident, urn=urn(kind), type=kind, name="it", inputs=encode(inputs or {}, secrets)
                 )
             )
         return (unpack(response.inputs), unpack(response.properties)) if response.id else None
@@ -154,7 +133,7 @@ class Standin:
         with refusals():
             self.stub.Delete(
                 provider_pb2.DeleteRequest(
-                    id=made.id, urn=urn(kind, "it"), type=kind, name="it", properties=encode(made.outputs)
+                    id=made.id, urn=urn(kind), type=kind, name="it", properties=encode(made.outputs)
                 )
             )
 
@@ -172,8 +151,8 @@ def refusals() -> Generator[None, None, None]:
         raise Refusal(cast(grpc.Call, error).details()) from error
 
 
-def urn(kind: str, name: str) -> str:
-    return f"urn:pulumi:test::project::{kind}::{name}"
+def urn(kind: str) -> str:
+    return f"urn:pulumi:test::project::{kind}::it"
 
 
 def start(home: Path) -> Standin:

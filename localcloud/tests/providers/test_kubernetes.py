@@ -13,7 +13,6 @@ from localcloud.tests.providers.conftest import Result, Standin, write_google
 NAMESPACE = "kubernetes:core/v1:Namespace"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 SECRET = "kubernetes:core/v1:Secret"
-RELEASE = "kubernetes:helm.sh/v3:Release"
 SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
 Props = dict[str, Any]
 
@@ -78,19 +77,6 @@ def test_the_contents_of_a_secret_are_secret_and_in_no_file(kubernetes: Standin,
     assert current is not None
     assert current[0].values["stringData"] == {"HF_TOKEN": "hf_verysecret"}, "what the engine knows fits the digest"
     assert ("stringData",) in current[0].secrets
-
-
-def test_a_secret_input_of_a_release_stays_secret_and_in_no_file(kubernetes: Standin):
-    release = {
-        "name": "lws",
-        "chart": "oci://registry.k8s.io/lws/charts/lws",
-        "namespace": "lws",
-        "createNamespace": True,
-        "values": {"token": "hf_verysecret"},
-    }
-    made = kubernetes.create(RELEASE, release, secrets=[("values", "token")])
-    assert ("values", "token") in made.secrets
-    assert "hf_verysecret" not in (kubernetes.folder / "kubernetes.json").read_text()
 
 
 def test_a_cluster_that_google_does_not_have_is_unreachable(kubernetes: Standin, namespace: Result):

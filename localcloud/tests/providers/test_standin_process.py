@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import grpc
-import psutil
 import pytest
+from google.protobuf import empty_pb2
 
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import Bag, decode, encode, redact, restore
-from localcloud.tests.providers.conftest import ENDPOINT, kubeconfig, write_google
+from localcloud.tests.providers.conftest import ENDPOINT, Standin, kubeconfig, start, write_google
 
-REPOSITORY = Path(__file__).parents[3]
 NAMESPACE = "kubernetes:core/v1:Namespace"
-CONFIGURED = encode({"kubeconfig": kubeconfig(f"https://{ENDPOINT}")})
-Start = Callable[..., tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]]
+Start = Callable[[], Standin]
 
 
 @pytest.fixture
@@ -37,161 +30,52 @@ def tmp_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def launch(tmp_path: Path) -> Iterator[Start]:
     """Start stand-ins of this test's own; the cloud is in ``tmp_path``."""
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
-    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
-    running: list[subprocess.Popen[str]] = []
+    running: list[Standin] = []
 
-    def start() -> tuple[subprocess.Popen[str], provider_pb2_grpc.ResourceProviderStub]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "localcloud.providers.kubernetes"],
-            cwd=REPOSITORY,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        running.append(process)
-        assert process.stdout is not None
-        stub = provider_pb2_grpc.ResourceProviderStub(
-            grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}")
-        )
-        stub.Configure(provider_pb2.ConfigureRequest(args=CONFIGURED))
-        return process, stub
+    def begin() -> Standin:
+        running.append(start(tmp_path.parent))
+        running[-1].configure(kubeconfig=kubeconfig(f"https://{ENDPOINT}"))
+        return running[-1]
 
-    yield start
-    for process in running:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
+    yield begin
+    for one in running:
+        one.close()
 
 
-def namespace(stub: provider_pb2_grpc.ResourceProviderStub, name: str) -> provider_pb2.CreateResponse:
-    inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    urn = f"urn:pulumi:t::p::{NAMESPACE}::{name}"
-    return stub.Create(provider_pb2.CreateRequest(urn=urn, type=NAMESPACE, name=name, properties=inputs))
+def namespace(standin: Standin, name: str) -> str:
+    """Makes one; its id."""
+    inputs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    return standin.create(NAMESPACE, inputs).id
 
 
 def faults(folder: Path, **given: object) -> None:
     (folder / "faults.json").write_text(json.dumps({"enabledApis": ["*"], **given}))
 
 
-def test_it_ends_when_the_engine_closes_standard_input(launch: Start):
-    process, _ = launch()
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(timeout=10) == 0
-
-
-@pytest.mark.parametrize("sort", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
-    process, _ = launch()
-    process.send_signal(sort)
-    assert process.wait(timeout=10) == 0
-
-
-def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
-    done = subprocess.run(
-        [sys.executable, "-m", "localcloud.providers.kubernetes"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "only runs in the rehearsal" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, tmp_path: Path):
-    from google.protobuf import empty_pb2
-
     faults(tmp_path, delaySeconds={NAMESPACE: 3600})
-    _, stub = launch()
-    answers: list[object] = []
-
-    def create() -> None:
-        try:
-            answers.append(namespace(stub, "models"))
-        except grpc.RpcError as error:
-            answers.append(error)
-
-    waiting = threading.Thread(target=create)
+    standin = launch()
+    answers: list[str] = []
+    waiting = threading.Thread(target=lambda: answers.append(namespace(standin, "models")))
     waiting.start()
     cloud = tmp_path / "kubernetes.json"
     deadline = threading.Event()
     while not (cloud.exists() and "models" in cloud.read_text()):
         deadline.wait(0.02)
         assert waiting.is_alive()
-    stub.Cancel(empty_pb2.Empty())
+    standin.stub.Cancel(empty_pb2.Empty())
     waiting.join(timeout=10)
     assert not waiting.is_alive()
-    assert isinstance(answers[0], provider_pb2.CreateResponse)
-    assert answers[0].id == "models"
-
-
-ENGINE = """
-import subprocess, sys, grpc
-from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
-from localcloud.providers.protocol.values import encode
-
-command = [sys.executable, "-c", sys.argv[1]]
-process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-print(process.pid, flush=True)
-stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
-stub.Configure(provider_pb2.ConfigureRequest(args=encode({"kubeconfig": sys.argv[2]})))
-kind = "kubernetes:core/v1:Namespace"
-inputs = encode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}})
-urn = f"urn:pulumi:t::p::{kind}::models"
-stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="models", properties=inputs))
-"""
-"""Makes a namespace, as the engine would, by a stand-in of its own."""
-
-BUSY_MACHINE = """
-import runpy, time
-from localcloud.providers.protocol.calls import CallRecord
-
-at_once = CallRecord.add
-def late(*arguments, **about):
-    time.sleep(0.2)
-    at_once(*arguments, **about)
-CallRecord.add = late
-runpy.run_module("localcloud.providers.kubernetes", run_name="__main__")
-"""
-"""The stand-in where every line of the record takes its time."""
-
-
-def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """For grpc no call is under way any more when the engine is gone."""
-    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path.parent))
-    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
-    faults(tmp_path, delaySeconds={NAMESPACE: 3600})
-    cloud, pause = tmp_path / "kubernetes.json", threading.Event()
-    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE, kubeconfig(f"https://{ENDPOINT}")]
-    engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    try:
-        assert engine.stdout is not None
-        provider = psutil.Process(int(engine.stdout.readline()))
-        while not (cloud.exists() and "models" in cloud.read_text()):
-            pause.wait(0.02)
-            assert engine.poll() is None
-    finally:
-        engine.kill()
-        engine.communicate()
-    while provider.is_running() and provider.status() != psutil.STATUS_ZOMBIE:
-        pause.wait(0.02)
-    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
-    assert [call["name"] for call in calls if call["method"] == "Create"] == ["models"]
+    assert answers == ["models"]
 
 
 def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tmp_path: Path):
     faults(tmp_path)
-    stubs = [launch()[1] for _ in range(2)]
+    both = [launch() for _ in range(2)]
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda i: namespace(stubs[i % 2], f"models-{i}").id, range(40)))
+        made = list(pool.map(lambda i: namespace(both[i % 2], f"models-{i}"), range(40)))
     content = json.loads((tmp_path / "kubernetes.json").read_text())
     assert all(f'"{ident}"' in json.dumps(content) for ident in made)
     calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmd_gke.settings.secret_keys import STAND_IN_SECRET
+from localcloud.tests.real_engine.test_changes import UP, changes
 from tests.real_engine.harness import Rehearsal
 
 PROGRAM = """
@@ -20,17 +21,12 @@ args = CloudMonitoringArgs.of(settings, secrets, gateway_ip=pulumi.Output.from_i
 if args is not None:
     CloudMonitoring("cloud-monitoring", args, pulumi.ResourceOptions(providers=[google]))
 """
-UP = ("up", "--yes", "--skip-preview")
 CHANNELS: list[dict[str, Any]] = [
     {"email": "oncall@example.com", "minimumSeverity": "critical"},
     {"slack": {"channel": "#llm"}},
     {"webhook": {"urlSecretName": "webhookUrl"}},
     {"pubSub": {"topic": "projects/other-project/topics/alerts"}},
 ]
-
-
-def changes(steps: dict[str, str]) -> dict[str, str]:
-    return {name: step for name, step in steps.items() if step != "same"}
 
 
 def notify(channels: list[dict[str, Any]]) -> Any:

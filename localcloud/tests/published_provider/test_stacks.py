@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
+from localcloud.tests.real_engine.test_changes import UP, changes
 from tests.real_engine.harness import Rehearsal
 
-UP = ("up", "--yes", "--skip-preview")
 KEY = "projects/my-project/locations/us-east5/keyRings/r/cryptoKeys/k"
-
-
-def changes(steps: dict[str, str]) -> dict[str, str]:
-    return {name: step for name, step in steps.items() if step != "same"}
 
 
 @pytest.mark.parametrize("stack", ["dev", "eu4a"])

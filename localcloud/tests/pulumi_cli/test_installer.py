@@ -55,15 +55,6 @@ def test_another_archive_is_refused_and_nothing_of_it_is_unpacked(host: Releases
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("files", [{"pulumi/pulumi": SAYS_VERSION}, {**ENGINE, "../outside": ""}])
-def test_an_archive_without_an_engine_or_that_writes_elsewhere_is_left_aside(
-    host: Releases, tmp_path: Path, files: dict[str, str]
-) -> None:
-    host.publish("/sdk", LIST, NAME, packed(files))
-    assert install(tmp_path / "cache") is None
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
 def test_a_machine_without_an_archive_builds(host: Releases, monkeypatch: pytest.MonkeyPatch) -> None:
     del host.files[f"/sdk/{LIST}"]
     assert installer.look_up() is None

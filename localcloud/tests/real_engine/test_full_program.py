@@ -15,9 +15,6 @@ from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud.workflow import home, processes
 from tests.real_engine.harness import APIS_ON, Rehearsal, until
 
-MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
-"""How the Kubernetes stand-in files it."""
-
 
 @cache
 def resources() -> int:
@@ -64,21 +61,6 @@ def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None
     failed = running.pulumi(*looking, check=False)
     assert "timeoutSec" in failed.stdout
     assert failed.returncode != 0
-
-
-def test_without_quota_a_pool_that_must_have_nodes_fails_with_the_cause_and_the_next_up_completes(
-    rehearsal: Rehearsal,
-) -> None:
-    rehearsal.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(minNodes=1))
-    rehearsal.faults({**APIS_ON, "quota": {"CT6E": 0}})
-    done = rehearsal.up(check=False)
-    assert done.returncode == 1
-    assert "TPUS_PER_TPU_FAMILY" in done.stdout
-    assert "v6e4-nodes" in done.stdout
-    assert MODEL not in kinds(rehearsal)
-    rehearsal.faults(APIS_ON)
-    rehearsal.up()
-    assert MODEL in kinds(rehearsal)
 
 
 def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehearsal: Rehearsal) -> None:

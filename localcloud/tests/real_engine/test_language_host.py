@@ -155,12 +155,6 @@ def test_an_environment_that_does_not_exist_is_named(folder: Path, tmp_path: Pat
         stub.Run(asked)
 
 
-def test_an_unknown_toolchain_is_refused(folder: Path, tmp_path: Path) -> None:
-    asked = language_pb2.AboutRequest(info=info(tmp_path, toolchain="conda"))
-    with serving(folder) as (_, stub), pytest.raises(grpc.RpcError, match="pip, poetry or uv"):
-        stub.About(asked)
-
-
 TELLS = """
 import atexit, json, os, sys, threading, time
 from pathlib import Path
@@ -212,14 +206,6 @@ def test_debug_messages_are_sent_only_where_they_are_asked_for_and_all_others_al
     assert [text for severity, text in own if severity > engine_pb2.DEBUG] == ["a message", "a warning"]
 
 
-def test_an_empty_configuration_arrives_as_an_empty_table(folder: Path, tmp_path: Path, request_for: Ask) -> None:
-    with serving(folder) as (_, stub):
-        stub.Run(request_for(TELLS.replace("STATUS", "0")))
-    seen = json.loads((tmp_path / "seen.json").read_text())
-    assert seen["PULUMI_CONFIG"] == "{}"
-    assert seen["PULUMI_CONFIG_SECRET_KEYS"] == "[]"
-
-
 def test_configuration_and_arguments_reach_the_program(folder: Path, tmp_path: Path, request_for: Ask) -> None:
     asked = request_for(TELLS.replace("STATUS", "0"), config={"a:b": "c"}, configSecretKeys=["a:s"], args=["x", "y"])
     with serving(folder) as (_, stub):
@@ -228,13 +214,6 @@ def test_configuration_and_arguments_reach_the_program(folder: Path, tmp_path: P
     assert json.loads(seen["PULUMI_CONFIG"]) == {"a:b": "c"}
     assert json.loads(seen["PULUMI_CONFIG_SECRET_KEYS"]) == ["a:s"]
     assert seen["argv"][1:] == ["x", "y"]
-
-
-@pytest.mark.parametrize("official", ["", "1"])
-def test_a_status_of_text_is_a_failure(folder: Path, tmp_path: Path, request_for: Ask, official: str) -> None:
-    with serving(folder, LLMD_GKE_SDK_DEBUG=official) as (_, stub):
-        answer = stub.Run(request_for("import sys\nsys.exit('what went wrong')\n"))
-    assert answer.error == "program exited with non-zero exit code: 1"
 
 
 SLEEPS = """

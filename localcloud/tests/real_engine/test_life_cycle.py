@@ -89,14 +89,6 @@ def test_an_output_that_differs_each_time_is_saved_each_time(small: Rehearsal) -
     assert len(seen) == 2
 
 
-def test_an_unknown_setting_is_named_before_the_engine_starts(small: Rehearsal) -> None:
-    small.edit("local", lambda config: config.update({"llmd-gke:addresses": 3}))
-    done = small.up(check=False)
-    assert done.returncode == 2
-    assert "addresses" in done.stdout
-    assert not small.workdir.pulumi_home.exists()
-
-
 def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
     small = small_running
     assert small.worktree() == "", "after the first up"
@@ -156,10 +148,6 @@ def test_down_leaves_nothing(small_running: Rehearsal) -> None:
     assert small.state() is None
     assert small.state("eu4a") is None
     assert small.processes() == []
-
-
-def test_down_works_when_nothing_is_up(small: Rehearsal) -> None:
-    assert "Nothing is left" in small.down().stdout
 
 
 @pytest.mark.parametrize("command", ["up", "preview"])

@@ -76,20 +76,6 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
     assert len(small.cloud()) == 3
 
 
-def test_a_killed_engine_leaves_no_process(small: Rehearsal) -> None:
-    kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
-    until(lambda: not small.processes(), "language host, program and stand-ins end", wait_seconds=20)
-    assert not small.processes()
-
-
-def test_down_works_after_a_killed_engine(small: Rehearsal) -> None:
-    kill_engine_while_it_makes(small, MAKES_ADDRESS, "ip0")
-    fast(small)
-    assert "Nothing is left" in small.down().stdout
-    assert small.cloud() == {}
-    assert small.state() is None
-
-
 def test_the_second_of_two_runs_is_refused_and_names_the_first(small: Rehearsal) -> None:
     slow(small, MAKES_NETWORK)
     with small.started("up") as first:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from localcloud.tests.real_kubernetes import models, objects
+from localcloud.tests.real_kubernetes import streams as many
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
+from localcloud.tests.real_kubernetes.streams import Streams
 
-CLIENT = Path(__file__).with_name("streams_client.py")
 SCALED_OBJECT, HPA, NAME = "scaledobjects.keda.sh", "horizontalpodautoscalers", "qwen-replicas"
 DEPLOYMENT = "qwen-kserve"
 MANAGER = "tests-patch"
@@ -47,38 +45,12 @@ def settings(config: dict[str, Any]) -> None:
     }
 
 
-@dataclass(frozen=True)
-class Streams:
-    """What the streams of a load have come to so far."""
-
-    file: Path
-
-    def ended(self) -> list[dict[str, Any]]:
-        """One entry for each stream that has ended (``streams_client.py``)."""
-        lines = self.file.read_text().splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-    def broken(self) -> list[dict[str, Any]]:
-        """Those that were refused or cut off."""
-        return [one for one in self.ended() if not (one["status"] == 200 and one["whole"])]
-
-
 @contextmanager
 def streams(laptop: Laptop, file: Path, count: int) -> Generator[Streams]:
     """So many streams at once for as long as the block lasts."""
     url, model = models.endpoint(laptop)
-    wanted = [{"model": model, "key": "none", "count": count}]
-    base = url.removesuffix("/v1")
-    command = laptop.entered([sys.executable, "-P", str(CLIENT), base, json.dumps(wanted)])
-    with file.open("w") as out:
-        process = subprocess.Popen(
-            command, env=laptop.inner_environment, cwd=laptop.folder, stdin=subprocess.PIPE, stdout=out
-        )
-        try:
-            yield Streams(file)
-        finally:
-            process.communicate(timeout=150)
-    assert process.returncode == 0
+    with many.streams(laptop, file, url.removesuffix("/v1"), [{"model": model, "key": "none", "count": count}]) as made:
+        yield made
 
 
 def autoscaler(laptop: Laptop) -> objects.Object:

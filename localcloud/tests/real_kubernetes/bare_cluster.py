@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import json
 
+from localcloud.google_api.rules import references
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.objects import Object
 
 LOCATION = "projects/rehearsal/locations/europe-west4"
 CLUSTER = f"{LOCATION}/clusters/bare"
 NODES = 2
 
+
+def _running(name: str, **inputs: object) -> Object:
+    where = {"location": "europe-west4", "nodeLocations": ["europe-west4-a"]}
+    return {"status": "RUNNING", "inputs": {"name": name, **where, **inputs}}
+
+
+MACHINE = {"machineType": "e2-standard-8"}
 CLOUD = {
     "objects": {
-        "gcp:container/cluster:Cluster": {
-            CLUSTER: {
-                "status": "RUNNING",
-                "inputs": {
-                    "name": "bare",
-                    "location": "europe-west4",
-                    "nodeLocations": ["europe-west4-a"],
-                    "gatewayApiConfig": {"channel": "CHANNEL_STANDARD"},
-                },
-            }
-        },
-        "gcp:container/nodePool:NodePool": {
-            f"{CLUSTER}/nodePools/system": {
-                "status": "RUNNING",
-                "inputs": {
-                    "name": "system",
-                    "cluster": "bare",
-                    "location": "europe-west4",
-                    "nodeLocations": ["europe-west4-a"],
-                    "nodeCount": NODES,
-                    "nodeConfig": {"machineType": "e2-standard-8"},
-                },
-            }
+        references.CLUSTER: {CLUSTER: _running("bare", gatewayApiConfig={"channel": "CHANNEL_STANDARD"})},
+        references.NODE_POOL: {
+            f"{CLUSTER}/nodePools/system": _running("system", cluster="bare", nodeCount=NODES, nodeConfig=MACHINE)
         },
     }
 }

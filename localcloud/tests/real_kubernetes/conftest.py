@@ -12,21 +12,16 @@ from typing import Any, cast
 import pytest
 from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
-from llmd_common.problems import SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import resolve as programs
 from localcloud.cluster import autoscaling as keda
-from localcloud.common.workdir import cache_folder
-from localcloud.linux_namespaces import rights
 from localcloud.monitoring import options
-from localcloud.pulumi_cli import resolve
 from localcloud.tests.real_kubernetes import autoscaling, bare_cluster, sharing, small_cluster
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
+from localcloud.tests.real_kubernetes.programs import CONTROL_PLANE_PROGRAMS, need, skip_unless_built
 from localcloud.tests.real_kubernetes.prometheus import FASTER
 from tests.real_engine.harness import SMALL_PROGRAM
 
 HERE = Path(__file__).parent
-CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 DEADLINE = pytest.StashKey[sharing.Deadline]()
 RUNNING = pytest.StashKey[list[Laptop]]()
 """Clusters that the tests of a group share."""
@@ -77,18 +72,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(name)
 
 
-def need(names: tuple[str, ...]) -> None:
-    """Fails when something is not set up."""
-    try:
-        rights.options()
-        for name in names:
-            binaries.path(name)
-        if resolve.ready(cache_folder()) is None:
-            raise SetUpFailed("The Pulumi engine is not set up. Fix: make up")
-    except SetUpFailed as problem:
-        pytest.fail(str(problem))
-
-
 @pytest.fixture(scope="session")
 def whole() -> None:
     """Everything that a laptop cloud needs is there; a test run must not build it by the way."""
@@ -107,15 +90,9 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 
     A test that changes it puts it back: settings, objects and replicas.
     """
-    made = Laptop(tmp_path_factory.mktemp("laptop"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ["LLMD_GKE_SCALE_DOWN_SECONDS"] = "15"
-    made.copy_project()
-    try:
-        made.first_up = made.up().stdout
+    folder, variables = tmp_path_factory.mktemp("laptop"), {"LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
+    with brought_up(folder, environment=variables, running=pytestconfig.stash[RUNNING]) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def one_request_at_a_time(config: dict[str, Any]) -> None:
@@ -129,32 +106,15 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
 
     Skipped where Prometheus is not built, also with ``make test CLOUD=laptop``: ``.ci/full monitoring`` builds it.
     """
-    if missing := [name for name in options.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
-    made = Laptop(tmp_path_factory.mktemp("watched"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ |= {
+    skip_unless_built(options.PROGRAMS)
+    variables = {
         options.VARIABLE: str(FASTER),
         "LLMD_GKE_MODEL_START_SECONDS": "20",
         "LLMD_GKE_BACK_OFF_SECONDS": "0.2",
     }
-    made.copy_project()
-    made.edit("local", one_request_at_a_time)
-    try:
-        made.up()
+    folder, running = tmp_path_factory.mktemp("watched"), pytestconfig.stash[RUNNING]
+    with brought_up(folder, "local", one_request_at_a_time, variables, running) as made:
         yield made
-    finally:
-        made.stop_everything()
-
-
-def skip_without_keda() -> None:
-    """A test run must not build KEDA and Prometheus by the way."""
-    if missing := [name for name in keda.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
 
 
 @pytest.fixture(scope="session")
@@ -163,21 +123,15 @@ def scaled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 
     Skipped where KEDA is not built, also with ``make test CLOUD=laptop``: ``.ci/full autoscaling`` builds it.
     """
-    skip_without_keda()
-    made = Laptop(tmp_path_factory.mktemp("scaled"))
-    pytestconfig.stash[RUNNING].append(made)
-    made.environ |= {
+    skip_unless_built(keda.PROGRAMS)
+    variables = {
         options.VARIABLE: str(FASTER),
         "LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR,
         "LLMD_GKE_SCALE_DOWN_SECONDS": "15",
     }
-    made.copy_project()
-    made.edit("local", autoscaling.settings)
-    try:
-        made.first_up = made.up().stdout
+    folder, running = tmp_path_factory.mktemp("scaled"), pytestconfig.stash[RUNNING]
+    with brought_up(folder, "local", autoscaling.settings, variables, running) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 @pytest.fixture(scope="session")

@@ -14,16 +14,10 @@ import psutil
 
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.streams import SET
 
 SERVER, PICKER = "llm-d-inference-sim", "endpoint-picker"
 """Names of the programs' files."""
-
-_SET = """
-import json, sys, httpx
-with httpx.Client(trust_env=False, timeout=30) as client:
-    for address in sys.argv[2:]:
-        client.post(f"http://{address}:8000/admin/config", json=json.loads(sys.argv[1])).raise_for_status()
-"""
 
 _LOAD = """
 import json, sys, threading, httpx
@@ -94,7 +88,7 @@ def kill(laptop: Laptop, program: str, pod: str) -> None:
 def configure(laptop: Laptop, pods: list[objects.Object], **settings: Any) -> None:
     """Changes what the simulators in those pods do (llm-d-inference-sim, ``/admin/config``)."""
     changed = {name.replace("_", "-"): value for name, value in settings.items()}
-    laptop.python(_SET, json.dumps(changed), *(pod["status"]["podIP"] for pod in pods))
+    laptop.python(SET, json.dumps(changed), *(pod["status"]["podIP"] for pod in pods))
 
 
 @contextmanager

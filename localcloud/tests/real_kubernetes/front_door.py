@@ -6,17 +6,17 @@ So that what the laptop cloud does for it can be tested without the program.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.front_door import LIMITER_TIMEOUT, SIDECAR
-from localcloud.binaries import resolve as programs
+from localcloud import binaries
 from localcloud.cluster import front_door as needs
-from localcloud.common.workdir import cache_folder
 from localcloud.go_builds import charts, modules
 from localcloud.tests.real_kubernetes import bare_cluster, objects
 from localcloud.tests.real_kubernetes.front_door_objects import (
@@ -32,9 +32,11 @@ from localcloud.tests.real_kubernetes.front_door_objects import (
     redis,
     route,
 )
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.objects import Object
+from localcloud.tests.real_kubernetes.programs import need, skip_unless_built
 from localcloud.tests.real_kubernetes.serving import NAMES, Served, ask
+from localcloud.workflow import state
 
 GATEWAY_API, INFERENCE = "sigs.k8s.io/gateway-api", "sigs.k8s.io/gateway-api-inference-extension"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
@@ -57,12 +59,41 @@ for release in given["releases"]:
 """Installs charts, one after the other: there is no Helm but the one in Pulumi's provider."""
 
 
-def skip_unless_built() -> None:
-    """A test run must not build ten minutes of programs by the way."""
-    if missing := [name for name in needs.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
+STACK = "door"
+"""The shipped stack with a front door."""
+
+
+@contextmanager
+def stack_up(
+    folder: Path, change: Callable[[dict[str, Any]], None] | None = None, *programs: str, **environment: str
+) -> Generator[Laptop]:
+    """A laptop cloud with stack ``door`` up, with its settings changed; ``programs`` are needed besides the usual ones.
+
+    Skipped where the front door's programs are not built.
+    """
+    need((*binaries.names(), *programs))
+    skip_unless_built(needs.PROGRAMS)
+    with brought_up(folder, STACK, change, environment) as made:
+        yield made
+
+
+def base(stack: Laptop) -> str:
+    """The address that clients are given, without ``/v1``."""
+    present = state.read(stack.workdir, STACK)
+    assert present is not None
+    return str(present.outputs["baseUrl"]).removesuffix("/v1")
+
+
+def keyed(request: dict[str, Any], key: str, **headers: str) -> dict[str, Any]:
+    """The request with a caller's key, if any, and further headers."""
+    own = {"authorization": f"Bearer {key}"} if key else {}
+    more = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {**request, "headers": {**own, **request.get("headers", {}), **more}}
+
+
+def answers(stack: Laptop, *requests: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
+    """The stack's answers to requests, each with a key."""
+    return ask(stack, base(stack), *(keyed(one, key) for one, key in requests))
 
 
 def crds() -> list[Object]:

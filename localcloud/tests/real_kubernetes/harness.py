@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
@@ -21,7 +23,7 @@ from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, inside
 from tests.real_engine.harness import Rehearsal, until
 
-__all__ = ["CONTROL_PLANE", "Laptop", "until"]
+__all__ = ["CONTROL_PLANE", "Laptop", "brought_up", "until"]
 
 CONTROL_PLANE = ("etcd", "kube-apiserver")
 """The smallest cluster that answers."""
@@ -143,6 +145,32 @@ class Laptop(Rehearsal):
     def stop_everything(self) -> None:
         super().stop_everything()
         start.stop(self.workdir)
+
+
+@contextmanager
+def brought_up(
+    folder: Path,
+    stack: str = "local",
+    change: Callable[[dict[str, Any]], None] | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    running: list[Laptop] | None = None,
+) -> Generator[Laptop]:
+    """A laptop cloud with a stack up, its settings changed, and environment; it ends with the block.
+
+    ``running``: where it is noted, so that it can be ended before.
+    """
+    made = Laptop(folder)
+    if running is not None:
+        running.append(made)
+    made.environ |= environment
+    made.copy_project()
+    if change:
+        made.edit(stack, change)
+    try:
+        made.first_up = made.up(stack).stdout
+        yield made
+    finally:
+        made.stop_everything()
 
 
 def with_home(home: Path) -> Iterator[psutil.Process]:

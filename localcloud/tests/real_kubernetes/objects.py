@@ -57,6 +57,13 @@ def is_ready(pod: Object) -> bool:
     return condition(pod, "Ready") == "True" and "deletionTimestamp" not in pod["metadata"]
 
 
+def restarts(pod: Object) -> int:
+    """How often containers of a pod were started again, sidecars included."""
+    status = pod["status"]
+    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+    return sum(one["restartCount"] for one in every)
+
+
 def owned(things: Iterable[Object], owner: Object) -> list[Object]:
     """Those that ``owner`` owns directly."""
     uid = owner["metadata"]["uid"]
@@ -76,6 +83,11 @@ def pods_of(cloud: Asks, deployment: str, namespace: str = MODELS) -> list[Objec
 def arguments(pod: Object, container: str = "main") -> list[str]:
     """A container's arguments."""
     return next(c for c in pod["spec"]["containers"] if c["name"] == container).get("args", [])
+
+
+def variables(pod: Object) -> dict[str, str]:
+    """The environment of a pod's main containers."""
+    return {one["name"]: one.get("value", "") for part in pod["spec"]["containers"] for one in part.get("env", [])}
 
 
 def verdict(route: Object | None) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from llmd_gke.manifests import routing
+from llmd_gke.settings import GatewaySettings, ModelSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.objects import Object
@@ -236,13 +238,29 @@ class Served:
 
     def log(self) -> list[Any]:
         """What the load balancer has logged of this Gateway's requests."""
-        file = self.laptop.layout.root / "gateway" / "envoy" / "access.log"
-        entries = [json.loads(line) for line in file.read_text().splitlines()]
-        return [entry for entry in entries if str(entry["backend"]).startswith(f"{self.namespace}_gateway_")]
+        return logged(self.laptop, f"{self.namespace}_gateway_")
 
 
 def _rule(path: str, backend: Object) -> Object:
     return {"matches": [{"path": {"type": "PathPrefix", "value": path}}], "backendRefs": [backend]}
+
+
+def program_route(model: ModelSettings, *gateways: str) -> Object:
+    """The program's own route of a model, at these Gateways and to the backends that :class:`Served` makes."""
+    route = cast("Object", routing.route(model, GatewaySettings()))
+    route["metadata"]["name"] = "route"
+    route["spec"]["parentRefs"] = [{"name": name} for name in gateways]
+    for rule in route["spec"]["rules"]:
+        for backend in rule["backendRefs"]:
+            backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
+    return route
+
+
+def logged(laptop: Laptop, backend: str) -> list[Any]:
+    """What the load balancer has logged of requests to backends whose name begins so."""
+    file = laptop.layout.root / "gateway" / "envoy" / "access.log"
+    entries = [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [entry for entry in entries if str(entry["backend"]).startswith(backend)]
 
 
 def ask(laptop: Laptop, base: str, *requests: Object, at_once: int = 1, seconds: float = 120) -> list[Any]:

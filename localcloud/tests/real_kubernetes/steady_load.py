@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
 from collections.abc import Generator
@@ -25,20 +24,13 @@ class Figures:
 
     requests: int
     failed: tuple[Any, ...]
-    median: float
     worst: float
 
     @classmethod
     def of(cls, answers: list[Any]) -> Figures:
         seconds = [one["seconds"] for one in answers]
         failed = tuple(one for one in answers if one["status"] != 200)
-        return cls(len(answers), failed, statistics.median(seconds), max(seconds))
-
-    def __str__(self) -> str:
-        return (
-            f"{self.requests} requests, {len(self.failed)} failed, median {self.median * 1000:.0f} ms, "
-            f"worst {self.worst * 1000:.0f} ms"
-        )
+        return cls(len(answers), failed, max(seconds))
 
 
 class Load:

@@ -43,8 +43,14 @@ class Streams:
     file: Path
 
     def ended(self) -> list[dict[str, Any]]:
+        """One entry for each stream that has ended (``streams_client.py``)."""
         lines = self.file.read_text().splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def broken(self, model: str | None = None) -> list[dict[str, Any]]:
+        """Those of one model, or of all, that were refused or cut off."""
+        ended = [one for one in self.ended() if model in (None, one["model"])]
+        return [one for one in ended if not (one["status"] == 200 and one["whole"])]
 
     def await_more(self, count: int, model: str = "qwen") -> list[dict[str, Any]]:
         """Waits for so many further streams of that model, and returns all that ended meanwhile."""
@@ -70,7 +76,3 @@ def streams(stack: Laptop, file: Path, base: str, wanted: Sequence[dict[str, Any
         finally:
             process.communicate(timeout=150)
     assert process.returncode == 0
-
-
-def broken(ended: list[dict[str, Any]], model: str = "qwen") -> list[dict[str, Any]]:
-    return [one for one in ended if one["model"] == model and not (one["status"] == 200 and one["whole"])]

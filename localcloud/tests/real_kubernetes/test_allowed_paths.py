@@ -12,11 +12,11 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.catalog import endpoints
-from llmd_gke.manifests import pod_security, routing, serving
-from llmd_gke.settings import GatewaySettings, ModelSettings, TpuPoolSettings
+from llmd_gke.manifests import pod_security, serving
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import Served, chat
+from localcloud.tests.real_kubernetes.serving import Served, chat, program_route
 
 NAMESPACE = "allowed"
 CLOSED_BY_GATEWAY = (404, "fault filter abort")
@@ -40,17 +40,6 @@ CLOSED = (
 )
 
 
-def route_by_hand() -> dict[str, Any]:
-    """The program's route, at the Gateway and to the backends that ``Served`` makes."""
-    route = cast("dict[str, Any]", routing.route(MODEL, GatewaySettings()))
-    route["metadata"]["name"] = "route"
-    route["spec"]["parentRefs"] = [{"name": "gateway"}]
-    for rule in route["spec"]["rules"]:
-        for backend in rule["backendRefs"]:
-            backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
-    return route
-
-
 @pytest.fixture(scope="module")
 def served(bare: Laptop) -> Iterator[Served]:
     labels = pod_security.labels(pod_security.level([MODEL]))
@@ -58,7 +47,7 @@ def served(bare: Laptop) -> Iterator[Served]:
     bare.kubectl("create", "namespace", NAMESPACE)
     bare.kubectl("label", "namespace", NAMESPACE, *[f"{key}={value}" for key, value in labels.items()])
     made = Served(bare, NAMESPACE, replicas=1)
-    made.parts["HTTPRoute/route"] = route_by_hand()
+    made.parts["HTTPRoute/route"] = program_route(MODEL, "gateway")
     made.start()
     made.await_answers(f"{MODEL.path}/health")
     until(lambda: made.ask(chat("hello"))[0]["status"] == 200, "an answer of the InferencePool")

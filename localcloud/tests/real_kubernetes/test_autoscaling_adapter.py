@@ -32,7 +32,7 @@ from localcloud.tests.real_kubernetes.autoscaling import (
     rescales,
     streams,
 )
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 
 METRIC = f"{scaling.METRIC_PLURAL}.{scaling.METRIC_GROUP}"
 LOAD = naming.load("qwen")
@@ -50,15 +50,9 @@ def settings(config: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def managed(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[Laptop]:
     """A laptop cloud with stack ``local`` up, whose model GKE's adapter scales."""
-    made = Laptop(tmp_path_factory.mktemp("managed"))
-    made.environ |= {"LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR, "LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
-    made.copy_project()
-    made.edit("local", settings)
-    try:
-        made.up()
+    variables = {"LLMD_GKE_SIMULATOR_ARGS": autoscaling.SIMULATOR, "LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
+    with brought_up(tmp_path_factory.mktemp("managed"), "local", settings, variables) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def numbers(laptop: Laptop) -> dict[str, str]:

@@ -6,23 +6,21 @@ llm-d's simulator, which repeats the prompt: what only vLLM would answer is said
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from llmd_gke.gateways.gke import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
-from llmd_gke.manifests import routing
-from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings import ModelSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.clients.certificates import authority_and_secret
 from localcloud.tests.real_kubernetes.clients.curl import curl
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import NAMES, Served, chat
+from localcloud.tests.real_kubernetes.serving import NAMES, Served, chat, logged, program_route
 
 NAMESPACE = "clients"
 CLASSES = {"gateway": REGIONAL_INTERNAL, "external": REGIONAL_EXTERNAL}
@@ -47,13 +45,7 @@ class Suite:
 
 def edge() -> list[objects.Object]:
     """Both Gateways with plain listeners, and the program's route at both of them."""
-    route = cast("dict[str, Any]", routing.route(MODEL, GatewaySettings()))
-    route["metadata"]["name"] = "route"
-    route["spec"]["parentRefs"] = [{"name": name} for name in CLASSES]
-    for rule in route["spec"]["rules"]:
-        for backend in rule["backendRefs"]:
-            backend["name"] = "pool" if backend["kind"] == "InferencePool" else "server"
-    return [*(gateway(name) for name in CLASSES), route]
+    return [*(gateway(name) for name in CLASSES), program_route(MODEL, *CLASSES)]
 
 
 def gateway(name: str, *, encrypted: bool = False) -> objects.Object:
@@ -180,16 +172,9 @@ def test_a_failing_server_is_asked_again_by_the_client_and_not_by_the_load_balan
     assert (seen["error"], seen["status"], seen["attempts"]) == ("InternalServerError", 500, ["0", "1", "2"]), seen
     healed = suite.case(client, gateway, "retries until it answers")
     assert healed == {"text": SHORT, "attempts": ["0", "1"]}
-    failed = [entry for entry in log(suite) if entry["status"] == 500]
+    failed = [entry for entry in logged(suite.served.laptop, f"{NAMESPACE}_") if entry["status"] == 500]
     assert failed
     assert {entry["attempts"] for entry in failed} == {1}
-
-
-def log(suite: Suite) -> list[Any]:
-    """What the load balancer has logged of this model's requests."""
-    file = suite.served.laptop.layout.root / "gateway" / "envoy" / "access.log"
-    entries = [json.loads(line) for line in file.read_text().splitlines()]
-    return [entry for entry in entries if str(entry["backend"]).startswith(f"{NAMESPACE}_")]
 
 
 @pytest.mark.parametrize("gateway", GATEWAYS)

@@ -13,15 +13,11 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import base, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop
-from localcloud.workflow import state
 
-STACK = "door"
 FEW = "few"
 """A caller with two requests a minute."""
 
@@ -54,20 +50,9 @@ def with_few(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
-    need(binaries.names())
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("clients-door"))
-    made.environ["LLMD_GKE_SIMULATOR_ARGS"] = "--inter-token-latency 20ms"
-    made.copy_project()
-    made.edit(STACK, with_few)
-    try:
-        made.up(STACK)
-        present = state.read(made.workdir, STACK)
-        assert present is not None
-        base = str(dict(present.outputs)["baseUrl"])
-        yield Door(made, Endpoint("front door", base, "qwen", key=stand_in_key("team-a")))
-    finally:
-        made.stop_everything()
+    folder = tmp_path_factory.mktemp("clients-door")
+    with stack_up(folder, with_few, LLMD_GKE_SIMULATOR_ARGS="--inter-token-latency 20ms") as made:
+        yield Door(made, Endpoint("front door", f"{base(made)}/v1", "qwen", key=stand_in_key("team-a")))
 
 
 def test_chats_completions_and_streams_come_back_whole(door: Door, client: str) -> None:

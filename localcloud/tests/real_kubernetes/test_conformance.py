@@ -10,13 +10,12 @@ import pytest
 
 from llmd_gke.catalog import versions
 from localcloud import binaries
-from localcloud.binaries import resolve
-from localcloud.common.workdir import cache_folder
 from localcloud.gke_gateway.crds.upstream import GATEWAY_API
 from localcloud.go_builds import modules
 from localcloud.tests.conformance import oracle, page, results
 from localcloud.tests.conformance.results import SuiteTest, Verdict
 from localcloud.tests.real_kubernetes.harness import Laptop
+from localcloud.tests.real_kubernetes.programs import skip_unless_built
 from tests import golden
 
 PROGRAMS = ("echo-basic", "gateway-conformance", "inference-conformance")
@@ -42,10 +41,7 @@ timeoutConfig:
 @pytest.fixture(scope="session")
 def built() -> None:
     """The suites are built; skipped where they are not: ``.ci/full conformance`` builds them."""
-    if missing := [name for name in PROGRAMS if not resolve.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
+    skip_unless_built(PROGRAMS)
 
 
 def run(laptop: Laptop, program: str, *flags: str) -> dict[str, Verdict]:

@@ -15,7 +15,7 @@ import pytest
 
 from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
+from localcloud.cluster import autoscaling as keda
 from localcloud.monitoring import options
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.autoscaling import (
@@ -25,15 +25,13 @@ from localcloud.tests.real_kubernetes.autoscaling import (
     patched,
     shorter_idle_time,
 )
-from localcloud.tests.real_kubernetes.conftest import need, skip_without_keda
-from localcloud.tests.real_kubernetes.front_door import skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import STACK, base, keyed, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.programs import skip_unless_built
 from localcloud.tests.real_kubernetes.prometheus import FASTER
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.working_hours import around_noon, hours
-from localcloud.workflow import state
 
-STACK = "door"
 TEAM_A, BATCH, NOBODY = stand_in_key("team-a"), stand_in_key("batch"), "nobody-has-this-key-0123456789abcdef"
 """Only ``team-a`` may use the model ``small``."""
 NAMESPACE, SCALER = "others", "small-replicas"
@@ -61,27 +59,16 @@ def at_night(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need(binaries.names())
-    skip_unless_built()
-    skip_without_keda()
-    made = Laptop(tmp_path_factory.mktemp("door-idle"))
-    made.environ |= {options.VARIABLE: str(FASTER), "LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
-    made.copy_project()
-    made.edit(STACK, idle)
-    try:
-        made.up(STACK)
+    skip_unless_built(keda.PROGRAMS)
+    variables = {options.VARIABLE: str(FASTER), "LLMD_GKE_SCALE_DOWN_SECONDS": "15"}
+    with stack_up(tmp_path_factory.mktemp("door-idle"), idle, **variables) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def answer(stack: Laptop, model: str, key: str = TEAM_A) -> dict[str, Any]:
     """The door's answer to one request, which may wait in the picker's queue."""
-    present = state.read(stack.workdir, STACK)
-    assert present is not None
-    base = str(present.outputs["baseUrl"]).removesuffix("/v1")
-    request = {**chat("hello", model=model, max_tokens=1), "headers": {"authorization": f"Bearer {key}"}}
-    (came,) = ask(stack, base, request, seconds=2 * IN_QUEUE_SECONDS)
+    request = keyed(chat("hello", model=model, max_tokens=1), key)
+    (came,) = ask(stack, base(stack), request, seconds=2 * IN_QUEUE_SECONDS)
     return came
 
 

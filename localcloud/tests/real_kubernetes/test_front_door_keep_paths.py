@@ -13,16 +13,13 @@ import pytest
 
 from llmd_gke.catalog import front_door
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
 from localcloud.tests.real_kubernetes import objects
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import STACK, keyed, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
-from localcloud.tests.real_kubernetes.streams import broken, set_times, streams
+from localcloud.tests.real_kubernetes.streams import set_times, streams
 from localcloud.workflow import state
 
-STACK = "door"
 DOOR, KEYS = "llmd-gke:frontDoor", "llmd-gke:callerKeys"
 KEY = stand_in_key("team-a")
 WANTED = ({"model": "qwen", "key": KEY, "count": 20},)
@@ -58,16 +55,8 @@ def without_door(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need(binaries.names())
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("door-keep-paths"))
-    made.copy_project()
-    made.edit(STACK, one_model_without_a_door)
-    try:
-        made.up(STACK)
+    with stack_up(tmp_path_factory.mktemp("door-keep-paths"), one_model_without_a_door) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def base(stack: Laptop) -> str:
@@ -79,8 +68,7 @@ def base(stack: Laptop) -> str:
 
 def status(stack: Laptop, path: str, key: str = "") -> int:
     """What the load balancer answers below that path."""
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    request = {**chat("hello", model="qwen", path=f"{path}/v1/chat/completions", max_tokens=1), "headers": headers}
+    request = keyed(chat("hello", model="qwen", path=f"{path}/v1/chat/completions", max_tokens=1), key)
     return ask(stack, base(stack), request)[0]["status"]
 
 
@@ -108,7 +96,7 @@ def up_under_load(
         stack.up(STACK)
         until(lambda: picker_is(stack, of_door=of_door), "the picker of the change", 120)
         running.await_more(300)
-    return broken(running.ended())
+    return running.broken("qwen")
 
 
 def beyond_the_pickers_replacement(lost: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,17 +17,13 @@ import pytest
 
 from llmd_gke.catalog.front_door import PRIVATE_HEADERS
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
 from localcloud.tests.real_kubernetes import objects
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import metrics_of_picker, proxies, ready, skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import base, keyed, metrics_of_picker, proxies, ready, stack_up
 from localcloud.tests.real_kubernetes.front_door_objects import AI_SYSTEM, SYSTEM
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
-from localcloud.tests.real_kubernetes.streams import broken, set_times, streams
-from localcloud.workflow import state
+from localcloud.tests.real_kubernetes.streams import set_times, streams
 
-STACK = "door"
 LOAD, COUNTED, BULK, FIRST = (stand_in_key(name) for name in ("load", "counted", "bulk", "team-a"))
 STREAMS = 197
 WANTED = ({"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3})
@@ -50,30 +46,12 @@ def further_callers(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need(binaries.names())
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("door-load"))
-    made.copy_project()
-    made.edit(STACK, further_callers)
-    try:
-        made.up(STACK)
+    with stack_up(tmp_path_factory.mktemp("door-load"), further_callers) as made:
         yield made
-    finally:
-        made.stop_everything()
-
-
-def address(stack: Laptop) -> str:
-    present = state.read(stack.workdir, STACK)
-    assert present is not None
-    return str(present.outputs["baseUrl"]).removesuffix("/v1")
-
-
-def keyed(request: dict[str, Any], key: str) -> dict[str, Any]:
-    return {**request, "headers": {"authorization": f"Bearer {key}"}}
 
 
 def status(stack: Laptop, key: str, model: str = "qwen") -> int:
-    return ask(stack, address(stack), keyed(chat("hello", model=model, max_tokens=1), key))[0]["status"]
+    return ask(stack, base(stack), keyed(chat("hello", model=model, max_tokens=1), key))[0]["status"]
 
 
 def kill(stack: Laptop, namespace: str, start: str, count: int) -> None:
@@ -101,14 +79,14 @@ KILLED = (
 
 def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, tmp_path: Path) -> None:
     set_times(stack, "200ms", "1s", *NAMESPACES)
-    with streams(stack, tmp_path / "streams.jsonl", address(stack), WANTED) as running:
+    with streams(stack, tmp_path / "streams.jsonl", base(stack), WANTED) as running:
         running.await_more(STREAMS)
         second_key(stack, NEW_KEY)
         until(lambda: status(stack, NEW_KEY) == 200, "the new key", 30)
         second_key(stack, None)
         until(lambda: status(stack, NEW_KEY) == 401, "the end of the new key", 30)
         request = keyed(chat("hello", model="qwen", max_tokens=1), COUNTED)
-        limited = ask(stack, address(stack), *([request] * 2 * LIMIT + [request] * 2))
+        limited = ask(stack, base(stack), *([request] * 2 * LIMIT + [request] * 2))
         assert [answer["status"] for answer in limited[:LIMIT]] == [200] * LIMIT
         rejected = [answer for answer in limited if answer["status"] == 429]
         assert {answer["headers"].get("retry-after") for answer in rejected} == {"60"}
@@ -117,17 +95,17 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
             kill(stack, namespace, deployment, count)
             running.await_more(20)
             until(lambda d=deployment, n=namespace: ready(stack, n, d), deployment, 120)
-        assert broken(running.ended()) == []
+        assert running.broken("qwen") == []
 
         kill(stack, "others", PICKER_OF_SMALL, 1)
         running.await_more(20)
-        assert broken(running.ended()) == []
+        assert running.broken("qwen") == []
         until(lambda: status(stack, LOAD, "small") == 200, "the other model without its old picker", 120)
 
         kill(stack, SYSTEM, objects.name(proxies(stack)[0]), 1)
         until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
         running.await_more(STREAMS)
-    lost = broken(running.ended())
+    lost = running.broken("qwen")
     assert len(lost) < STREAMS, "streams of the Envoy that was killed, and of no other"
     assert all(one["status"] == 200 for one in lost), "none was rejected"
 
@@ -138,7 +116,7 @@ def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack:
     seen: list[dict[str, Any]] = []
 
     def answered(expected: int) -> bool:
-        seen.extend(ask(stack, address(stack), request))
+        seen.extend(ask(stack, base(stack), request))
         return seen[-1]["status"] == expected
 
     until(lambda: answered(200), "the model", 60)
@@ -156,7 +134,7 @@ def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) 
     requests = [keyed(chat("hello", model="small", max_tokens=1), key) for key in (FIRST, BULK, LOAD)]
     forged = keyed(chat("hello", model="small", max_tokens=1), BULK)
     forged["headers"] |= dict.fromkeys(PRIVATE_HEADERS, "team-a")
-    assert [answer["status"] for answer in ask(stack, address(stack), *requests, forged)] == [200] * 4
+    assert [answer["status"] for answer in ask(stack, base(stack), *requests, forged)] == [200] * 4
     queued = [line for line in metrics_of_picker(stack) if "flow_control_request_queue_duration_seconds_count" in line]
     seen = {
         tuple(re.findall(r'(?:fairness_id|priority)="([^"]*)"', line))
@@ -170,7 +148,7 @@ def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) 
 def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
     """3.5 MB: the laptop's picker takes gRPC messages of 4 MiB. The model answers that the prompt is too long."""
     request = {"path": "/v1/chat/completions", "method": "POST", **chat("x " * 1_750_000, model="qwen")}
-    (answer,) = ask(stack, address(stack), keyed(request, LOAD))
+    (answer,) = ask(stack, base(stack), keyed(request, LOAD))
     assert answer["status"] == 400, answer
     error = json.loads(answer["text"])["error"]
     assert error["code"] != "invalid_request", "the door's own answer"
@@ -191,7 +169,7 @@ def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Lapto
         {"path": "/v1/" + "x" * 8000, "method": "GET"},
         {"path": path, "method": "DELETE"},
     ]
-    seen = ask(stack, address(stack), *([keyed(one, LOAD) for one in kinds] * 100), at_once=20)
+    seen = ask(stack, base(stack), *([keyed(one, LOAD) for one in kinds] * 100), at_once=20)
     assert {one["status"] // 100 for one in seen} == {4}, sorted({one["status"] for one in seen})
     assert status(stack, LOAD) == 200
 
@@ -200,7 +178,7 @@ def test_answers_that_end_at_once_arrive_whole(stack: Laptop) -> None:
     """Envoy up to 1.38 lost one in sixty of them where two external processors read an answer."""
     set_times(stack, "0ms", "0ms", *NAMESPACES)
     request = keyed(chat("hello", model="qwen", max_tokens=4, stream=True), LOAD)
-    seen = ask(stack, address(stack), *([request] * 1000), at_once=4)
+    seen = ask(stack, base(stack), *([request] * 1000), at_once=4)
     assert [one for one in seen if one["status"] != 200 or "[DONE]" not in one["text"]] == []
 
 
@@ -208,6 +186,6 @@ def test_callers_who_send_their_body_slowly_keep_nobody_waiting(stack: Laptop) -
     set_times(stack, "0ms", "0ms", *NAMESPACES)
     slow = {**keyed(chat("hello " * 200, model="qwen"), LOAD), "slowly": 20}
     quick = keyed(chat("hello", model="qwen"), LOAD)
-    seen = ask(stack, address(stack), *([slow] * 100), *([quick] * 20), at_once=120)
+    seen = ask(stack, base(stack), *([slow] * 100), *([quick] * 20), at_once=120)
     assert {one["status"] for one in seen} == {200}
     assert statistics.median(one["seconds"] for one in seen[100:]) < 10

@@ -18,16 +18,13 @@ from benchmarks import priorities
 from benchmarks.figures import machine
 from benchmarks.priorities import Priorities
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
 from localcloud.cluster import saturation
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import metrics_of_picker, skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import base, metrics_of_picker, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop
 from localcloud.tests.real_kubernetes.streams import set_times
-from localcloud.workflow import state
 from tests import golden
 
-STACK, MODEL, NAMESPACE = "door", "small", "others"
+MODEL, NAMESPACE = "small", "others"
 CLIENT = Path(__file__).with_name("priorities_client.py")
 AT_ONCE, IN_FLIGHT = 4, 4
 """Requests that the server works on at once, and that the picker lets through."""
@@ -43,24 +40,14 @@ def limited(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need((*binaries.names(), *saturation.PROGRAMS))
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("door-priorities"))
-    made.copy_project()
-    made.edit(STACK, limited)
-    try:
-        made.up(STACK)
+    with stack_up(tmp_path_factory.mktemp("door-priorities"), limited, *saturation.PROGRAMS) as made:
         yield made
-    finally:
-        made.stop_everything()
 
 
 def test_the_first_token_of_a_high_priority_comes_within_twice_its_idle_time(stack: Laptop) -> None:
-    present = state.read(stack.workdir, STACK)
-    assert present is not None
     set_times(stack, f"{SERVER_SECONDS}s", "50ms", NAMESPACE)
     plan = {
-        "url": str(present.outputs["baseUrl"]).removesuffix("/v1"),
+        "url": base(stack),
         "model": MODEL,
         "quick": stand_in_key("team-a"),
         "busy": stand_in_key("bulk"),

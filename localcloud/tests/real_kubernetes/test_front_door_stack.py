@@ -14,43 +14,20 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
 from localcloud.tests.real_kubernetes import faults, objects, steady_load
 from localcloud.tests.real_kubernetes.commands import called
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import proxies, skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import STACK, answers, base, proxies, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import ask, chat
+from localcloud.tests.real_kubernetes.serving import chat
 from localcloud.tests.real_kubernetes.test_destroy import in_the_cluster, of_the_program
-from localcloud.workflow import state
 
-STACK = "door"
 TEAM_A, BATCH = stand_in_key("team-a"), stand_in_key("batch")
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need(binaries.names())
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("door-stack"))
-    made.copy_project()
-    try:
-        made.first_up = made.up(STACK).stdout
+    with stack_up(tmp_path_factory.mktemp("door-stack")) as made:
         yield made
-    finally:
-        made.stop_everything()
-
-
-def outputs(stack: Laptop) -> dict[str, Any]:
-    present = state.read(stack.workdir, STACK)
-    assert present is not None
-    return dict(present.outputs)
-
-
-def answers(stack: Laptop, *requests: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
-    """The answers to requests, each with a key."""
-    base = str(outputs(stack)["baseUrl"]).removesuffix("/v1")
-    return ask(stack, base, *({**one, "headers": {"authorization": f"Bearer {key}"}} for one, key in requests))
 
 
 def test_make_up_ends_with_an_answer_of_every_model_through_the_door(stack: Laptop) -> None:
@@ -64,29 +41,6 @@ def test_smoke_passes_behind_the_door(stack: Laptop, tmp_path: Path) -> None:
     verdicts = [(check["name"], check["verdict"]) for check in json.loads(done.stdout)["checks"]]
     assert {name for name, verdict in verdicts if verdict == "skipped"} == {"health", "longer than 30 s"}
     assert {verdict for _, verdict in verdicts} == {"passed", "skipped"}
-
-
-def test_every_client_gets_its_status_and_an_error_it_can_read(stack: Laptop) -> None:
-    too_large = {**chat("x" * 17_000_000, model="qwen")}
-    table: list[tuple[dict[str, Any], str, int]] = [
-        (chat("hello", model="qwen"), TEAM_A, 200),
-        (chat("hello", model="qwen"), BATCH, 200),
-        (chat("hello", model="small"), TEAM_A, 200),
-        (chat("hello", model="publishers/models/models/qwen"), BATCH, 200),
-        (chat("hello", model="small"), BATCH, 403),
-        (chat("hello", model="qwen"), "nobody-has-this-key-0123456789abcdef", 401),
-        (chat("hello", model="no-such-model"), TEAM_A, 404),
-        (chat("hello", model="no-such-model"), BATCH, 404),
-        ({"path": "/v1/chat/completions", "body": {"messages": []}}, TEAM_A, 404),
-        ({"path": "/v1/metrics"}, TEAM_A, 404),
-        ({"path": "/v1/metrics"}, BATCH, 404),
-        ({"path": "/v1/chat/completions", "method": "POST", "raw": "{"}, TEAM_A, 400),
-        (too_large, TEAM_A, 413),
-    ]
-    seen = answers(stack, *((request, key) for request, key, _ in table))
-    assert [one["status"] for one in seen] == [status for *_, status in table]
-    for one in seen:
-        assert one["status"] == 200 or json.loads(one["text"])["error"]["message"], one
 
 
 def test_the_list_of_models_has_what_the_caller_may_use(stack: Laptop) -> None:
@@ -117,8 +71,7 @@ def test_a_key_is_added_by_an_update_that_no_client_notices(stack: Laptop, tmp_p
     before, late = pods(), stand_in_key("late")
     assert answers(stack, (chat("hello", model="qwen"), late))[0]["status"] == 401
     stack.edit(STACK, third_caller)
-    base = str(outputs(stack)["baseUrl"]).removesuffix("/v1")
-    with steady_load.steady(stack, tmp_path / "answers.jsonl", base, "qwen", TEAM_A) as load:
+    with steady_load.steady(stack, tmp_path / "answers.jsonl", base(stack), "qwen", TEAM_A) as load:
         load.await_more(10)
         stack.up(STACK)
         until(lambda: answers(stack, (chat("hello", model="qwen"), late))[0]["status"] == 200, "the new key", 30)
@@ -131,21 +84,19 @@ def test_a_key_is_added_by_an_update_that_no_client_notices(stack: Laptop, tmp_p
 
 def test_while_ai_gateways_sidecar_is_away_requests_get_503_with_retry_after(stack: Laptop) -> None:
     victim = proxies(stack)[0]
-    before, name = restarts(victim), objects.name(victim)
+    before, name = objects.restarts(victim), objects.name(victim)
     faults.kill(stack, "app", name)
     seen = answers(stack, *([(chat("hello", model="qwen"), TEAM_A)] * 40))
     lost = [one for one in seen if one["status"] != 200]
     assert {(one["status"], one["headers"].get("retry-after")) for one in lost} <= {(503, "10")}, lost
     assert len(lost) <= 30, "the other proxy has its own"
-    until(lambda: any(restarts(one) > before for one in proxies(stack) if objects.name(one) == name), "the sidecar", 60)
+    until(
+        lambda: any(objects.restarts(one) > before for one in proxies(stack) if objects.name(one) == name),
+        "the sidecar",
+        60,
+    )
     again = [(chat("hello", model="qwen"), TEAM_A)] * 10
     until(lambda: all(one["status"] == 200 for one in answers(stack, *again)), "every answer", 60)
-
-
-def restarts(pod: objects.Object) -> int:
-    """How often containers of a pod were started again, sidecars included."""
-    status = pod["status"]
-    return sum(one["restartCount"] for one in [*status["containerStatuses"], *status.get("initContainerStatuses", [])])
 
 
 def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_counted(stack: Laptop) -> None:

@@ -12,14 +12,10 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud import binaries
-from localcloud.tests.real_kubernetes.conftest import need
-from localcloud.tests.real_kubernetes.front_door import skip_unless_built
+from localcloud.tests.real_kubernetes.front_door import STACK, answers, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import ask, chat, completion
-from localcloud.workflow import state
+from localcloud.tests.real_kubernetes.serving import chat, completion
 
-STACK = "door"
 TEAM_A, BATCH, NOBODY = stand_in_key("team-a"), stand_in_key("batch"), "nobody-has-this-key-0123456789abcdef"
 """Only ``team-a`` may use the model ``small``."""
 
@@ -36,28 +32,8 @@ def stopping(*names: str) -> Any:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    need(binaries.names())
-    skip_unless_built()
-    made = Laptop(tmp_path_factory.mktemp("door-stopped"))
-    made.copy_project()
-    made.edit(STACK, stopping("small"))
-    try:
-        made.up(STACK)
+    with stack_up(tmp_path_factory.mktemp("door-stopped"), stopping("small")) as made:
         yield made
-    finally:
-        made.stop_everything()
-
-
-def answers(stack: Laptop, *requests: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
-    """The answers to requests, each with a key."""
-    present = state.read(stack.workdir, STACK)
-    assert present is not None
-    base = str(present.outputs["baseUrl"]).removesuffix("/v1")
-    return ask(
-        stack,
-        base,
-        *({**one, "headers": {"authorization": f"Bearer {key}", **one.get("headers", {})}} for one, key in requests),
-    )
 
 
 def status(stack: Laptop, model: str, key: str = TEAM_A, **headers: str) -> int:

@@ -19,15 +19,6 @@ from localcloud.tests.real_kubernetes.harness import CONTROL_PLANE, Laptop, moun
 Another = Callable[[str], Laptop]
 
 
-def test_a_second_start_changes_nothing(another: Another) -> None:
-    one = another("one")
-    one.start(*CONTROL_PLANE)
-    before = [(process.pid, process.create_time()) for process in one.everything()]
-    one.start(*CONTROL_PLANE)
-    assert [(process.pid, process.create_time()) for process in one.everything()] == before
-    assert len(before) == 4, "unshare, the supervisor, etcd and the API server"
-
-
 def test_stopping_leaves_no_process_and_no_mount_and_keeps_what_was_stored(another: Another) -> None:
     one = another("one")
     one.start(*CONTROL_PLANE)
@@ -170,16 +161,6 @@ def test_status_shows_every_process_with_its_number_and_memory(another: Another)
     assert row[1:3] == ["ready", str(server.pid)]
     assert int(row[3]) > 100, "MB of memory"
     assert str(one.layout.logs) in shown
-
-
-def test_down_without_a_stack_stops_the_cluster_and_removes_its_files(another: Another) -> None:
-    one = another("one")
-    one.start(*CONTROL_PLANE)
-    output = one.down().stdout
-    assert "Nothing is left" in output
-    assert one.everything() == []
-    assert not one.layout.root.exists()
-    assert one.worktree() == ""
 
 
 def test_in_a_shell_pulumi_and_kubectl_work_and_are_inside(small: Laptop) -> None:

@@ -1,12 +1,10 @@
-"""Many, large, broken and abandoned requests; figures of time and memory are printed (``pytest -s``)."""
+"""Many, large, broken and abandoned requests."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
 from localcloud.tests.real_kubernetes.harness import Laptop, until
@@ -14,7 +12,6 @@ from localcloud.tests.real_kubernetes.serving import Served, ask, chat, completi
 
 STREAMS = 200
 LARGE = 10_000_000
-PROGRAMS = {"envoy": "envoy", "endpoint picker": "/epp", "simulator": "inference-sim"}
 
 MALFORMED = """
 import socket, sys
@@ -39,25 +36,6 @@ def served(bare: Laptop) -> Iterator[Served]:
     made.remove()
 
 
-def memory(laptop: Laptop) -> dict[str, int]:
-    """Resident memory of the programs on a request's way, MB."""
-    result = dict.fromkeys(PROGRAMS, 0)
-    for process in psutil.process_iter():
-        try:
-            command = process.cmdline()[0]
-            for name, sign in PROGRAMS.items():
-                if command.endswith(sign) and _belongs(process, str(laptop.workdir.home)):
-                    result[name] += process.memory_info().rss >> 20
-        except (psutil.Error, IndexError):
-            continue
-    return result
-
-
-def _belongs(process: psutil.Process, home: str) -> bool:
-    """Whether it runs in that laptop cloud: pods have an environment of their own, those who started them have not."""
-    return any(one.environ().get("LLMD_GKE_HOME") == home for one in (process, *process.parents()) if one.pid > 1)
-
-
 def active(served: Served) -> int:
     """Requests that Envoy has under way."""
     (answer,) = ask(served.laptop, "http://127.0.0.1:19000", {"path": "/stats?filter=downstream_rq_active"})
@@ -65,34 +43,20 @@ def active(served: Served) -> int:
     return sum(int(value) for name, _, value in counts if f"http.{served.namespace}_gateway_80." in name)
 
 
-def test_pieces_of_a_stream_arrive_as_the_server_sends_them(served: Served) -> None:
-    (answer,) = served.ask(chat(prompt(100, 1), stream=True))
-    assert answer["status"] == 200
-    assert len(answer["pieces"]) > 10
-    # A hundred tokens of 20 ms each.
-    assert answer["pieces"][-1][0] - answer["pieces"][0][0] > 1
-
-
 def test_two_hundred_streams_at_once_are_all_answered_whole(served: Served) -> None:
-    before = memory(served.laptop)
-    started = time.monotonic()
     answers = served.ask(*[chat(prompt(20, n), stream=True) for n in range(STREAMS)], at_once=STREAMS, seconds=300)
-    seconds = time.monotonic() - started
     assert {answer["status"] for answer in answers} == {200}
     assert all(answer["text"].rstrip().endswith("data: [DONE]") for answer in answers)
     assert len({answer["pod"] for answer in answers}) == 3
-    print(f"\n{STREAMS} streams in {seconds:.1f} s; MB before {before}, after {memory(served.laptop)}")
 
 
 def test_bodies_of_ten_megabytes_reach_the_server(served: Served) -> None:
-    before = memory(served.laptop)
     large = [{**completion("", max_tokens=1), "size": LARGE} for _ in range(5)]
     answers = served.ask(*large, at_once=5, seconds=300)
     # Longer than the context: the server's own answer, so it has read all of it.
     assert {answer["status"] for answer in answers} <= {200, 400}, [answer["status"] for answer in answers]
     assert all("context" in answer["text"] or answer["status"] == 200 for answer in answers)
     until(lambda: [entry for entry in served.log() if entry["received"] >= LARGE][4:], "five large bodies in the log")
-    print(f"\n5 bodies of {LARGE} bytes; MB before {before}, after {memory(served.laptop)}")
 
 
 def test_clients_that_hang_up_leave_nothing_behind(served: Served) -> None:
@@ -110,9 +74,3 @@ def test_malformed_requests_are_refused_and_harm_nobody(served: Served) -> None:
     broken = {"path": "/v1/chat/completions", "method": "POST", "headers": {"x-note": "no body"}}
     assert 400 <= served.ask(broken)[0]["status"] < 500
     assert json.loads(served.ask({"path": "/v1/models"})[0]["text"])["data"]
-
-
-def test_a_slow_sender_is_waited_for(served: Served) -> None:
-    (answer,) = served.ask({**completion("", max_tokens=1), "size": 2000, "slowly": 12})
-    assert answer["status"] in (200, 400), answer
-    assert answer["seconds"] > 10

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import psutil
-import pytest
 
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.pods import SERVER, content, ended, is_ready, output, run, see
@@ -27,15 +26,6 @@ def test_a_failing_container_is_restarted_with_back_off_and_its_last_words_are_k
     waiting = until(lambda: container(see(kubelet, name))["state"].get("waiting"), "back-off", 30)
     assert waiting["reason"] == "CrashLoopBackOff"
     assert "about to fail" in output(kubelet, name, "--previous")
-
-
-@pytest.mark.parametrize(("code", "phase"), [(0, "Succeeded"), (4, "Failed")])
-def test_a_pod_that_is_not_restarted_ends_with_its_container(kubelet: Laptop, code: int, phase: str) -> None:
-    name = run(kubelet, pod(f"ends-{code}", {"command": ["sh", "-c", f"exit {code}"]}, restartPolicy="Never"))
-    ended_pod = until(lambda: ended(kubelet, name), "the pod has ended", 60)
-    assert ended_pod["status"]["phase"] == phase
-    assert container(ended_pod)["state"]["terminated"]["exitCode"] == code
-    assert container(ended_pod)["restartCount"] == 0
 
 
 def test_liveness_restarts_and_startup_holds_the_others_back(kubelet: Laptop) -> None:

@@ -71,15 +71,3 @@ def test_the_list_of_models_names_both(model: Model) -> None:
     (answer,) = model.ask({"path": "/v1/models"})
     assert answer["status"] == 200
     assert {one["id"] for one in json.loads(answer["text"])["data"]} == set(model.names)
-
-
-def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None:
-    root = model.url.split("/", 3)
-    (answer,) = ask(model.laptop, "/".join(root[:3]), {"path": "/nobody/knows"})
-    assert (answer["status"], answer["text"]) == (404, "fault filter abort")
-
-
-def test_a_model_that_is_not_served_is_refused_by_the_server(model: Model) -> None:
-    (answer,) = model.ask(chat("hello", model="another"))
-    assert answer["status"] == 404
-    assert "another" in answer["text"]

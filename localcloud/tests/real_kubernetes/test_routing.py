@@ -8,10 +8,9 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import psutil
 import pytest
 
-from localcloud.tests.real_kubernetes import objects
+from localcloud.tests.real_kubernetes import faults, objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import Served, ask, chat, prompt
 
@@ -86,7 +85,7 @@ def answered_without(served: Served, prefix: str, victim: str) -> None:
     asking = threading.Thread(target=lambda: answers.extend(served.ask(*many, at_once=3)))
     asking.start()
     until(lambda: len(served.log()) > before + 5, "the first of the requests")
-    server_of(victim).kill()
+    faults.kill(served.laptop, faults.SERVER, victim)
     asking.join()
     pods = pods_of(answers)
     assert pods[victim] >= 1, pods
@@ -123,20 +122,6 @@ def started_again(served: Served, pod: objects.Object) -> bool:
     (then,) = pod["status"]["containerStatuses"]
     now = [one for one in served.ready("server") if objects.name(one) == objects.name(pod)]
     return any(one["status"]["containerStatuses"][0]["restartCount"] > then["restartCount"] for one in now)
-
-
-def server_of(pod: str) -> psutil.Process:
-    """The simulator of a pod: its name, with a random end, is nobody else's."""
-    processes = [one for one in psutil.process_iter() if _is_server_of(one, pod)]
-    assert processes, f"no server of {pod} runs"
-    return processes[0]
-
-
-def _is_server_of(process: psutil.Process, pod: str) -> bool:
-    try:
-        return "inference-sim" in process.cmdline()[0] and process.environ().get("POD_NAME") == pod
-    except (psutil.Error, IndexError):
-        return False
 
 
 def test_a_pod_that_is_deleted_loses_no_request(served: Served) -> None:

@@ -45,11 +45,6 @@ def exports(file: Path) -> list[list[str]]:
     return [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
-def variables(pod: objects.Object) -> dict[str, str]:
-    """The environment of a pod's main containers."""
-    return {one["name"]: one.get("value", "") for part in pod["spec"]["containers"] for one in part.get("env", [])}
-
-
 def trace_all(config: dict[str, Any]) -> None:
     """Every request is traced."""
     config["llmd-gke:monitoring"] = {"traces": {"endpoint": ADDRESS, "samplingRatio": 1}}
@@ -63,10 +58,10 @@ def test_every_request_leaves_a_span_of_the_picker_until_traces_are_off_again(la
         # An update may end while the service is still Ready with the pods from before.
         until(lambda: objects.condition(models.service(laptop), "Ready") == "True", "the service is ready")
         pods = [*models.ready_servers(laptop, replicas), *objects.pods_of(laptop, PICKER)]
-        traced = {key: str(value) for key, value in variables(pods[-1]).items() if key in tracing.VARIABLES}
+        traced = {key: str(value) for key, value in objects.variables(pods[-1]).items() if key in tracing.VARIABLES}
         assert traced["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS
         assert traced["OTEL_TRACES_SAMPLER"] == tracing.SAMPLER
-        assert all(variables(pod)["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS for pod in pods)
+        assert all(objects.variables(pod)["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS for pod in pods)
         url, name = models.endpoint(laptop)
         assert {
             answer["status"] for answer in ask(laptop, url, *[chat(f"trace {n}", model=name) for n in range(3)])
@@ -74,4 +69,4 @@ def test_every_request_leaves_a_span_of_the_picker_until_traces_are_off_again(la
         spans = until(lambda: exports(received), "a span of the picker", 60)
         assert any("gateway-api-inference-extension" in names for names in spans), spans
     pods = [*models.ready_servers(laptop, replicas), *objects.pods_of(laptop, PICKER)]
-    assert [objects.name(pod) for pod in pods if "OTEL_EXPORTER_OTLP_ENDPOINT" in variables(pod)] == []
+    assert [objects.name(pod) for pod in pods if "OTEL_EXPORTER_OTLP_ENDPOINT" in objects.variables(pod)] == []

@@ -8,8 +8,6 @@ are what is tested. The policies themselves are not enforced in the laptop cloud
 from __future__ import annotations
 
 import json
-import os
-import platform
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -37,11 +35,6 @@ class Meanwhile:
 
     before: steady_load.Figures
     during: steady_load.Figures
-    seconds: float
-
-    def __str__(self) -> str:
-        machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
-        return f"before: {self.before}; during {self.seconds:.0f} s of `up`: {self.during} ({machine})"
 
 
 class Watch:
@@ -58,7 +51,7 @@ class Watch:
         self._laptop.up()
         ended = time.time()
         self._load.await_more(1)
-        return Meanwhile(self._load.between(first, began), self._load.between(began, ended), ended - began)
+        return Meanwhile(self._load.between(first, began), self._load.between(began, ended))
 
 
 @contextmanager
@@ -104,7 +97,6 @@ def test_clients_of_the_first_model_notice_nothing_of_a_second_that_is_added(
 ) -> None:
     (seen,) = addition
     seconds = without_backends(two_models, "small")
-    print(f"\nadding a model: {seen}; its route was without backends for {seconds:.0f} s")
     assert seen.during.requests > seen.before.requests > 40
     assert seen.before.failed == seen.during.failed == ()
     assert seen.during.worst < SLOWEST_SECONDS
@@ -164,7 +156,6 @@ def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: L
     laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
     with watched(laptop, tmp_path) as watch:
         seen = watch.up()
-    print(f"\nremoving a model: {seen}")
     assert seen.before.failed == seen.during.failed == ()
     assert seen.during.worst < SLOWEST_SECONDS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import struct
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
@@ -16,9 +15,6 @@ from localcloud.service_network.routing_table import Address
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
 Talk = Callable[[Reader, Writer], Awaitable[None]]
-
-BIG = 64 << 20
-"""Bytes: more than both kernels' buffers and asyncio's limits together."""
 
 
 def free() -> Address:
@@ -85,78 +81,6 @@ def test_a_client_whose_service_has_no_endpoint_that_answers_is_cut_off_at_once(
 
     with contextlib.suppress(ConnectionResetError):
         assert asyncio.run(run()) == b""
-
-
-def test_a_slow_reader_stops_the_sender_instead_of_filling_memory() -> None:
-    taken = 0
-
-    async def run() -> None:
-        nonlocal taken
-        go_on = asyncio.Event()
-
-        async def slow(reader: Reader, writer: Writer) -> None:
-            await go_on.wait()
-            received = 0
-            while data := await reader.read(1 << 20):
-                received += len(data)
-            writer.write(str(received).encode())
-            await writer.drain()
-
-        async with endpoint(slow) as one, service(one) as address, asyncio.timeout(60):
-            reader, writer = await asyncio.open_connection(*address)
-            for _ in range(BIG >> 20):
-                writer.write(bytes(1 << 20))
-                taken += 1 << 20
-                try:
-                    async with asyncio.timeout(0.5):
-                        await writer.drain()
-                except TimeoutError:
-                    break
-            stopped_at = taken
-            go_on.set()
-            await writer.drain()
-            writer.write_eof()
-            answer = await reader.read()
-            writer.close()
-            assert int(answer) == stopped_at
-
-    asyncio.run(run())
-    assert taken < BIG, "everything was taken although nobody read it"
-
-
-@pytest.mark.parametrize("side", ["client", "endpoint"])
-def test_when_one_side_is_reset_the_other_ends_too(side: str) -> None:
-    async def run() -> None:
-        ended = asyncio.Event()
-
-        async def until_the_end(reader: Reader) -> None:
-            with contextlib.suppress(ConnectionResetError):
-                await reader.read()
-            ended.set()
-
-        def reset(writer: Writer) -> None:
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.transport.abort()
-
-        async def talk(reader: Reader, writer: Writer) -> None:
-            writer.write(await reader.readexactly(5))
-            await writer.drain()
-            if side == "endpoint":
-                reset(writer)
-            else:
-                await until_the_end(reader)
-
-        async with endpoint(talk) as one, service(one) as address, asyncio.timeout(10):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(b"hello")
-            if side == "endpoint":
-                await until_the_end(reader)
-            else:
-                assert await reader.readexactly(5) == b"hello"
-                reset(writer)
-            await ended.wait()
-
-    asyncio.run(run())
 
 
 def test_open_connections_stay_when_the_endpoints_change_and_when_the_service_goes() -> None:

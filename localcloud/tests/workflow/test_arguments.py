@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from llmd_common.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, pack, wrapper
@@ -106,21 +105,6 @@ def test_commands_without_policies_are_left_alone(workdir: Workdir, command: str
 def test_the_pack_is_not_run_twice(workdir: Workdir, given: list[str]) -> None:
     then = prepared(workdir, "up", *given, "--config-file", "x")[1]
     assert then == ["-C", str(workdir.root), "up", *given, "--config-file", "x"]
-
-
-def test_the_pack_runs_beside_another_one_and_its_configuration(workdir: Workdir) -> None:
-    given = ["--policy-pack", "/mine", "--policy-pack-config", "/mine.json", "--config-file", "x"]
-    then = prepared(workdir, "up", *given)[1]
-    assert packs(then) == ["/mine", str(workdir.root / "policies")]
-    assert [flag for flag in then if flag == "--policy-pack-config"] == ["--policy-pack-config"] * 2
-    assert json.loads(Path(then[-1]).read_text()) == {}
-
-
-def test_a_missing_pack_is_an_error(workdir: Workdir) -> None:
-    (workdir.root / "policies").unlink()
-    with pytest.raises(BadInput, match=r"PulumiPolicy\.yaml is missing(?s:.*)Fix: git restore policies"):
-        prepared(workdir, "up", "--stack", "eu4a")
-    prepared(workdir, "stack", "output")
 
 
 def test_another_project_is_left_alone(workdir: Workdir, tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.google_errors import SIGN_IN
 from localcloud.common.workdir import Workdir
 from localcloud.workflow import failures
 
-NETWORK, ROUTER = "urn:pulumi:dev::p::gcp:compute/network:Network::n", "urn:pulumi:dev::p::gcp:compute/router:Router::r"
+NETWORK = "urn:pulumi:dev::p::gcp:compute/network:Network::n"
 
 
 @pytest.fixture
@@ -36,16 +35,6 @@ def causes(workdir: Workdir) -> str:
     return console.export_text()
 
 
-def test_cause_and_fix_of_a_resource_that_failed_are_said(workdir: Workdir) -> None:
-    logged(
-        workdir,
-        error("googleapi: Error 401: no", ROUTER),
-        {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
-        error("update failed"),
-    )
-    assert f"Cause: {SIGN_IN.cause}.\nFix: {SIGN_IN.fix}." in causes(workdir)
-
-
 def test_an_error_that_the_bridge_reports_twice_has_one_cause(workdir: Workdir) -> None:
     cluster = "urn:pulumi:dev::p::gcp:container/cluster:Cluster::cluster-control-plane"
     logged(
@@ -66,27 +55,3 @@ def test_an_error_that_another_attempt_mended_is_no_cause(workdir: Workdir) -> N
     )
     assert causes(workdir) == ""
     assert list(failures.errors(failures.log(workdir))) == []
-
-
-def test_a_pool_in_error_says_why_as_google_has_it(workdir: Workdir) -> None:
-    pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
-    content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
-    (workdir.cloud / "google.json").write_text(json.dumps(content))
-    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in causes(workdir)
-    assert "Cause: the zone has no free host of this type right now" in causes(workdir)
-
-
-def test_without_an_operation_nothing_is_said(workdir: Workdir) -> None:
-    assert causes(workdir) == ""
-
-
-def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_again(workdir: Workdir) -> None:
-    pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
-    content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
-    (workdir.cloud / "google.json").write_text(json.dumps(content))
-    console = Console(record=True, width=1000)
-    failures.say_outcome(workdir, "dev", 0, console)
-    text = console.export_text()
-    assert "Warning: node pool tpu is in state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
-    assert "in `make shell`: GKE keeps trying." in text
-    assert "`pulumi up --stack dev --replace '**NodePool::tpu-nodes'` recreates it." in text

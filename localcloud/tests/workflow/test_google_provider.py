@@ -11,8 +11,7 @@ from rich.console import Console
 from llmd_common.problems import Stale
 from localcloud.cluster import lifecycle
 from localcloud.common.workdir import CloudKind, Workdir
-from localcloud.workflow import backend, cloud_files, removal, state
-from localcloud.workflow.state import Pending
+from localcloud.workflow import cloud_files, removal, state
 
 NETWORK = "gcp:compute/network:Network"
 URN = f"urn:pulumi:local::llmd-gke::{NETWORK}::vpc"
@@ -30,15 +29,6 @@ def write(workdir: Workdir, *names: str) -> None:
     emulated = {"resources": {"projects/p/global/networks/vpc": {}}}
     for name in names:
         (workdir.cloud / name).write_text(json.dumps(emulated if name == cloud_files.EMULATOR else content))
-
-
-def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tmp_path: Path) -> None:
-    workdir = workdir_of(tmp_path, "laptop")
-    write(workdir, "google.json", cloud_files.EMULATOR)
-    asked = {"name": "vpc", "autoCreateSubnetworks": False, "deleteDefaultRoutesOnCreate": False}
-    find = backend.of(workdir).find_created
-    assert find(Pending(URN, "creating", NETWORK, asked)) == {"id": "projects/p/global/networks/vpc"}
-    assert find(Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
 
 
 def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> None:

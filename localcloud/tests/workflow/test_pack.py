@@ -35,10 +35,6 @@ def values(arguments: list[str], flag: str) -> list[str]:
     return [Path(arguments[index + 1]).name for index, word in enumerate(arguments) if word == flag]
 
 
-def test_without_settings_only_the_project_s_pack_runs(workdir: Workdir) -> None:
-    assert pack.flags(workdir) == ["--policy-pack", str(workdir.root / "policies")]
-
-
 @pytest.mark.usefixtures("configured")
 def test_each_pack_has_a_configuration_once_one_has(workdir: Workdir) -> None:
     flags = pack.flags(workdir)

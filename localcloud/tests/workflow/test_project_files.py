@@ -24,10 +24,3 @@ def test_a_second_project_file_is_refused_by_name(workdir: Workdir, name: str) -
     (workdir.root / name).write_text('{"plugins": {"providers": [{"name": "gcp", "path": "/tmp/foreign"}]}}')
     with pytest.raises(Refused, match=rf"(?s){name} next to Pulumi\.yaml.*Fix: remove {name}"):
         interlock.check_project(workdir)
-
-
-def test_stack_files_are_no_project_files(workdir: Workdir) -> None:
-    (workdir.root / "Pulumi.json.yaml").write_text("config: {}\n")
-    (workdir.root / "Pulumi.md").touch()
-    interlock.check_project(workdir)
-    assert len(list(workdir.root.iterdir())) == 4

@@ -41,10 +41,6 @@ def test_a_destroy_that_did_not_end_well_says_what_to_do(destroying: Workdir, st
     assert bool(output.strip()) is bool(text)
 
 
-def test_a_destroy_is_stopped_while_its_state_has_resources_whatever_the_engine_ended_with(destroying: Workdir) -> None:
-    assert removal.remove(cast("Runner", Ending(destroying, 0)), "dev", Console(quiet=True)) == STOPPED
-
-
 @pytest.fixture
 def destroying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     """A rehearsal whose stack `dev` has a resource."""

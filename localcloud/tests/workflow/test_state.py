@@ -71,12 +71,3 @@ def test_an_api_that_is_on_is_no_object_of_a_cloud(workdir: Workdir) -> None:
     present = state.read(workdir, "dev")
     assert present is not None
     assert present.ids == ("projects/p/net",)
-
-
-def test_a_lock_without_attributes_can_be_read(workdir: Workdir) -> None:
-    lock = workdir.state / ".pulumi/locks/organization/p/dev/1.json"
-    lock.parent.mkdir(parents=True)
-    lock.write_text("{}")
-    lock.with_name("1.json.attrs").touch()
-    state.mend(workdir, "dev")
-    assert [file.name for file in lock.parent.iterdir()] == ["1.json"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def test_only_a_complete_update_counts(workdir: Workdir) -> None:
 
 
 CHANGES: dict[str, Callable[[Workdir], object]] = {
+    "a setting of the environment": lambda _: os.environ.update(LLMD_GKE_FAULTS="1"),
     "a file of the program": lambda at: (at.root / "components" / "cluster.py").write_text("x = 1\n"),
     "a new file": lambda at: (at.root / "mine.py").write_text(""),
     "the stack file": lambda at: at.stack_copy("dev").write_text("config: {a: b}\n"),
@@ -48,15 +50,12 @@ CHANGES: dict[str, Callable[[Workdir], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_change_asks_for_an_update(workdir: Workdir, change: Callable[[Workdir], object]) -> None:
+def test_a_change_asks_for_an_update(
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, change: Callable[[Workdir], object]
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_FAULTS", "0")
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
     change(workdir)
-    assert not is_complete(workdir)
-
-
-def test_a_setting_of_the_environment_asks_for_an_update(workdir: Workdir, monkeypatch: pytest.MonkeyPatch) -> None:
-    unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
-    monkeypatch.setenv("LLMD_GKE_FAULTS", "1")
     assert not is_complete(workdir)
 
 
@@ -90,24 +89,11 @@ def test_messages_are_told_once_for_each_resource_and_nothing_that_only_passes_b
     ]
 
 
-def test_the_progress_of_a_preview_is_the_number_of_its_resources(tmp_path: Path) -> None:
-    log = tmp_path / "events.jsonl"
-    assert unchanged.looked_at(log) == 0
-    log.write_text("".join(f"{json.dumps(one)}\n" for one in ({"resourcePreEvent": {}}, {"summaryEvent": {}})))
-    assert unchanged.looked_at(log) == 1
-
-
-def test_the_compiled_main_program_is_not_read(workdir: Workdir) -> None:
-    """The language host writes it in the first update."""
-    unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
-    (workdir.root / "__pycache__").mkdir()
-    (workdir.root / "__pycache__" / "__main__.cpython-311.pyc").write_bytes(b"1")
-    assert is_complete(workdir)
-
-
 def test_other_stacks_and_compiled_files_are_not_read(workdir: Workdir) -> None:
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
     (workdir.root / "Pulumi.other.yaml").write_text("config: {}\n")
+    (workdir.root / "__pycache__").mkdir()
+    (workdir.root / "__pycache__" / "__main__.cpython-311.pyc").write_bytes(b"1")  # by the first update
     (workdir.root / "components" / "__pycache__").mkdir()
     (workdir.root / "components" / "__pycache__" / "cluster.pyc").write_bytes(b"1")
     assert is_complete(workdir)

@@ -1,4 +1,4 @@
-"""A pool with capacities in order of preference on the real engine."""
+"""Options that a running stack gets on the real engine: what is made, and that nothing is left to change afterwards."""
 
 from __future__ import annotations
 
@@ -6,6 +6,38 @@ from typing import Any
 
 from localcloud.tests.real_engine.test_changes import UP, changes
 from tests.real_engine.harness import APIS_ON, Rehearsal
+
+KEY = "llmd-gke:imageCache"
+PARTS = {"image-cache", *(f"image-cache-{one}" for one in ("docker-hub", "ghcr", "k8s", "quay"))}
+
+
+def autoscale(config: dict[str, Any]) -> None:
+    model = config["llmd-gke:models"][0]
+    model.pop("replicas", None)
+    model |= {"minReplicas": 1, "maxReplicas": 2}
+
+
+def test_a_running_model_becomes_autoscaled_in_place_and_stays_as_it_is(running: Rehearsal) -> None:
+    running.edit("local", autoscale)
+    steps = changes(running.steps(*UP))
+    assert {name: step for name, step in steps.items() if step not in ("create", "update")} == {}
+    assert steps["qwen-service"] == "update"
+    assert steps["qwen-replicas"] == "create"
+    assert steps["autoscaler-keda"] == "create"
+    assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
+
+
+def test_a_running_stack_gets_an_image_cache_and_loses_it_again_without_a_replacement(running: Rehearsal) -> None:
+    running.edit("local", lambda config: config.update({KEY: {"keepDays": 7}}))
+    steps = changes(running.steps(*UP))
+    assert {name: step for name, step in steps.items() if step not in ("create", "update")} == {}
+    assert {name for name, step in steps.items() if step == "create"} == PARTS
+    assert {"platform-cert-manager", "platform-lws", "qwen-service"} <= steps.keys()
+    assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
+    running.edit("local", lambda config: config.pop(KEY))
+    steps = changes(running.steps(*UP))
+    assert {name for name, step in steps.items() if step == "delete"} == PARTS
+    assert set(steps.values()) == {"update", "delete"}
 
 
 def in_order(config: dict[str, Any]) -> None:

@@ -28,12 +28,6 @@ GATEWAY = {
     "metadata": {"name": "g", "namespace": "edge"},
     "spec": {"gatewayClassName": "gke-l7-gxlb", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
 }
-ROUTE = {
-    "apiVersion": "gateway.networking.k8s.io/v1",
-    "kind": "HTTPRoute",
-    "metadata": {"name": "r", "namespace": "models"},
-    "spec": {"rules": [{"timeouts": {"request": "0s"}}]},
-}
 THING = "kubernetes:example.com/v1:Thing"
 
 
@@ -57,10 +51,6 @@ def cluster(**inputs: object) -> Resource:
     return Resource("gcp:container/cluster:Cluster", "c", {"location": "europe-west4", **inputs})
 
 
-def pool(**inputs: object) -> Resource:
-    return Resource("gcp:container/nodePool:NodePool", "p", dict(inputs))
-
-
 def policy(**spec: object) -> Resource:
     return thing("NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, **spec})
 
@@ -69,15 +59,15 @@ def bundle(**inputs: object) -> Resource:
     return Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", dict(inputs))
 
 
-LATEST = pod(image="vllm/vllm-tpu:latest")
+def held(manifest: object) -> Resource:
+    """An object inside another."""
+    return thing("Object", "kubernetes.crossplane.io/v1", spec={"forProvider": {"manifest": manifest}})
+
+
+def values(**result: object) -> Resource:
+    """A chart with these values."""
+    return release("x", values=result)
+
+
 RESOURCES = "oci://ghcr.io/kserve/charts/kserve-llmisvc-resources"
-
-
-HASHED = {"group": "", "kind": "Service", "name": "qwen-inference-pool-ip-24a13a90"}
-CUT = {"group": "", "kind": "Service", "name": "a-very-long-name-of-a-0123456789abcdef0123456789abcdef"}
-
-
-OLD_POOL = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen-inference-pool"}
-
-
 GATEWAY_TEXT = yaml.safe_dump(GATEWAY)

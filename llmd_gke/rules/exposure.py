@@ -130,10 +130,7 @@ def cluster(node: Input) -> Iterator[Finding]:
     for path in switches:
         if node.get(*path.split(".")).boolean() is True:
             yield _exposed(
-                "anonymous-binding",
-                f"{path} is true: it bypasses the restrictions of RBAC",
-                "false",
-                f"remove {path}",
+                "anonymous-binding", f"{path} is true: it bypasses the restrictions of RBAC", "false", f"remove {path}"
             )
     mode = node.get("anonymousAuthenticationConfig", "mode")
     if mode.text() == "ENABLED":

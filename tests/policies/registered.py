@@ -14,13 +14,7 @@ TPU_POD: dict[str, Any] = {
         "cloud.google.com/gke-tpu-topology": "2x2",
         "cloud.google.com/gke-accelerator-count": "4",
     },
-    "containers": [
-        {
-            "name": "main",
-            "image": "vllm/vllm-tpu:v0.27.0",
-            "resources": {"limits": {"google.com/tpu": 4}},
-        }
-    ],
+    "containers": [{"name": "main", "image": "vllm/vllm-tpu:v0.27.0", "resources": {"limits": {"google.com/tpu": 4}}}],
 }
 GATEWAY = {
     "apiVersion": "gateway.networking.k8s.io/v1",

@@ -54,11 +54,7 @@ def test_charts_that_are_pinned_in_their_address_or_beside_the_program_are_accep
 
 
 WRITTEN = ["--served-model-name", "qwen", "--port", "8000", "--tensor-parallel-size", "4"]
-OWN_RULES = {
-    "--api-key": "plain-secret",
-    "--hf-token": "plain-secret",
-    "--tensor-parallel-size": "tpu-parallelism",
-}
+OWN_RULES = {"--api-key": "plain-secret", "--hf-token": "plain-secret", "--tensor-parallel-size": "tpu-parallelism"}
 
 
 @pytest.mark.parametrize(("name", "argv"), VARIANTS)

@@ -48,8 +48,7 @@ def test_other_peoples_namespaces_are_none_of_our_business(config: Config, accep
 
 
 @pytest.mark.parametrize(
-    ("key", "text"),
-    [("llmd-gk:cluster", "no program reads this namespace"), ("cluster", "this key has no namespace")],
+    ("key", "text"), [("llmd-gk:cluster", "no program reads this namespace"), ("cluster", "this key has no namespace")]
 )
 def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: Refuse, key: str, text: str) -> None:
     config[key] = config.pop("llmd-gke:cluster")

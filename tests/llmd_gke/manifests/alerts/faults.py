@@ -103,10 +103,7 @@ FAULTS: Mapping[str, Fault] = {
         {"EndpointUnreachable": {"check_id": s.CHECK}},
     ),
     "the certificate ends in twenty days": Fault(
-        {s.CERTIFICATE: s.level(22, BEGIN, 20)},
-        BEGIN + 59,
-        BEGIN + 60,
-        {"CertificateExpiring": {"check_id": s.CHECK}},
+        {s.CERTIFICATE: s.level(22, BEGIN, 20)}, BEGIN + 59, BEGIN + 60, {"CertificateExpiring": {"check_id": s.CHECK}}
     ),
     "first tokens take more than five seconds": Fault(
         s.histogram("vllm:time_to_first_token_seconds", s.FIRST_TOKEN, {"5": 0.8, "2.5": 0.5, "1": 0, "0.5": 0}, BEGIN),
@@ -158,12 +155,7 @@ FAULTS: Mapping[str, Fault] = {
         {s.SPOT_USED: s.level(4, BEGIN, 15)},
         BEGIN + 14,
         BEGIN + 15,
-        {
-            "QuotaAlmostUsed": {
-                "quota_metric": "compute.googleapis.com/preemptible_tpu_v6e",
-                "location": "us-east5",
-            }
-        },
+        {"QuotaAlmostUsed": {"quota_metric": "compute.googleapis.com/preemptible_tpu_v6e", "location": "us-east5"}},
     ),
     "somebody changed a resource by hand": Fault(
         {s.DRIFT: f"0x{BEGIN - 1} 3 _x{s.LENGTH}"}, BEGIN - 1, BEGIN + 100, {"ConfigurationDrift": {}}

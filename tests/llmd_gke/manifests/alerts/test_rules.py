@@ -64,11 +64,7 @@ def check(promtool: Path, every: StackSettings, tmp_path: Path) -> Check:
 def _asked(alert: Alert, minute: int, labels: Labels | None) -> dict[str, Any]:
     rule = cast("Any", rules([alert]))["groups"][0]["rules"][0]
     fired = {"exp_labels": {**(labels or {}), **alert.labels}, "exp_annotations": rule["annotations"]}
-    return {
-        "eval_time": f"{minute}m",
-        "alertname": alert.name,
-        "exp_alerts": [] if labels is None else [fired],
-    }
+    return {"eval_time": f"{minute}m", "alertname": alert.name, "exp_alerts": [] if labels is None else [fired]}
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -36,7 +36,7 @@ BY_TYPE: Mapping[str, Duration] = {
 enabled later, its classes took 30 to 45 minutes to appear."""
 
 BY_CHART: Mapping[str, Duration] = {
-    "kserve-runtime-configs": Duration(10, "no pods to wait for: 2 s on the laptop cloud (timeline --measured)"),
+    "kserve-runtime-configs": Duration(10, "no pods to wait for: 2 s on the laptop cloud (timeline --measured)")
 }
 """Seconds until a release of a chart is installed that differs from other releases."""
 

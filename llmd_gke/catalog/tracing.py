@@ -23,10 +23,5 @@ MANAGED_SCOPE = "COLLECTION_AND_INSTRUMENTATION_COMPONENTS"
 MANAGED_SINCE = "1.34.1-gke.2178000"
 
 ARGUMENTS = ("--otlp-traces-endpoint", "--collect-detailed-traces")
-VARIABLES = (
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTEL_TRACES_EXPORTER",
-    "OTEL_TRACES_SAMPLER",
-    "OTEL_TRACES_SAMPLER_ARG",
-)
+VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_EXPORTER", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG")
 """Variables that KServe adds to the server's container, unless it has them already."""

@@ -49,14 +49,8 @@ FIELDS: Mapping[str, Fields] = {
             "sessionAffinity": _plain("cookieTtlSec", "type"),
         },
     },
-    gke.GATEWAY_POLICY.kind: {
-        "targetRef": _TARGET,
-        "default": _plain("allowGlobalAccess", "region", "sslPolicy"),
-    },
-    gke.SESSION_POLICY.kind: {
-        "targetRef": _TARGET,
-        "statefulGeneratedCookie": _plain("cookieTtlSeconds"),
-    },
+    gke.GATEWAY_POLICY.kind: {"targetRef": _TARGET, "default": _plain("allowGlobalAccess", "region", "sslPolicy")},
+    gke.SESSION_POLICY.kind: {"targetRef": _TARGET, "statefulGeneratedCookie": _plain("cookieTtlSeconds")},
     gke.TRAFFIC_POLICY.kind: {
         "targetRefs": _plain("group", "kind", "name"),
         "default": {

@@ -19,9 +19,7 @@ Data = Mapping[str, object]
 
 def to_data(graph: Graph) -> dict[str, object]:
     """A graph as JSON data. Outputs are left out."""
-    return {
-        "nodes": [{**vars(node), "depends_on": sorted(node.depends_on)} for node in graph.nodes.values()],
-    }
+    return {"nodes": [{**vars(node), "depends_on": sorted(node.depends_on)} for node in graph.nodes.values()]}
 
 
 def from_data(data: Data) -> Graph:

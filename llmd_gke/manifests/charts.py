@@ -91,10 +91,7 @@ def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Rel
             "storage": {
                 **_moved("image", "docker.io/kserve/storage-initializer", mirrors),
                 # The default of 1 CPU and 1Gi is too small for downloads of several GB.
-                "resources": {
-                    "requests": {"cpu": "1", "memory": "2Gi"},
-                    "limits": {"cpu": "4", "memory": "16Gi"},
-                },
+                "resources": {"requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"cpu": "4", "memory": "16Gi"}},
             },
             "controller": {
                 "gateway": {

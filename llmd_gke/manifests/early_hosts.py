@@ -64,7 +64,7 @@ def job(pool: AcceleratorPool, model: ModelSettings) -> JsonObject:
                     },
                     **({"imagePullSecrets": pull} if model.private_image else {}),
                     "containers": [container],
-                },
+                }
             },
         },
     }
@@ -79,7 +79,4 @@ def suspended(pool: AcceleratorPool, namespace: str) -> JsonObject:
     """
     name = naming.early_hosts(pool.name)
     annotations: JsonObject = {**SKIP_AWAIT, "pulumi.com/patchForce": "true"}
-    return {
-        "metadata": {"name": name, "namespace": namespace, "annotations": annotations},
-        "spec": {"suspend": True},
-    }
+    return {"metadata": {"name": name, "namespace": namespace, "annotations": annotations}, "spec": {"suspend": True}}

@@ -53,10 +53,7 @@ def in_namespace(name: str) -> JsonObject:
 
 def proxies() -> JsonObject:
     """The front door's Envoys, as a peer in other namespaces."""
-    return {
-        **in_namespace(front_door.PROXIES_NAMESPACE),
-        "podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)},
-    }
+    return {**in_namespace(front_door.PROXIES_NAMESPACE), "podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)}}
 
 
 def default_deny(namespace: str) -> JsonObject:
@@ -75,11 +72,7 @@ def default_deny(namespace: str) -> JsonObject:
     ]
     resolvers: list[Json] = [*in_kube_system, *blocks(NODE_LOCAL_DNS, METADATA)]
     dns: JsonObject = {"to": resolvers, "ports": [*ports(53, protocol="UDP"), *ports(53)]}
-    return policy(
-        "default-deny",
-        namespace,
-        {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [dns]},
-    )
+    return policy("default-deny", namespace, {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [dns]})
 
 
 def identity_server() -> list[Json]:
@@ -110,11 +103,7 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
 
 
 def model_policies(
-    model: ModelSettings,
-    network: NetworkSettings,
-    *,
-    spans_hosts: bool = False,
-    door: FrontDoorSettings | None = None,
+    model: ModelSettings, network: NetworkSettings, *, spans_hosts: bool = False, door: FrontDoorSettings | None = None
 ) -> dict[str, JsonObject]:
     """Policies for one model: ingress and egress of its pods and its endpoint picker.
 

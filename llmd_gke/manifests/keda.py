@@ -26,12 +26,7 @@ ACCESS = "access"
 
 
 def objects(
-    cluster: str,
-    *,
-    network: NetworkSettings | None,
-    private_nodes: bool,
-    chart_folder: str | None,
-    mirrors: Mirrors,
+    cluster: str, *, network: NetworkSettings | None, private_nodes: bool, chart_folder: str | None, mirrors: Mirrors
 ) -> list[Named]:
     """The namespace, closed if ``network`` is given, the chart, and what ScaledObjects refer to."""
     space = Named("namespace", pod_security.namespace(scaling.KEDA_NAMESPACE, "baseline"))
@@ -83,10 +78,7 @@ def network_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[s
     operator: JsonObject = {"matchLabels": {"app": scaling.KEDA_OPERATOR}}
     metrics: JsonObject = {"matchLabels": {"app": scaling.KEDA_METRICS}}
     outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
-    google: list[Json] = [
-        {"to": [{"ipBlock": outside}], "ports": firewall.ports(443)},
-        *firewall.identity_server(),
-    ]
+    google: list[Json] = [{"to": [{"ipBlock": outside}], "ports": firewall.ports(443)}, *firewall.identity_server()]
     return {
         "default-deny": firewall.default_deny(space),
         "allow-control-plane": platform_firewall.control_plane_policy(

@@ -42,11 +42,7 @@ def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[s
     return {
         "apiVersion": GATEWAY_API,
         "kind": "Gateway",
-        "metadata": {
-            "name": naming.GATEWAY_NAME,
-            "namespace": naming.GATEWAY_NAMESPACE,
-            "annotations": annotations,
-        },
+        "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE, "annotations": annotations},
         "spec": {
             "gatewayClassName": gateway_class(settings),
             "addresses": [gateways.DEFAULT.address(address_name)],

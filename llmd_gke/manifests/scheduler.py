@@ -6,12 +6,7 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, scheduling
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import (
-    FrontDoorSettings,
-    ModelSettings,
-    PluginSettings,
-    SchedulerSettings,
-)
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, PluginSettings, SchedulerSettings
 
 LONGEST_WAIT = "60s"
 """How long a request may wait in the picker's queue. Without a limit it waits as long as its client does, also where

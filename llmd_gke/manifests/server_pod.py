@@ -9,12 +9,7 @@ from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import parallelism
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import (
-    AcceleratorPool,
-    FrontDoorSettings,
-    ModelSettings,
-    VariableSettings,
-)
+from llmd_gke.settings import AcceleratorPool, FrontDoorSettings, ModelSettings, VariableSettings
 
 PROBE_SECONDS = 10
 
@@ -133,10 +128,7 @@ def warm_up(model: ModelSettings) -> JsonObject:
         "command": ["python3", "-c", WARM_UP.read_text(encoding="utf-8")],
         "args": [str(kserve.WORKLOAD_PORT), model.served_name, WARM_MARK],
         "readinessProbe": {"exec": {"command": ["test", "-e", WARM_MARK]}, "periodSeconds": 5},
-        "resources": {
-            "requests": {"cpu": "20m", "memory": "64Mi"},
-            "limits": {"memory": "256Mi"},
-        },
+        "resources": {"requests": {"cpu": "20m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
         "volumeMounts": [{"name": "warm-up", "mountPath": WARM_FOLDER}],
         # The image's user is root, and this container needs no privileges.
         "securityContext": {

@@ -25,13 +25,7 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import (
-    AcceleratorPool,
-    EgressSettings,
-    FrontDoorSettings,
-    ModelSettings,
-    TracesSettings,
-)
+from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings, ModelSettings, TracesSettings
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
@@ -86,9 +80,7 @@ def runtime_config(
         },
         "securityContext": security(model),
         "startupProbe": probe(
-            periodSeconds=PROBE_SECONDS,
-            timeoutSeconds=5,
-            failureThreshold=model.startup_budget * 60 // PROBE_SECONDS,
+            periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=model.startup_budget * 60 // PROBE_SECONDS
         ),
         "readinessProbe": probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=2),
         "livenessProbe": probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=10),
@@ -207,10 +199,6 @@ def service(
     return {
         "apiVersion": kserve.API_VERSION,
         "kind": kserve.SERVICE,
-        "metadata": {
-            "name": model.name,
-            "namespace": model.namespace,
-            "annotations": annotations,
-        },
+        "metadata": {"name": model.name, "namespace": model.namespace, "annotations": annotations},
         "spec": spec,
     }

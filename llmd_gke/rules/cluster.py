@@ -29,7 +29,7 @@ def gateway_api(cluster: Input) -> Iterator[Finding]:
     channel = cluster.get("gatewayApiConfig", "channel")
     autopilot = cluster.get("enableAutopilot").boolean() is True
     if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
-        yield _cluster(
+        yield Finding(
             "cluster-gateway-api",
             f"{channel.path} is {channel.text() or 'missing'}: the cluster has no GatewayClasses, and enabling the "
             f"channel later took up to 45 minutes",
@@ -37,23 +37,19 @@ def gateway_api(cluster: Input) -> Iterator[Finding]:
             "set gatewayApiConfig.channel: CHANNEL_STANDARD",
         )
     if cluster.get("addonsConfig", "httpLoadBalancing", "disabled").boolean() is True:
-        yield _cluster(
+        yield Finding(
             "cluster-gateway-api",
             "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on",
             "false",
             "keep HTTP load balancing enabled",
         )
     if cluster.get("networkingMode").text() == "ROUTES":
-        yield _cluster(
+        yield Finding(
             "cluster-gateway-api",
             "networkingMode ROUTES: the Gateway's container-native load balancing needs a VPC-native cluster",
             "VPC_NATIVE",
             "set networkingMode: VPC_NATIVE and ipAllocationPolicy",
         )
-
-
-def _cluster(rule: str, problem: str, allowed: str, fix: str) -> Finding:
-    return Finding(rule, problem, allowed=allowed, fix=fix)
 
 
 def version(cluster: Input, floor: str) -> Iterator[Finding]:
@@ -73,7 +69,7 @@ def dataplane(cluster: Input) -> Iterator[Finding]:
             ("addonsConfig.networkPolicyConfig", addon.boolean() is False),
         ):
             if on:
-                yield _cluster(
+                yield Finding(
                     "cluster-dataplane",
                     f"{path}: Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the add-on together "
                     f"with it",
@@ -83,7 +79,7 @@ def dataplane(cluster: Input) -> Iterator[Finding]:
     for key in ("enableTpu", "tpuConfig"):
         value = cluster.get(key)
         if value.present() and value.value is not False:
-            yield _cluster(
+            yield Finding(
                 "cluster-dataplane",
                 f"{key} belongs to the retired TPU Node product, not to TPU node pools",
                 "no such setting",
@@ -98,7 +94,7 @@ def workload_identity(cluster: Input) -> Iterator[Finding]:
         return
     pool = identity.get("workloadPool")
     if pool.value is None or (pool.text() is not None and not WORKLOAD_POOL.fullmatch(pool.text() or "")):
-        yield _cluster(
+        yield Finding(
             "workload-identity",
             f"{pool.path} {'is missing' if pool.value is None else 'is empty'}: every pod would act with its "
             f"node's identity, which may read the project's buckets",
@@ -112,7 +108,7 @@ def ai_zones(node_locations: Input, location: Input) -> Iterator[Finding]:
     for node in (location, *node_locations.each()):
         zone = node.text()
         if zone is not None and zones.is_ai_zone(zone):
-            yield _cluster(
+            yield Finding(
                 "ai-zone",
                 f"{node.path} {zone} is an AI zone: it offers TPU hosts, but no control planes and no "
                 f"general-purpose nodes",
@@ -127,17 +123,17 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
         return
     role = subnet.get("role")
     if role.value is None or role.text() not in (None, "ACTIVE"):
-        yield _cluster("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
+        yield Finding("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
     for field in ("logConfig", "secondaryIpRanges"):
         if subnet.get(field).present():
-            yield _cluster("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
+            yield Finding("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
     cidr = subnet.get("ipCidrRange").text()
     try:
         prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0
     except ValueError:
         return
     if prefix > SMALLEST_PROXY_PREFIX:
-        yield _cluster(
+        yield Finding(
             "proxy-subnet", f"ipCidrRange {cidr} is too small", f"/{SMALLEST_PROXY_PREFIX} or larger", "use a /23"
         )
 
@@ -147,14 +143,14 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
     network = names.range_of(cidr)
     prefix = network.prefixlen if network else SMALLEST_PROXY_PREFIX
     if prefix > SMALLEST_PROXY_PREFIX:
-        yield _cluster(
+        yield Finding(
             "proxy-subnet",
             f"{cidr} is too small for the region's Envoys",
             f"/{SMALLEST_PROXY_PREFIX} or larger",
             "use a /23",
         )
     if prefix < WIDEST_PROXY_PREFIX:
-        yield _cluster(
+        yield Finding(
             "proxy-subnet",
             f"{cidr} is too large for a proxy-only subnet: every address in it could reach the port of the model "
             f"servers",
@@ -185,7 +181,7 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
             f"Cloud, including other customers' machines"
         )
     for problem in problems:
-        yield _cluster(
+        yield Finding(
             "production-control-plane",
             problem,
             f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or the DNS endpoint, "
@@ -195,7 +191,7 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
     by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").boolean() is not False
     private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").boolean() is True
     if by_ip and not private and networks.value is None and not cluster.notes.unknown:
-        yield _cluster(
+        yield Finding(
             "production-control-plane",
             "masterAuthorizedNetworksConfig is missing: the IP endpoint is open to the whole Internet",
             "authorized networks, a private endpoint, or only the DNS endpoint",
@@ -206,7 +202,7 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
 def private_nodes(cluster: Input) -> Iterator[Finding]:
     """Nodes have no public addresses."""
     if cluster.get("privateClusterConfig", "enablePrivateNodes").boolean() is not True and not cluster.notes.unknown:
-        yield _cluster(
+        yield Finding(
             "production-private-nodes",
             "privateClusterConfig.enablePrivateNodes is not true: nodes get public IP addresses",
             "true",
@@ -217,7 +213,7 @@ def private_nodes(cluster: Input) -> Iterator[Finding]:
 def private_pool(pool: Input) -> Iterator[Finding]:
     """Nodes of a pool have no public addresses. The default is the cluster's setting."""
     if pool.get("networkConfig", "enablePrivateNodes").boolean() is False:
-        yield _cluster(
+        yield Finding(
             "production-private-nodes",
             "networkConfig.enablePrivateNodes of the pool is false: its nodes get public IP addresses, whatever "
             "the cluster's setting is",
@@ -229,7 +225,7 @@ def private_pool(pool: Input) -> Iterator[Finding]:
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
     """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
     if accelerators.family_of(machine_type) is not None:
-        yield _cluster(
+        yield Finding(
             "system-pool",
             f"{machine_type} is a TPU host: GKE's system pods, controllers and endpoint pickers cannot run there",
             "a machine type without TPU",
@@ -247,7 +243,7 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     hyperdisk = disk_type.startswith("hyperdisk")
     if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
         suitable = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
-        yield _cluster(
+        yield Finding(
             "system-pool",
             f"disk type {disk_type} cannot be attached to {machine_type}",
             suitable,
@@ -258,7 +254,7 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
 def deletion_protection(cluster: Input) -> Iterator[Finding]:
     """The provider rejects the deletion of the cluster. The default is true."""
     if cluster.get("deletionProtection").boolean() is False:
-        yield _cluster(
+        yield Finding(
             "production-protect",
             "deletionProtection is false",
             "true",

@@ -58,21 +58,21 @@ def service(node: Input, *, partial: bool = False) -> Iterator[Finding]:
     unchanged = partial and spec.get("type").value is None
     opened = unchanged and ((ranges and not limited) or ((by_class or written) and not internal))
     if opened or (kind == "LoadBalancer" and not internal and not limited):
-        yield _exposed(
+        yield Finding(
             "public-service",
             "a Service of type LoadBalancer gets a public address, which bypasses the Gateway, its TLS and its routes",
             "ClusterIP, an internal load balancer, or loadBalancerSourceRanges limited to your clients",
             f"serve it through the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
         )
     if kind == "NodePort":
-        yield _exposed(
+        yield Finding(
             "public-service",
             "spec.type NodePort opens a port on every node",
             "ClusterIP",
             "serve it through the Gateway",
         )
     if list(spec.get("externalIPs").each()):
-        yield _exposed(
+        yield Finding(
             "public-service",
             "spec.externalIPs: whoever creates the Service can intercept traffic to any address (CVE-2020-8554)",
             "no externalIPs",
@@ -85,7 +85,7 @@ def ingress(node: Input) -> Iterator[Finding]:
     annotation = node.get("metadata", "annotations", INGRESS_ANNOTATION)
     name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # in GKE's order
     if name.text() != INTERNAL_INGRESS and not isinstance(name.value, Unknown):
-        yield _exposed(
+        yield Finding(
             "ingress",
             "an Ingress creates a public load balancer of its own, which bypasses the Gateway",
             f"an HTTPRoute attached to the Gateway, or ingressClassName {INTERNAL_INGRESS}",
@@ -97,7 +97,7 @@ def open_role(node: Input) -> Iterator[Finding]:
     """No rules are added to a role that the API server itself binds to everyone."""
     name = node.get("metadata", "name").text()
     if name in OPEN_ROLES and (list(node.get("rules").each()) or node.get("aggregationRule").value is not None):
-        yield _exposed(
+        yield Finding(
             "anonymous-binding",
             f"ClusterRole {name} is bound to everyone by the API server: everyone gets what it allows",
             "roles with other names, bound to specific users, groups or service accounts",
@@ -111,7 +111,7 @@ def binding(node: Input) -> Iterator[Finding]:
         name = subject.get("name").text() or ""
         who = OPEN_SUBJECTS.get(name)
         if who:
-            yield _exposed(
+            yield Finding(
                 "anonymous-binding",
                 f"{subject.path} is {name}, which means {who}",
                 "named users, groups and service accounts",
@@ -129,15 +129,12 @@ def cluster(node: Input) -> Iterator[Finding]:
     )
     for path in switches:
         if node.get(*path.split(".")).boolean() is True:
-            yield _exposed(
-                "anonymous-binding",
-                f"{path} is true: it bypasses the restrictions of RBAC",
-                "false",
-                f"remove {path}",
+            yield Finding(
+                "anonymous-binding", f"{path} is true: it bypasses the restrictions of RBAC", "false", f"remove {path}"
             )
     mode = node.get("anonymousAuthenticationConfig", "mode")
     if mode.text() == "ENABLED":
-        yield _exposed(
+        yield Finding(
             "anonymous-binding", f"{mode.path} is ENABLED: requests need no identity", "LIMITED", "set it to LIMITED"
         )
 
@@ -192,7 +189,7 @@ def _context(context: Input) -> Iterator[Finding]:
 
 def _host(problem: str, fix: str) -> Finding:
     allowed = "pods without access to their node"
-    return _exposed("privileged-pod", f"{problem}: whoever compromises the pod controls its node", allowed, fix)
+    return Finding("privileged-pod", f"{problem}: whoever compromises the pod controls its node", allowed, fix)
 
 
 def volume(node: Input) -> Iterator[Finding]:
@@ -214,7 +211,7 @@ def tokens(spec: Input) -> Iterator[Finding]:
         words = [word for key in ("command", "args") for word in container.get(key).each()]
         for text in (*words, *(variable.get("value") for variable in container.get("env").each())):
             if isinstance(text.value, str) and secret_texts.has_shape(text.value):
-                yield _exposed(
+                yield Finding(
                     "plain-token",
                     f"{text.path} looks like a token or a password: the pod and the stack's state show it",
                     "valueFrom.secretKeyRef",
@@ -257,16 +254,12 @@ def _is_secret(name: str, value: Value) -> bool:
 
 def plain(problem: str) -> Finding:
     """A finding about a secret in plain text."""
-    return _exposed(
+    return Finding(
         "plain-secret-value",
         problem,
         "a Kubernetes Secret whose values come from pulumi.Config().require_secret or pulumi.Output.secret",
         "mark the value as secret, and store it in a Secret",
     )
-
-
-def _exposed(rule: str, problem: str, allowed: str, fix: str) -> Finding:
-    return Finding(rule, problem, allowed=allowed, fix=fix)
 
 
 def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:

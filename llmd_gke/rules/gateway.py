@@ -216,11 +216,7 @@ def unclaimed_gateway_features(spec: Input) -> Iterator[Finding]:
 
 
 def _unclaimed(path: str, feature: str, fix: str) -> Finding:
-    return Finding(
-        "gateway-unclaimed-features",
-        f"{path}: GKE lists {feature} as not supported",
-        fix=fix,
-    )
+    return Finding("gateway-unclaimed-features", f"{path}: GKE lists {feature} as not supported", fix=fix)
 
 
 def targets(node: Input) -> Iterator[Input]:

@@ -15,6 +15,7 @@ from llmd_gke.rules.inputs import Input
 
 DEFAULT_ACCOUNT = re.compile(r"|default|[0-9]+-compute@developer\.gserviceaccount\.com")
 """The default service account of Compute Engine, in each way to write it."""
+NODE_ACCOUNT = "a service account with roles/container.defaultNodeServiceAccount"
 
 
 def accelerator(pool: Input) -> Accelerator | None:
@@ -34,38 +35,37 @@ def node_hardening(pool: Input) -> Iterator[Finding]:
             continue
         if node.value is None or isinstance(node.value, bool | str):
             yield _hard(f"{node.path}: {problem}", str(value), f"set it to {value}")
-    account = config.get("serviceAccount")
+    yield from _default_account(config.get("serviceAccount"), "nodes")
+    yield from _open_port(config.get("kubeletConfig", "insecureKubeletReadonlyPortEnabled"))
+
+
+def _default_account(account: Input, nodes: str) -> Iterator[Finding]:
     if account.value is None or (isinstance(account.value, str) and DEFAULT_ACCOUNT.fullmatch(account.value)):
         yield _hard(
-            f"{account.path} is not set: nodes run as the project's default service account, which often has the "
+            f"{account.path} is not set: {nodes} run as the project's default service account, which often has the "
             "role Editor",
-            "a service account with roles/container.defaultNodeServiceAccount",
+            NODE_ACCOUNT,
             "create a service account for nodes",
         )
-    readonly = config.get("kubeletConfig", "insecureKubeletReadonlyPortEnabled")
-    if (readonly.text() or "").upper() == "TRUE":
+
+
+def _open_port(port: Input) -> Iterator[Finding]:
+    if (port.text() or "").upper() == "TRUE":
         yield _hard(
-            f"{readonly.path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
+            f"{port.path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
         )
 
 
 def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     """The cluster's settings for nodes that GKE creates itself: by auto-provisioning, or as defaults of all pools."""
-    ports = (
-        "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled",
-        "nodePoolAutoConfig.nodeKubeletConfig.insecureKubeletReadonlyPortEnabled",
-    )
-    for path in ports:
-        if (cluster.get(*path.split(".")).text() or "").upper() == "TRUE":
-            yield _hard(
-                f"{path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
-            )
+    for above in (("nodePoolDefaults", "nodeConfigDefaults"), ("nodePoolAutoConfig", "nodeKubeletConfig")):
+        yield from _open_port(cluster.get(*above, "insecureKubeletReadonlyPortEnabled"))
     account = cluster.get("nodeConfig", "serviceAccount")
     if cluster.get("removeDefaultNodePool").boolean() is True and account.value in (None, "", "default"):
         yield _hard(
             f"{account.path} is not set: the default node pool, which GKE creates before it is removed, runs as the "
             "project's default service account, and the cluster fails where that is deleted",
-            "a service account with roles/container.defaultNodeServiceAccount",
+            NODE_ACCOUNT,
             "set the one of the node pools",
         )
     scaling = cluster.get("clusterAutoscaling")
@@ -75,14 +75,8 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     boot = defaults.get("shieldedInstanceConfig", "enableSecureBoot")
     if boot.value is None or boot.boolean() is False:
         yield _hard(f"{boot.path}: secure boot of auto-provisioned nodes is off", "True", "set it to True")
-    account = defaults.get("serviceAccount")
-    if account.value is None or DEFAULT_ACCOUNT.fullmatch(account.text() or "."):
-        yield _hard(
-            f"{account.path} is not set: auto-provisioned nodes run as the project's default service account, "
-            "which often has the role Editor",
-            "a service account with roles/container.defaultNodeServiceAccount",
-            "create a service account for nodes",
-        )
+    defaults.get("serviceAccount").text()  # notes what is not known yet
+    yield from _default_account(defaults.get("serviceAccount"), "auto-provisioned nodes")
 
 
 def _hard(problem: str, allowed: str, fix: str) -> Finding:

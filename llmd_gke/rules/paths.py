@@ -28,11 +28,7 @@ def path(value: str) -> Iterator[Finding]:
             fix="for example /v1/score",
         )
     elif (outer := _below(value, endpoints.SERVED)) is not None:
-        yield Finding(
-            "route-path",
-            f"{outer} and everything below it is already routed",
-            fix="remove it",
-        )
+        yield Finding("route-path", f"{outer} and everything below it is already routed", fix="remove it")
     elif (inner := [endpoint for endpoint in endpoints.INTERNAL if _covers(value, endpoint)]) != []:
         yield Finding(
             "route-path-internal",

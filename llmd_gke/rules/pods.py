@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from llmd_gke.catalog import accelerators, versions
+from llmd_gke.catalog import accelerators, kserve, versions
 from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import environment, models, secret_texts, vllm_arguments, vllm_parser
 from llmd_gke.rules.finding import Finding
@@ -24,6 +24,11 @@ SCRIPT = re.compile(r"-[a-z]*c")
 """The argument of a shell before its script."""
 
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
+ACTIONS = (
+    *((f"{name}Probe",) for name in ("startup", "readiness", "liveness")),
+    *(("lifecycle", name) for name in ("postStart", "preStop")),
+)
+"""Fields of a container with a command or a request that the kubelet makes."""
 
 PICKER_FLOORS: Mapping[str, str] = {
     "llm-d-inference-scheduler": "0.7.0",
@@ -35,25 +40,24 @@ PICKER_FLOORS: Mapping[str, str] = {
 
 def pod_specs(kind: str, spec: Input) -> Iterator[Input]:
     """The model pods in the ``spec`` of a KServe object, a workload or a pod; ``pods_within`` has the rest."""
-    if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
-        for section in (spec, spec.get("prefill")):
-            yield from (section.get(key) for key in ("template", "worker") if section.get(key).value is not None)
-    elif kind == "Pod":
-        yield spec
-    elif kind == "LeaderWorkerSet":
-        both = spec.get("leaderWorkerTemplate")
-        yield from (both.get(key, "spec") for key in ("leaderTemplate", "workerTemplate") if both.get(key).value)
-    else:
-        yield spec.get("template", "spec")
+    yield from (pod for group in _groups(kind, spec) for pod in group)
 
 
 def serving_pods(kind: str, spec: Input) -> Iterator[Input]:
     """As :func:`pod_specs`, without the workers of a leader, which serve no requests."""
-    if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
+    yield from (group[0] for group in _groups(kind, spec) if group)
+
+
+def _groups(kind: str, spec: Input) -> Iterator[list[Input]]:
+    """Pods that answer as one: a leader, and its workers behind it."""
+    if kind in (kserve.SERVICE, kserve.CONFIG):
         for section in (spec, spec.get("prefill")):
-            yield from [section.get(key) for key in ("template", "worker") if section.get(key).value is not None][:1]
+            yield [section.get(key) for key in ("template", "worker") if section.get(key).value is not None]
+    elif kind == "LeaderWorkerSet":
+        both = spec.get("leaderWorkerTemplate")
+        yield [both.get(key, "spec") for key in ("leaderTemplate", "workerTemplate") if both.get(key).value]
     else:
-        yield from list(pod_specs(kind, spec))[:1]
+        yield [spec if kind == "Pod" else spec.get("template", "spec")]
 
 
 def chips(container: Input) -> int | None:
@@ -144,17 +148,14 @@ def _holds_secret(text: str) -> bool:
 
 def _secrets_in_scripts(container: Input, fix: str) -> Iterator[Finding]:
     scripts = [container.get(key) for key in ("command", "args")]
-    hooks = [container.get("lifecycle", key, "exec", "command") for key in ("postStart", "preStop")]
-    probes = [container.get(f"{key}Probe", "exec", "command") for key in ("startup", "readiness", "liveness")]
-    for node in (*scripts, *hooks, *probes):
+    for node in (*scripts, *(container.get(*action, "exec", "command") for action in ACTIONS)):
         for word in node.each():
             text = word.text() or ""
             for name in secret_texts.assigned(text):
                 yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
             if secret_texts.has_shape(text) or any(secret_texts.configured(text)):
                 yield Finding("plain-secret", f"{word.path} contains a token or a password", fix=fix)
-    asked = [container.get(f"{key}Probe", "httpGet") for key in ("startup", "readiness", "liveness")]
-    asked += [container.get("lifecycle", key, "httpGet") for key in ("postStart", "preStop")]
+    asked = [container.get(*action, "httpGet") for action in ACTIONS]
     for path in (request.get("path") for request in asked):
         if _holds_secret(path.text() or ""):
             yield Finding("plain-secret", f"{path.path} contains a token or a password", fix=fix)
@@ -170,12 +171,13 @@ LOCAL_FILES = "--allowed-local-media-path"
 def open_servers(pod: Input) -> Iterator[Finding]:
     """No environment variable and no argument gives clients more than inference."""
     for container in containers(pod):
-        for variable in container.get("env").each():
-            name = variable.get("name").text() or ""
-            if variable.get("value").text() in ("", "0", "false", "False"):
-                continue
-            for finding in environment.opens_the_server(name):
-                yield replace(finding, problem=f"{variable.path}: {finding.problem}")
+        words = (word.partition("=") for word in arguments(container))
+        pairs = [
+            (one.path, one.get("name").text() or "", one.get("value").text()) for one in container.get("env").each()
+        ]
+        for path, name, value in (*pairs, *((container.path, key, text) for key, given, text in words if given)):
+            for finding in environment.opens_the_server(name) if value not in ("", "0", "false", "False") else ():
+                yield replace(finding, problem=f"{path}: {finding.problem}")
         for argument in vllm_arguments.read(arguments(container)):
             if argument.name == LOCAL_FILES and argument.value not in ("", '""', "''"):
                 yield Finding(
@@ -183,11 +185,6 @@ def open_servers(pod: Input) -> Iterator[Finding]:
                     f"{container.path}: {LOCAL_FILES} lets clients read files of the server by file:// addresses",
                     fix=f"remove {LOCAL_FILES}",
                 )
-        for word in arguments(container):
-            name, given, value = word.partition("=")
-            if given and value not in ("", "0", "false", "False"):
-                for finding in environment.opens_the_server(name):
-                    yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
 
 CAPABILITIES = frozenset(
@@ -242,7 +239,7 @@ def endpoint_picker(pod: Input, floors: Mapping[str, str]) -> Iterator[Finding]:
     """An endpoint picker is new enough to use TLS with GKE's Gateway, and has TLS enabled."""
     for container in containers(pod):
         image = container.get("image").text() or ""
-        name, _, tag = image.split("@")[0].partition(":") if "/" not in image else _split(image)
+        name, _, tag = _split(image)
         floor = next((version for end, version in floors.items() if name.endswith(end)), None)
         current, least = version_of(tag), version_of(floor or "")
         if floor and current and least and current < least:

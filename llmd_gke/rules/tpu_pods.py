@@ -92,10 +92,7 @@ def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
 
 
 def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
-    topology, count = (
-        selector.get(TPU.topology_label).text(),
-        selector.get(TPU.count_label).integer(),
-    )
+    topology, count = (selector.get(TPU.topology_label).text(), selector.get(TPU.count_label).integer())
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
         yield _pod(

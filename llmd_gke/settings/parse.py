@@ -17,13 +17,7 @@ from llmd_gke.settings.errors import SettingsError, below, from_pydantic, key_of
 from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.partial_check import findings_in_valid_rest
 from llmd_gke.settings.plain import Unreadable, plain, unfit
-from llmd_gke.settings.secret_keys import (
-    NAMESPACE,
-    SECRETS,
-    caller_keys,
-    holds_stand_ins,
-    is_secret_key,
-)
+from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS, caller_keys, holds_stand_ins, is_secret_key
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.stack_secrets import missing_secrets
 from llmd_gke.settings.validation import SettingFinding, front_door

@@ -72,8 +72,7 @@ def backend_of(reference: Input, route: Subject) -> BackendReference | None:
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:
         return None
-    own_namespace = reference.get("namespace")
-    namespace = route.namespace if own_namespace.value is None else _text(own_namespace)
+    namespace = route.namespace_of(reference)
     return BackendReference(kind, namespace, name) if namespace else None
 
 

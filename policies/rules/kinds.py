@@ -50,10 +50,7 @@ ADMIN_POLICIES = tuple(
     Kind("policy.networking.k8s.io", name)
     for name in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy")
 )
-LISTENER_SETS = (
-    Kind("gateway.networking.k8s.io", "ListenerSet"),
-    Kind("gateway.networking.x-k8s.io", "XListenerSet"),
-)
+LISTENER_SETS = (Kind("gateway.networking.k8s.io", "ListenerSet"), Kind("gateway.networking.x-k8s.io", "XListenerSet"))
 FQDN_POLICY = Kind("networking.gke.io", "FQDNNetworkPolicy")
 COMPUTE_CLASS = Kind(compute_class.GROUP, compute_class.KIND)
 AI_ROUTE = Kind(front_door.AI_GROUP, "AIGatewayRoute")

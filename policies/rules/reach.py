@@ -11,45 +11,26 @@ from llmd_gke.catalog import front_door as facts
 from llmd_gke.catalog import kserve
 from llmd_gke.rules import front_door, gateway, open_gateway, pods, routes
 from llmd_gke.rules.inputs import Input
+from policies.rules import kinds
 from policies.rules.backends import BackendReference, backend_of
 from policies.rules.inference_pools.pools import labels_of, matches, selector, serves
-from policies.rules.kinds import (
-    AI_BACKEND,
-    AI_ROUTE,
-    BACKEND,
-    DEPLOYMENT,
-    ENVOY_PROXY,
-    GATEWAY,
-    GATEWAY_CLASS,
-    HTTP_ROUTE,
-    LISTENER_SETS,
-    LLM_SERVICE,
-    LLM_SERVICE_CONFIG,
-    OTHER_ROUTES,
-    POD,
-    POOL,
-    SECURITY_POLICY,
-    SERVICE,
-    STATEFUL_SET,
-    WORKER_SET,
-)
 from policies.rules.rule import Program, Subject
 
 Name = tuple[str, str]
 """Namespace and name of an object."""
 
-SERVERS = (LLM_SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET, POD)
+SERVERS = (kinds.LLM_SERVICE, kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.WORKER_SET, kinds.POD)
 KINDS = (
-    AI_ROUTE,
-    HTTP_ROUTE,
-    *OTHER_ROUTES,
-    LLM_SERVICE_CONFIG,
-    *LISTENER_SETS,
+    kinds.AI_ROUTE,
+    kinds.HTTP_ROUTE,
+    *kinds.OTHER_ROUTES,
+    kinds.LLM_SERVICE_CONFIG,
+    *kinds.LISTENER_SETS,
     *SERVERS,
-    POOL,
-    SERVICE,
-    BACKEND,
-    AI_BACKEND,
+    kinds.POOL,
+    kinds.SERVICE,
+    kinds.BACKEND,
+    kinds.AI_BACKEND,
 )
 """The kinds of objects that a way consists of."""
 GENERATED = re.compile(r".+-ips?-(?=[a-f]*\d)[0-9a-f]{4,}|.+-(kserve|workload).*-?[0-9a-f]{32}.*")
@@ -86,19 +67,19 @@ class Reach:
     @cached_property
     def has_door(self) -> bool:
         """Whether the program has a front door."""
-        return any(self.program.of(AI_ROUTE))
+        return any(self.program.of(kinds.AI_ROUTE))
 
     @cached_property
     def doors(self) -> frozenset[Name]:
         """The Gateways of the front door."""
-        return frozenset(door for route in self.program.of(AI_ROUTE) for door in self.parents(route) if door)
+        return frozenset(door for route in self.program.of(kinds.AI_ROUTE) for door in self.parents(route) if door)
 
     @cached_property
     def asking(self) -> frozenset[tuple[str, Name]]:
         """Kind and name of everything for which a SecurityPolicy of Envoy Gateway asks who calls."""
         return frozenset(
             (kind, name)
-            for policy in self.program.of(SECURITY_POLICY)
+            for policy in self.program.of(kinds.SECURITY_POLICY)
             if open_gateway.asks_who_calls(policy.spec)
             for kind, name, section in self.targets(policy)
             if not section
@@ -125,7 +106,7 @@ class Reach:
         for chosen in policy.spec.get("targetSelectors").each():
             wanted = chosen.get("matchLabels")
             expressions = list(chosen.get("matchExpressions").each())
-            for subject in self.program.of(GATEWAY, HTTP_ROUTE, *OTHER_ROUTES):
+            for subject in self.program.of(kinds.GATEWAY, kinds.HTTP_ROUTE, *kinds.OTHER_ROUTES):
                 named = chosen.get("kind").text() == subject.kind.name and subject.namespace == namespace
                 labels = labels_of(subject.node.get("metadata", "labels"))
                 if named and not expressions and labels_of(wanted).items() <= labels.items() and subject.identity:
@@ -133,7 +114,7 @@ class Reach:
 
     def ways(self) -> Iterator[Way]:
         """Every reference of a route to model servers, or to a front door that does not ask who calls."""
-        for route in self.program.of(AI_ROUTE, HTTP_ROUTE, *OTHER_ROUTES, LLM_SERVICE):
+        for route in self.program.of(kinds.AI_ROUTE, kinds.HTTP_ROUTE, *kinds.OTHER_ROUTES, kinds.LLM_SERVICE):
             kept = self.has_door and front_door.is_kept(route.node)
             specs = list(self._specs(route))
             parents = frozenset(parent for spec in (route.spec, *specs) for parent in self.parents(route, spec))
@@ -150,7 +131,12 @@ class Reach:
                     elif self.has_door and not self.doors_ask and self._may_be_door(backend):
                         yield Way(route, reference, parents, answering, kept, leads_to_servers=False)
             made = route.spec.get("router", "route")
-            if route.kind == LLM_SERVICE and made.present() and not specs and not list(made.get("http", "refs").each()):
+            if (
+                route.kind == kinds.LLM_SERVICE
+                and made.present()
+                and not specs
+                and not list(made.get("http", "refs").each())
+            ):
                 pool = BackendReference("InferencePool", route.namespace or "", f"{route.name}{kserve.POOL_SUFFIX}")
                 yield Way(route, made, parents, frozenset({pool}), kept)
 
@@ -159,13 +145,15 @@ class Reach:
         if not kind.endswith("Route"):
             return False
         named = [
-            one for one in self.program.of(HTTP_ROUTE, *OTHER_ROUTES) if one.kind.name == kind and one.identity == name
+            one
+            for one in self.program.of(kinds.HTTP_ROUTE, *kinds.OTHER_ROUTES)
+            if one.kind.name == kind and one.identity == name
         ]
         return not named or any(not self.doors.isdisjoint(self.parents(route)) for route in named)
 
     def _specs(self, route: Subject) -> Iterator[Input]:
         """The route, or for a service its inline ones, also those of its configurations."""
-        if route.kind != LLM_SERVICE:
+        if route.kind != kinds.LLM_SERVICE:
             yield route.spec
             return
         yield from (spec for one in self._with_configs(route) if (spec := routes.inline_route(one)).value is not None)
@@ -173,7 +161,7 @@ class Reach:
     def _with_configs(self, service: Subject) -> Iterator[Input]:
         yield service.spec
         names = {ref.get("name").text() for ref in service.spec.get("baseRefs").each()}
-        for config in self.program.of(LLM_SERVICE_CONFIG):
+        for config in self.program.of(kinds.LLM_SERVICE_CONFIG):
             if config.name in names:
                 yield config.spec
 
@@ -181,38 +169,36 @@ class Reach:
         """The Gateways of a route, or of its ``spec`` inside a service; ``None`` for listeners of other programs."""
         spec = route.spec if spec is None else spec
         written = [*spec.get("parentRefs").each()]
-        if route.kind == AI_ROUTE:
+        if route.kind == kinds.AI_ROUTE:
             written += front_door.targets(spec)
-        if route.kind == LLM_SERVICE and spec.path == "spec":
+        if route.kind == kinds.LLM_SERVICE and spec.path == "spec":
             written = [ref for one in self._with_configs(route) for ref in one.get("router", "gateway", "refs").each()]
         for parent in written:
             kind = parent.get("kind").text() or "Gateway"
-            own = parent.get("namespace")
-            namespace, name = route.namespace if own.value is None else own.text(), parent.get("name").text()
+            namespace, name = route.namespace_of(parent), parent.get("name").text()
             if namespace is None or name is None or kind not in ("Gateway", "ListenerSet", "XListenerSet"):
                 continue
             yield (namespace, name) if kind == "Gateway" else self._owner((namespace, name))
 
     def _owner(self, listeners: Name) -> Name | None:
-        for more in self.program.of(*LISTENER_SETS):
+        for more in self.program.of(*kinds.LISTENER_SETS):
             if more.identity == listeners:
                 parent = more.spec.get("parentRef")
-                own, name = parent.get("namespace"), parent.get("name").text()
-                namespace = more.namespace if own.value is None else own.text()
+                namespace, name = more.namespace_of(parent), parent.get("name").text()
                 return (namespace, name) if namespace and name else None
         return None
 
     def _backend(self, reference: Input, route: Subject) -> BackendReference | None:
         """The backend behind a reference, through the Backends of Envoy Gateway."""
-        default = "AIServiceBackend" if route.kind == AI_ROUTE else "Service"
+        default = "AIServiceBackend" if route.kind == kinds.AI_ROUTE else "Service"
         kind = default if reference.get("kind").value is None else reference.get("kind").text()
         if kind in (None, "Service", "InferencePool"):
             return backend_of(reference, route)
-        for one in self.program.of(BACKEND, AI_BACKEND):
+        for one in self.program.of(kinds.BACKEND, kinds.AI_BACKEND):
             named = one.name == reference.get("name").text() and one.namespace == route.namespace
             if one.kind.name != kind or not named:
                 continue
-            if one.kind == AI_BACKEND and route.kind != AI_BACKEND:
+            if one.kind == kinds.AI_BACKEND and route.kind != kinds.AI_BACKEND:
                 return self._backend(one.spec.get("backendRef"), one)
             for endpoint in one.spec.get("endpoints").each():
                 if (service := _service_at(endpoint.get("fqdn", "hostname").text() or "")) is not None:
@@ -244,7 +230,7 @@ class Reach:
             return True
         if selected.get(kserve.PART_OF) == kserve.PART and component in ("", kserve.LEADER):
             return True
-        pools = (selector(pool) for pool in self.program.of(POOL) if pool.namespace == namespace)
+        pools = (selector(pool) for pool in self.program.of(kinds.POOL) if pool.namespace == namespace)
         if any(pool and pool.items() <= selected.items() for pool in pools):
             return True
         return any(matches(selected, labels) for where, labels in self._servers if where == namespace)
@@ -257,15 +243,15 @@ class Reach:
             if (served := serves(subject)) is not None:
                 found.append((subject.namespace, served[0]))
                 continue
-            template = subject.node if subject.kind == POD else subject.spec.get("template")
+            template = subject.node if subject.kind == kinds.POD else subject.spec.get("template")
             pod = template.get("spec")
-            if subject.kind != LLM_SERVICE and (pods.accelerator(pod) is not None or _runs_server(pod)):
+            if subject.kind != kinds.LLM_SERVICE and (pods.accelerator(pod) is not None or _runs_server(pod)):
                 found.append((subject.namespace, labels_of(template.get("metadata", "labels"))))
         return found
 
     @cached_property
     def _services(self) -> dict[Name, Subject]:
-        services = self.program.of(SERVICE)
+        services = self.program.of(kinds.SERVICE)
         return {one.identity: one for one in services if one.identity is not None and not one.partial}
 
     def faces_the_internet(self, gate: Subject) -> bool:
@@ -273,7 +259,7 @@ class Reach:
         if open_gateway.faces_the_internet(gate.node):
             return True
         classes = [
-            one for one in self.program.of(GATEWAY_CLASS) if one.name == gate.spec.get("gatewayClassName").text()
+            one for one in self.program.of(kinds.GATEWAY_CLASS) if one.name == gate.spec.get("gatewayClassName").text()
         ]
         if not any(one.spec.get("controllerName").text() == facts.CONTROLLER_NAME for one in classes):
             return False
@@ -283,7 +269,7 @@ class Reach:
             return True
         return any(
             any(front_door.public_proxies(proxy.spec))
-            for proxy in self.program.of(ENVOY_PROXY)
+            for proxy in self.program.of(kinds.ENVOY_PROXY)
             if proxy.name == used.get("name").text()
         )
 

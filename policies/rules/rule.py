@@ -137,6 +137,11 @@ class Subject:
             return None
         return namespace, self.name
 
+    def namespace_of(self, reference: Input) -> str | None:
+        """The namespace that a reference means; ``None`` where it is not known yet, which is noted."""
+        written = reference.get("namespace")
+        return self.namespace if written.value is None else written.text()
+
     @cached_property
     def has_pods(self) -> bool:
         """Whether the object contains a pod template, by its shape. Many rules ask, and the search takes long."""
@@ -238,10 +243,19 @@ class Rule:
         return ParameterValues(values, stack)
 
 
-def on_inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterable[Finding]]:
-    """Turns a check of a resource's inputs into a rule's ``check``."""
+Check: TypeAlias = Callable[[Subject, ParameterValues], Iterable[Finding]]
 
-    def run(subject: Subject, _settings: ParameterValues) -> Iterable[Finding]:
-        return check(subject.node)
 
-    return run
+def on_inputs(check: Callable[[Input], Iterable[Finding]], *, whole: bool = False) -> Check:
+    """Turns a check of a resource's inputs into a rule's ``check``. ``whole``: patches are not judged."""
+    return lambda subject, _settings: () if whole and subject.partial else check(subject.node)
+
+
+def on_spec(check: Callable[[Input], Iterable[Finding]], *, whole: bool = False) -> Check:
+    """Turns a check of ``spec`` into a rule's ``check``. ``whole``: patches are not judged."""
+    return on_inputs(lambda node: check(node.get("spec")), whole=whole)
+
+
+def by_kind(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) -> Check:
+    """Turns checks of the inputs of several kinds into a rule's ``check``."""
+    return lambda subject, _settings: checks[subject.kind](subject.node)

@@ -7,24 +7,14 @@ from collections.abc import Iterator
 from llmd_gke.rules import pods
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import pods_within, without_types
-from policies.rules.kinds import (
-    ANY_WORKLOAD,
-    CHARTS,
-    DEPLOYMENT,
-    JOB,
-    LLM_SERVICE,
-    LLM_SERVICE_CONFIG,
-    POD,
-    STATEFUL_SET,
-    WORKER_SET,
-)
+from policies.rules import kinds
 from policies.rules.rule import Subject
 
-KSERVE = (LLM_SERVICE, LLM_SERVICE_CONFIG)
-SERVERS = (*KSERVE, DEPLOYMENT, STATEFUL_SET, JOB, POD, WORKER_SET)
+KSERVE = (kinds.LLM_SERVICE, kinds.LLM_SERVICE_CONFIG)
+SERVERS = (*KSERVE, kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.JOB, kinds.POD, kinds.WORKER_SET)
 """Kinds whose fields are known. A pod template in any other kind is recognized by its shape."""
 
-WORKLOADS = (*SERVERS, ANY_WORKLOAD)
+WORKLOADS = (*SERVERS, kinds.ANY_WORKLOAD)
 
 
 def all_pods(subject: Subject) -> Iterator[Input]:
@@ -39,7 +29,7 @@ def shaped_pods(subject: Subject) -> Iterator[Input]:
     """The pods in an object that are recognized by their shape. Values of a chart have the types that the chart
     requires.
     """
-    yield from pods_within(without_types(subject.node) if subject.kind in CHARTS else subject.node)
+    yield from pods_within(without_types(subject.node) if subject.kind in kinds.CHARTS else subject.node)
 
 
 def model_pods(subject: Subject) -> Iterator[Input]:

@@ -120,10 +120,7 @@ def test_without_a_domain_the_gateways_address_is_called(record: Callable[..., G
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"llmd-gke:gateway": {"exposure": "internal"}},
-        {"llmd-gke:monitoring": {"uptimeCheck": False}},
-    ],
+    [{"llmd-gke:gateway": {"exposure": "internal"}}, {"llmd-gke:monitoring": {"uptimeCheck": False}}],
     ids=["internal", "switched off"],
 )
 def test_an_internal_gateway_is_not_checked_from_outside(

@@ -13,10 +13,7 @@ from tests.components.kinds import of
 
 JOB = "kubernetes:batch/v1:Job"
 PATCH = "kubernetes:batch/v1:JobPatch"
-CAPACITIES: dict[str, object] = {
-    "flex-start": "flex-start",
-    "a list": [{"kind": "on-demand"}, {"kind": "spot"}],
-}
+CAPACITIES: dict[str, object] = {"flex-start": "flex-start", "a list": [{"kind": "on-demand"}, {"kind": "spot"}]}
 
 
 def with_pool(record: Record, **over: Any) -> Graph:
@@ -81,11 +78,7 @@ def test_the_patch_goes_with_its_job_so_that_nothing_asks_for_hosts_during_a_des
 
 
 @pytest.mark.parametrize(
-    "over",
-    [
-        {"capacity": "flex-start", "earlyHosts": 0},
-        {"capacity": "on-demand", "earlyHosts": 1},
-    ],
+    "over", [{"capacity": "flex-start", "earlyHosts": 0}, {"capacity": "on-demand", "earlyHosts": 1}]
 )
 def test_other_pools_have_no_such_job(record: Record, over: dict[str, object]) -> None:
     graph = with_pool(record, **over)

@@ -68,10 +68,7 @@ def test_every_registry_of_images_has_a_repository_in_the_region_of_the_nodes() 
     assert registries.CACHED.keys() == registries.hosts()
     made = {str(node.inputs["repositoryId"]): node.inputs for node in of(REPOSITORY)(cached("door", False))}
     assert {name: one["remoteRepositoryConfig"] for name, one in made.items()} == {
-        "llmd-eu4a-docker-hub": {
-            "description": "docker.io",
-            "dockerRepository": {"publicRepository": "DOCKER_HUB"},
-        },
+        "llmd-eu4a-docker-hub": {"description": "docker.io", "dockerRepository": {"publicRepository": "DOCKER_HUB"}},
         "llmd-eu4a-ghcr": {"description": "ghcr.io", "commonRepository": {"uri": "https://ghcr.io"}},
         "llmd-eu4a-quay": {"description": "quay.io", "commonRepository": {"uri": "https://quay.io"}},
         "llmd-eu4a-k8s": {"description": "registry.k8s.io", "commonRepository": {"uri": "https://registry.k8s.io"}},

@@ -41,10 +41,7 @@ def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[G
     ("capacity", "config"),
     [
         ({"capacity": "on-demand"}, {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}),
-        (
-            {"capacity": "spot"},
-            {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "spot": True},
-        ),
+        ({"capacity": "spot"}, {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "spot": True}),
         (
             {"capacity": "reservation", "reservation": {"name": "mine", "project": "owner-project"}},
             {
@@ -120,11 +117,7 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
     policy, pool = graph.find(POLICY), graph.find(kinds.NODE_POOL, "more-nodes")
     assert policy.inputs["name"] == "llmd-eu4a-more-2x2x2"
     assert policy.inputs["workloadPolicy"] == {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x2x2"}
-    assert pool.inputs["placementPolicy"] == {
-        "type": "",
-        "policyName": "llmd-eu4a-more-2x2x2",
-        "tpuTopology": "2x2x2",
-    }
+    assert pool.inputs["placementPolicy"] == {"type": "", "policyName": "llmd-eu4a-more-2x2x2", "tpuTopology": "2x2x2"}
     assert policy.urn in graph.before(pool)
     # A renamed policy would be PATCHed under its new name, which Google answers with 404.
     assert policy.replace_on_changes == ("name",)
@@ -138,9 +131,7 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd", "zone": sorted(GKE_ZONES[family.name])[0], "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [
-                {**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]},
-            ],
+            "llmd-gke:tpuPools": [{**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}],
         },
         preview=True,
     )

@@ -95,11 +95,7 @@ CURL = {
 
 @pytest.mark.parametrize(
     ("curl", "token", "behind_iap"),
-    [
-        ("plain", "token-of-google", False),
-        ("iap", "token-of-google", True),
-        ("iap", "", True),
-    ],
+    [("plain", "token-of-google", False), ("iap", "token-of-google", True), ("iap", "", True)],
 )
 def test_googles_token_is_for_gateways_with_iap_only(
     clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, curl: str, token: str, *, behind_iap: bool

@@ -86,10 +86,7 @@ def test_resources_whose_inputs_hold_secrets_are_named_and_others_are_not() -> N
 
 @pytest.mark.parametrize(
     ("by_ip", "kubeconfig"),
-    [
-        (False, access.kubeconfig("c", "gke-x.gke.goog", None)),
-        (True, access.kubeconfig("c", "192.0.2.7", "Q0E=")),
-    ],
+    [(False, access.kubeconfig("c", "gke-x.gke.goog", None)), (True, access.kubeconfig("c", "192.0.2.7", "Q0E="))],
 )
 def test_the_kubeconfig_is_the_one_that_the_program_writes(by_ip: bool, kubeconfig: str) -> None:
     copy = without_secrets(exported(cluster(by_ip=by_ip), PROVIDER), "dummy")

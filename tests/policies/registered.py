@@ -14,25 +14,13 @@ TPU_POD: dict[str, Any] = {
         "cloud.google.com/gke-tpu-topology": "2x2",
         "cloud.google.com/gke-accelerator-count": "4",
     },
-    "containers": [
-        {
-            "name": "main",
-            "image": "vllm/vllm-tpu:v0.27.0",
-            "resources": {"limits": {"google.com/tpu": 4}},
-        }
-    ],
+    "containers": [{"name": "main", "image": "vllm/vllm-tpu:v0.27.0", "resources": {"limits": {"google.com/tpu": 4}}}],
 }
 GATEWAY = {
     "apiVersion": "gateway.networking.k8s.io/v1",
     "kind": "Gateway",
     "metadata": {"name": "g", "namespace": "edge"},
     "spec": {"gatewayClassName": "gke-l7-gxlb", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
-}
-ROUTE = {
-    "apiVersion": "gateway.networking.k8s.io/v1",
-    "kind": "HTTPRoute",
-    "metadata": {"name": "r", "namespace": "models"},
-    "spec": {"rules": [{"timeouts": {"request": "0s"}}]},
 }
 THING = "kubernetes:example.com/v1:Thing"
 
@@ -57,10 +45,6 @@ def cluster(**inputs: object) -> Resource:
     return Resource("gcp:container/cluster:Cluster", "c", {"location": "europe-west4", **inputs})
 
 
-def pool(**inputs: object) -> Resource:
-    return Resource("gcp:container/nodePool:NodePool", "p", dict(inputs))
-
-
 def policy(**spec: object) -> Resource:
     return thing("NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, **spec})
 
@@ -69,15 +53,15 @@ def bundle(**inputs: object) -> Resource:
     return Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", dict(inputs))
 
 
-LATEST = pod(image="vllm/vllm-tpu:latest")
+def held(manifest: object) -> Resource:
+    """An object inside another."""
+    return thing("Object", "kubernetes.crossplane.io/v1", spec={"forProvider": {"manifest": manifest}})
+
+
+def values(**result: object) -> Resource:
+    """A chart with these values."""
+    return release("x", values=result)
+
+
 RESOURCES = "oci://ghcr.io/kserve/charts/kserve-llmisvc-resources"
-
-
-HASHED = {"group": "", "kind": "Service", "name": "qwen-inference-pool-ip-24a13a90"}
-CUT = {"group": "", "kind": "Service", "name": "a-very-long-name-of-a-0123456789abcdef0123456789abcdef"}
-
-
-OLD_POOL = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen-inference-pool"}
-
-
 GATEWAY_TEXT = yaml.safe_dump(GATEWAY)

@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import yaml
 
+from policies import extract
 from tests.abbreviations import VARIANTS
+from tests.policies.conftest import InStack
 from tests.policies.registered import (
     GATEWAY,
     GATEWAY_TEXT,
-    LATEST,
     RESOURCES,
     THING,
     TPU_POD,
     bundle,
+    held,
     pod,
     release,
     thing,
+    values,
 )
-from tests.policies.support import Resource, of, run_pack, secret
-
-KINDS = {
-    "DaemonSet": thing("DaemonSet", "apps/v1", spec={"template": {"spec": LATEST}}),
-    "ReplicaSet": thing("ReplicaSet", "apps/v1", spec={"template": {"spec": LATEST}}),
-    "CronJob": thing("CronJob", "batch/v1", spec={"jobTemplate": {"spec": {"template": {"spec": LATEST}}}}),
-    "JobSet": thing(
-        "JobSet",
-        "jobset.x-k8s.io/v1alpha2",
-        spec={"replicatedJobs": [{"name": "w", "template": {"spec": {"template": {"spec": LATEST}}}}]},
-    ),
-    "LeaderWorkerSet": thing(
-        "LeaderWorkerSet",
-        "leaderworkerset.x-k8s.io/v1",
-        spec={"leaderWorkerTemplate": {"workerTemplate": {"spec": LATEST}}},
-    ),
-    "PodTemplate": thing("PodTemplate", "v1", template={"spec": LATEST}),
-    "a kind nobody knows": thing("Fleet", "example.com/v1", spec={"groups": {"a": {"pods": [LATEST]}}}),
-    "InferenceService": thing("InferenceService", "serving.kserve.io/v1beta1", spec={"predictor": LATEST}),
-    "an init container": thing("Pod", "v1", spec={**TPU_POD, "initContainers": LATEST["containers"]}),
-    "an ephemeral container": thing("Pod", "v1", spec={**TPU_POD, "ephemeralContainers": LATEST["containers"]}),
-    "a list": Resource(
-        "kubernetes:core/v1:List",
-        "list",
-        {"apiVersion": "v1", "kind": "List", "items": [thing("Pod", "v1", spec=LATEST).inputs]},
-    ),
-    "a list under another token": Resource(
-        THING, "list", {"apiVersion": "v1", "kind": "List", "items": [thing("Pod", "v1", spec=LATEST).inputs]}
-    ),
-}
-
-
-@pytest.mark.parametrize("resource", KINDS.values(), ids=KINDS)
-def test_pods_for_tpu_are_found_in_every_kind(resource: Resource) -> None:
-    assert of(run_pack([resource]), "image-tag", "MANDATORY")
-
+from tests.policies.support import Resource, of, run_pack, secret, text_asset
 
 TOKENS = {
     "plain": {"apiVersion": GATEWAY["apiVersion"], "kind": "Gateway"},
@@ -81,108 +48,13 @@ def test_the_whole_spec_may_be_secret() -> None:
     )
 
 
-CHARTS = {
-    "a lying kind": (release(RESOURCES, version="v0.19.0", apiVersion="v1", kind="ConfigMap"), "platform-version"),
-    "a lying kind, namespace": (
-        Resource(
-            "kubernetes:helm.sh/v3:Release",
-            "r",
-            {"chart": RESOURCES, "version": "v0.20.0", "namespace": "default", "apiVersion": "v1", "kind": "ConfigMap"},
-        ),
-        "kserve-namespace",
-    ),
-    "a lying kind, CRDs": (
-        release(RESOURCES, version="v0.20.0", apiVersion="v1", kind="ConfigMap"),
-        "crd-ownership",
-    ),
-    "tag in the address": (release(f"{RESOURCES}:v0.19.0"), "platform-version"),
-    "tag beside a version": (release(f"{RESOURCES}:v0.19.0", version="v0.20.0"), "platform-version"),
-    "archive": (
-        release("https://github.com/kserve/kserve/releases/kserve-llmisvc-resources-v0.19.0.tgz"),
-        "platform-version",
-    ),
-    "archive with a query": (release("https://x.example/lws-0.7.0.tgz?raw=1"), "platform-version"),
-    "repository": (
-        release("kserve-llmisvc-resources", version="0.19.0", repositoryOpts={"repo": "https://x.example"}),
-        "platform-version",
-    ),
-    "fetch options": (
-        Resource("kubernetes:helm.sh/v3:Chart", "c", {"chart": "lws", "fetchOpts": {"version": "0.7.0"}}),
-        "platform-version",
-    ),
-    "no version": (release(RESOURCES), "platform-version"),
-    "empty version": (release(RESOURCES, version=""), "platform-version"),
-    "newest": (release(RESOURCES, version="*"), "platform-version"),
-    "range": (release(RESOURCES, version=">=0.19.0"), "platform-version"),
-    "minor": (release(RESOURCES, version="~0.20"), "platform-version"),
-    "namespace by tag": (
-        Resource("kubernetes:helm.sh/v3:Release", "r", {"chart": f"{RESOURCES}:v0.20.0", "namespace": "default"}),
-        "kserve-namespace",
-    ),
-    "CRDs by tag": (release(f"{RESOURCES}:v0.20.0"), "crd-ownership"),
-}
-
-
-@pytest.mark.parametrize(("resource", "rule"), CHARTS.values(), ids=CHARTS)
-def test_charts_are_judged_however_they_are_named(resource: Resource, rule: str) -> None:
-    assert of(run_pack([resource]), rule, "MANDATORY")
-
-
 def test_charts_that_are_pinned_in_their_address_or_beside_the_program_are_accepted() -> None:
     for chart in (f"{RESOURCES}:v0.20.0", f"{RESOURCES}@sha256:{'0' * 64}", "./charts/kserve-llmisvc-resources"):
         assert of(run_pack([release(chart)]), "platform-version") == [], chart
 
 
-SECRETS: dict[str, Mapping[str, Any]] = {
-    "shell": {"command": ["sh", "-c", "HF_TOKEN=abcdef vllm serve m"]},
-    "shell after a command": {"args": ["cd /; export HF_TOKEN=abcdef;vllm serve m"]},
-    "env command": {"command": ["env", "HF_TOKEN=abcdef", "vllm"]},
-    "nested shells": {"command": ["bash", "-c", "sh -c 'HF_TOKEN=\"abcdef\" vllm'"]},
-    "DB_PASS": {"env": [{"name": "DB_PASS", "value": "x"}]},
-    "PGPASSWORD": {"env": [{"name": "PG_PASSWORD", "value": "x"}]},
-    "lower case": {"env": [{"name": "hf_token", "value": "x"}]},
-    "proxy with password": {"env": [{"name": "HTTPS_PROXY", "value": "http://u:p@proxy:3128"}]},
-    "URL with password in arguments": {"args": ["--store", "redis://:p@cache:6379"]},
-    "token under another name": {"env": [{"name": "INNOCENT", "value": "hf_" + "a" * 34}]},
-    "private key": {"env": [{"name": "CONFIG", "value": "-----BEGIN RSA PRIVATE KEY-----\nMII"}]},
-    "argument": {"args": ["--hf_token=abcdef"]},
-    "short argument": {"args": ["--hf-toke", "abcdef"]},
-    "two-part argument": {"args": ["--redis-password", "abcdef"]},
-    "additional arguments": {"env": [{"name": "VLLM_ADDITIONAL_ARGS", "value": "--api_ke abcdef"}]},
-    "hook": {"lifecycle": {"postStart": {"exec": {"command": ["sh", "-c", "API_KEY=abcdef curl x"]}}}},
-    "probe": {"readinessProbe": {"exec": {"command": ["curl", "http://u:p@localhost/health"]}}},
-}
-
-
-@pytest.mark.parametrize("fields", SECRETS.values(), ids=SECRETS)
-def test_secrets_are_found_wherever_a_pod_can_carry_them(fields: Mapping[str, Any]) -> None:
-    diagnostics = of(
-        run_pack([thing("DaemonSet", "apps/v1", spec={"template": {"spec": pod(**fields)}})]), "plain-secret"
-    )
-    assert [one.level for one in diagnostics][:1] == ["MANDATORY"]
-    assert not any("abcdef" in one.text or "u:p" in one.text for one in diagnostics)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"command": ["sh", "-c", "HF_TOKEN=$(cat /secret/token) exec vllm serve m"]},
-        {"command": ["sh", "-c", 'export HF_TOKEN="$OTHER"; vllm serve m']},
-        {"env": [{"name": "TOKEN_FILE", "value": "/secret/token"}, {"name": "MAX_TOKENS", "value": "100"}]},
-        {"env": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}, {"name": "URL", "value": "https://h/a:b@c"}]},
-        {"args": ["--max-num-batched-tokens=4096", "--tokenizer", "hf://x", "--served-model-name=a"]},
-    ],
-)
-def test_what_only_resembles_a_secret_is_left_alone(fields: Mapping[str, Any]) -> None:
-    assert of(run_pack([thing("Pod", "v1", spec=pod(**fields))]), "plain-secret") == []
-
-
 WRITTEN = ["--served-model-name", "qwen", "--port", "8000", "--tensor-parallel-size", "4"]
-OWN_RULES = {
-    "--api-key": "plain-secret",
-    "--hf-token": "plain-secret",
-    "--tensor-parallel-size": "tpu-parallelism",
-}
+OWN_RULES = {"--api-key": "plain-secret", "--hf-token": "plain-secret", "--tensor-parallel-size": "tpu-parallelism"}
 
 
 @pytest.mark.parametrize(("name", "argv"), VARIANTS)
@@ -235,36 +107,72 @@ def test_image_volumes_and_models_in_images_are_pinned() -> None:
         assert of(run_pack([resource]), "image-tag", "MANDATORY"), resource
 
 
-BUNDLES = {
-    "list in objs": bundle(objs=[{"apiVersion": "v1", "kind": "List", "items": [GATEWAY]}]),
-    "list in a list": bundle(
-        objs=[{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [GATEWAY]}]}]
-    ),
-    "list in text": bundle(yaml=yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [GATEWAY]})),
-    "typed list": bundle(
-        objs=[{"apiVersion": GATEWAY["apiVersion"], "kind": "GatewayList", "items": [GATEWAY]}]
-    ),
-    "after a document with an error": bundle(yaml=f"a: [\n---\n{GATEWAY_TEXT}"),
-    "before a document with an error": bundle(yaml=f"{GATEWAY_TEXT}\n---\na: [\n"),
-    "after a custom tag": bundle(yaml=f"a: !mine b\n---\n{GATEWAY_TEXT}"),
-    "with a custom tag": bundle(yaml=GATEWAY_TEXT.replace("kind: Gateway", "kind: !mine Gateway")),
-    "secret text": bundle(yaml=secret(GATEWAY_TEXT)),
-    "secret objects": bundle(objs=secret([GATEWAY])),
-    "JSON": bundle(yaml=['{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "g"}, '
-                         '"spec": {"gatewayClassName": "gke-l7-gxlb"}}']),
-    "a lying bundle": Resource(
-        "kubernetes:yaml/v2:ConfigGroup", "b", {"apiVersion": "v1", "kind": "ConfigMap", "objs": [GATEWAY]}
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("resource", BUNDLES.values(), ids=BUNDLES)
-def test_bundles_are_unpacked(resource: Resource) -> None:
-    assert of(run_pack([resource]), "gateway-class", "MANDATORY")
-
-
 def test_a_number_of_any_size_is_judged() -> None:
     for period in (1e308, -1e308):
         probe = {"httpGet": {"path": "/health"}, "periodSeconds": period, "failureThreshold": period}
         diagnostics = run_pack([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
         assert not any("this rule failed" in one.text for one in diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("context", "rules"),
+    [
+        ({"privileged": True}, {"privileged-pod"}),
+        ({"capabilities": {"add": ["SYS_ADMIN"]}}, {"privileged-pod"}),
+        ({"capabilities": {"add": ["CAP_SYS_RESOURCE"]}}, {"model-privileges"}),
+        ({"capabilities": {"add": ["SYS_ADMIN", "SYS_RESOURCE"]}}, {"privileged-pod", "model-privileges"}),
+    ],
+)
+def test_each_privilege_of_a_server_is_reported_by_one_rule(context: dict[str, Any], rules: set[str]) -> None:
+    diagnostics = run_pack([thing("Pod", "v1", spec=pod(securityContext=context))])
+    assert {one.policy for one in diagnostics} & {"privileged-pod", "model-privileges"} == rules
+    assert len([one for one in diagnostics if one.policy in rules]) == len(rules)
+
+
+def test_an_object_in_another_is_reported_once() -> None:
+    privileged = thing("Pod", "v1", spec=pod(securityContext={"privileged": True})).inputs
+    assert len(of(run_pack([held(privileged)]), "privileged-pod")) == 1
+    assert len(of(run_pack([held(held(privileged).inputs)]), "privileged-pod")) == 1
+
+
+def test_a_profile_of_a_map_that_is_pod_and_container_is_reported_once(in_stack: InStack) -> None:
+    in_stack("prod")
+    context = {"privileged": False, "seccompProfile": {"type": "Unconfined"}}
+    diagnostics = run_pack([values(decode={"nodeSelector": {"pool": "a"}, "securityContext": context})])
+    assert len(of(diagnostics, "privileged-pod")) == 1
+
+
+UNREADABLE: dict[str, str] = {
+    "a control character": "a: \x01\nhostNetwork: true\n",
+    "too many values": f"a: [{'1,' * 100_001}]\nhostNetwork: true\n",
+    "too deep": "a: " + "[" * 200_000 + "]" * 200_000,
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_of_values_that_cannot_be_read_is_named(content: str) -> None:
+    diagnostics = of(run_pack([release("x", valueYamlFiles=[text_asset(content)])]), "unreadable-manifest", "ADVISORY")
+    assert ["document 1 of valueYamlFiles" in one.text for one in diagnostics] == [True]
+
+
+def test_an_unreadable_file_of_values_hides_no_other(in_stack: InStack) -> None:
+    in_stack("prod")
+    files = [text_asset("a: \x01"), text_asset("hostNetwork: true")]
+    assert of(run_pack([release("x", valueYamlFiles=files)]), "privileged-pod", "MANDATORY")
+
+
+def test_an_object_as_text_that_cannot_be_read_is_named() -> None:
+    diagnostics = of(
+        run_pack([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY"
+    )
+    assert len(diagnostics) == 1
+
+
+def test_a_large_text_among_values_is_read_by_libyaml() -> None:
+    assert yaml.__with_libyaml__
+    assert issubclass(extract.Loader, yaml.CSafeLoader)
+
+
+def test_an_object_behind_a_document_that_is_too_deep_is_judged() -> None:
+    deep = "a: " + "[" * 300 + "]" * 300 + f"\n---\n{GATEWAY_TEXT}"
+    assert of(run_pack([bundle(yaml=deep)]), "gateway-class", "MANDATORY")

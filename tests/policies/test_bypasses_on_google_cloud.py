@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.policies.conftest import InStack
-from tests.policies.registered import cluster, policy, pool
-from tests.policies.support import Resource, of, run_pack
+from tests.policies.registered import cluster, policy
+from tests.policies.support import of, run_pack
 
 EVERYBODY = {
     "0.0.0.0/0": ["0.0.0.0/0"],
@@ -42,50 +42,6 @@ def test_ranges_of_offices_are_accepted(in_stack: InStack) -> None:
         diagnostics = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
         assert of(diagnostics, "production-control-plane") == [], one
         assert of(run_pack([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
-
-
-CLUSTERS = {
-    "Google's addresses": (
-        cluster(masterAuthorizedNetworksConfig={"gcpPublicCidrsAccessEnabled": True}),
-        "production-control-plane",
-    ),
-    "no range": (
-        cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": "everybody"}]}),
-        "production-control-plane",
-    ),
-    "public nodes of a pool": (pool(networkConfig={"enablePrivateNodes": False}), "production-private-nodes"),
-    "public nodes of an inline pool": (
-        cluster(
-            privateClusterConfig={"enablePrivateNodes": True},
-            nodePools=[{"networkConfig": {"enablePrivateNodes": False}}],
-        ),
-        "production-private-nodes",
-    ),
-    "an inline pool of a type that never existed": (
-        cluster(nodePools=[{"nodeConfig": {"machineType": "ct6e-standard-16t"}}]),
-        "tpu-machine-type",
-    ),
-    "an inline pool in the zone of its cluster": (
-        cluster(
-            location="us-south1",
-            nodeLocations=["us-south1-a"],
-            nodePools=[{"nodeConfig": {"machineType": "ct6e-standard-4t"}}],
-        ),
-        "tpu-zone",
-    ),
-    "the default pool": (cluster(nodeConfig={"machineType": "ct6e-standard-16t"}), "tpu-machine-type"),
-    "an empty workload pool": (cluster(workloadIdentityConfig={"workloadPool": ""}), "workload-identity"),
-    "a workload pool of blanks": (cluster(workloadIdentityConfig={"workloadPool": " "}), "workload-identity"),
-    "no workload pool": (cluster(workloadIdentityConfig={}), "workload-identity"),
-}
-
-
-@pytest.mark.parametrize(("resource", "rule"), CLUSTERS.values(), ids=CLUSTERS)
-def test_clusters_are_judged_with_all_that_is_written_into_them(
-    resource: Resource, rule: str, in_stack: InStack
-) -> None:
-    in_stack("prod-eu")
-    assert of(run_pack([resource]), rule, "MANDATORY")
 
 
 def test_hardening_of_inline_pools_is_judged() -> None:

@@ -120,10 +120,7 @@ OTHER_SERVER = SERVER.replace("name: a,", "name: b,").replace("org/a", "org/b")
             [one(GOOD_ROUTE, "route", **{"spec__rules[0]__backendRefs[0]__kind": UNKNOWN}), CHECK],
             "health-check-missing",
         ),
-        (
-            [somewhere(CHECK), somewhere(one(GOOD_CHECK, "second", metadata__name="second"))],
-            "one-policy-per-target",
-        ),
+        ([somewhere(CHECK), somewhere(one(GOOD_CHECK, "second", metadata__name="second"))], "one-policy-per-target"),
         (
             [somewhere(one(service_yaml(SHARING), name, metadata__name=name)) for name in ("one", "two")],
             "one-model-per-pool",

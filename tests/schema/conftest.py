@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import cast
 
 import pytest
+import yaml
 
 from llmd_gke.catalog import versions
 from llmd_gke.graph.recording import load
@@ -26,203 +27,30 @@ collect_ignore = [
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
-QWEN: Table = {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3}
-SCALING: Table = {
-    **{key: value for key, value in QWEN.items() if key != "replicas"},
-    "minReplicas": 1,
-    "maxReplicas": 3,
-    "maxNumSeqs": 128,
-}
 SCALED: dict[str, tuple[str, ...]] = {
     "autoscaled by KEDA": ("ScaledObject", "ClusterTriggerAuthentication"),
     "autoscaled by GKE": ("AutoscalingMetric",),
 }
 """Variants with autoscaled models, and the kinds that scale them."""
-CLUSTER: Table = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
-POOLS: list[Table] = [
-    {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 8},
-    {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 8},
-]
-CAPACITIES: list[Table] = [
-    {"kind": "reservation", "reservation": {"name": "mine"}, "maxNodes": 2},
-    {"kind": "on-demand"},
-    {"kind": "spot"},
-]
+CHANGES: Mapping[str, Table] = yaml.safe_load(Path(__file__).with_name("variants.yaml").read_text("utf-8"))["variants"]
 VARIANTS: dict[str, tuple[str, Table]] = {
     **{stack: (stack, {}) for stack in STACKS},
-    "gated model": (
-        "eu4a",
-        {
-            "llmd-gke:models": [{**QWEN, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}],
-            "llmd-gke:hfToken": "hf_a_token_of_tests",
-        },
-    ),
-    "capacities in order": ("eu4a", {"llmd-gke:tpuPools": [{**POOLS[0], "diskGb": 150, "capacity": CAPACITIES}]}),
-    "autoscaled by KEDA": ("eu4a", {"llmd-gke:models": [SCALING]}),
-    "autoscaled by GKE": (
-        "eu4a",
-        {
-            "llmd-gke:models": [SCALING],
-            "llmd-gke:cluster": {**CLUSTER, "minVersion": versions.gke_autoscaling_metric()},
-        },
-    ),
-    "model at the root": ("eu4a", {"llmd-gke:models": [{**QWEN, "atRoot": True}]}),
-    "internal gateway": ("eu4a", {"llmd-gke:gateway": {"exposure": "internal"}}),
-    "several models": (
-        "eu4a",
-        {
-            "llmd-gke:tpuPools": POOLS,
-            "llmd-gke:models": [
-                QWEN,
-                {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
-                {"name": "third", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "atRoot": True, "replicas": 2},
-            ],
-        },
-    ),
-    "every model setting": (
-        "eu4a",
-        {
-            "llmd-gke:models": [
-                {
-                    **QWEN,
-                    "name": "q" * 38,
-                    "servedModelName": "Qwen/Qwen2.5-3B-Instruct",
-                    "tensorParallel": 4,
-                    "prefixCaching": False,
-                    "maxModelLen": 4096,
-                    "maxNumSeqs": 64,
-                    "maxNumBatchedTokens": 8192,
-                    "dtype": "bfloat16",
-                    "extraArgs": ["--seed", "7"],
-                    "startupMinutes": 180,
-                    "requestTimeoutSeconds": 86400,
-                }
-            ]
-        },
-    ),
-    "HTTPS by certificate, with everything": (
-        "eu4a",
-        {
-            "llmd-gke:gateway": {
-                "exposure": "external",
-                "open": True,
-                "tls": {"certificateManager": ["llm", "llm-old"]},
-                "domain": "llm.example.com",
-                "redirectHttp": True,
-                "dnsZone": "example-com",
-            }
-        },
-    ),
-    "internal HTTPS by Secret, for all regions": (
-        "eu4a",
-        {
-            "llmd-gke:gateway": {"tls": {"fromConfig": True}, "allowGlobalAccess": True},
-            "llmd-gke:tlsCertificate": "PEM of tests",
-            "llmd-gke:tlsKey": "PEM of tests",
-        },
-    ),
-    "weights and compile cache in buckets": (
-        "eu4a",
-        {
-            "llmd-gke:storage": {"buckets": ["my-cache"]},
-            "llmd-gke:models": [{**QWEN, "uri": "gs://my-weights/qwen/v1", "compileCache": "gs://my-cache"}],
-        },
-    ),
-    "weights on a claim, private image, stopped": (
-        "eu4a",
-        {
-            "llmd-gke:models": [
-                {**QWEN, "uri": "pvc://weights/qwen"},
-                {**QWEN, "name": "asleep", "stopped": True, "privateImage": True, "replicas": 1},
-            ],
-            "llmd-gke:tpuPools": POOLS,
-            "llmd-gke:pullSecret": "{}",
-        },
-    ),
-    "every scheduler setting": (
-        "eu4a",
-        {
-            "llmd-gke:models": [
-                {
-                    **QWEN,
-                    "warmUp": False,
-                    "drainSeconds": 600,
-                    "scheduler": {
-                        "plugins": [
-                            {"type": "queue-scorer", "weight": 1},
-                            {"type": "prefix-cache-scorer", "weight": 5, "parameters": {"lruCapacityPerServer": 1000}},
-                            {"type": "weighted-random-picker"},
-                        ]
-                    },
-                }
-            ]
-        },
-    ),
-    "downloads by name": (
-        "eu4a",
-        {"llmd-gke:network": {"egress": {"mode": "names", "names": ["*.example.com", "mirror.example.org"]}}},
-    ),
-    "downloads through a proxy": (
-        "eu4a",
-        {"llmd-gke:network": {"egress": {"mode": "proxy", "proxy": "http://10.1.2.3:3128", "noProxy": [".corp"]}}},
-    ),
-    "models across hosts": (
-        "eu4a",
-        {
-            "llmd-gke:tpuPools": [
-                {"name": name, "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
-                for name in ("first", "second")
-            ],
-            "llmd-gke:models": [
-                {"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "first", "experimentalMultiHost": True},
-                {
-                    "name": "b" * 38,
-                    "uri": "gs://my-weights/big",
-                    "pool": "second",
-                    "experimentalMultiHost": True,
-                    "pipelineParallel": 4,
-                },
-            ],
-        },
-    ),
-    "front door by tokens, with everything": (
-        "eu4a",
-        {
-            "llmd-gke:tpuPools": POOLS,
-            "llmd-gke:models": [
-                {**QWEN, "extraArgs": ["--enable-lora", "--lora-modules", "sql=/adapters/sql"]},
-                {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
-            ],
-            "llmd-gke:frontDoor": {
-                "replicas": 1,
-                "redis": "10.1.2.3:6379",
-                "whenLimiterIsAway": "refuse",
-                "keepPaths": True,
-                "identity": {
-                    "issuer": "https://accounts.example.com",
-                    "audiences": ["llm"],
-                    "callerClaim": "team",
-                    "jwksUri": "https://accounts.example.com/keys",
-                },
-                "callers": [
-                    {"name": "team-a", "priority": 10, "requestsPerMinute": 600, "tokensPerMonth": 4294967295},
-                    {"name": "batch", "priority": -10, "tokensPerDay": 1, "models": ["qwen"]},
-                ],
-            },
-        },
-    ),
-    "zonal cluster with an IP endpoint": (
-        "eu4a",
-        {
-            "llmd-gke:cluster": {
-                **CLUSTER,
-                "controlPlane": "zonal",
-                "endpoint": "ip",
-                "authorizedNetworks": {"office": "203.0.113.0/24"},
-            }
-        },
-    ),
+    **{
+        name: ("eu4a", {f"llmd-gke:{key}": value for key, value in changes.items()})
+        for name, changes in CHANGES.items()
+    },
 }
+VARIANTS["autoscaled by GKE"] = (
+    "eu4a",
+    {
+        **VARIANTS["autoscaled by KEDA"][1],
+        "llmd-gke:cluster": {
+            "name": "llmd-eu4a",
+            "zone": "europe-west4-a",
+            "minVersion": versions.gke_autoscaling_metric(),
+        },
+    },
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

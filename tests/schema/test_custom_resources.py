@@ -24,7 +24,7 @@ DOCUMENTED = frozenset({"FQDNNetworkPolicy"})
 PUBLISHED_LATER: dict[str, frozenset[str]] = {
     # balancingMode, trafficDuration, customMetrics, maxInFlightRequestsPerEndpoint and capacityScalerPercent are in
     # Google's documentation and charts, but not in the published CRD.
-    "GCPBackendPolicy": frozenset({"spec.default"}),
+    "GCPBackendPolicy": frozenset({"spec.default"})
 }
 
 

@@ -141,10 +141,7 @@ FAMILIES: tuple[Family, ...] = (
         spot_quota="PREEMPTIBLE_TPU_7X",
         dimensions=3,
         hbm_gb=192,
-        machines=(
-            MachineType("tpu7x-standard-1t", 1, 56, 240),
-            MachineType("tpu7x-standard-4t", 4, 224, 960),
-        ),
+        machines=(MachineType("tpu7x-standard-1t", 1, 56, 240), MachineType("tpu7x-standard-4t", 4, 224, 960)),
         shapes={"tpu7x-standard-1t": ("1x1x1",), "tpu7x-standard-4t": _CUBES},
         boot_disks=(HYPERDISK_BALANCED,),
         zones=frozenset({"us-central1-ai1a", "us-central1-c"}),

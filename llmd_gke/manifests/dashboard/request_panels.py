@@ -8,15 +8,7 @@ GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
 from __future__ import annotations
 
 from llmd_gke.catalog import upstream
-from llmd_gke.catalog.metrics import (
-    EXTERNAL_LB,
-    INTERNAL_LB,
-    SIMULATED,
-    Google,
-    KubeState,
-    Picker,
-    Server,
-)
+from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, SIMULATED, Google, KubeState, Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.dashboard.panel import Panel, Query
 from llmd_gke.settings import StackSettings

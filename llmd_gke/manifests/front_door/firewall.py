@@ -46,7 +46,7 @@ def policies(
                     {
                         "from": firewall.data_plane(network),
                         "ports": ports(front_door.CONTAINER_PORT, front_door.READY_PORT),
-                    },
+                    }
                 ],
                 "egress": [
                     {"to": [inside], "ports": ports(front_door.XDS_PORT, front_door.LIMITER_PORT)},
@@ -106,7 +106,4 @@ def _not_a_proxy() -> JsonObject:
 
 
 def _api_server(private_nodes: bool) -> JsonObject:
-    return {
-        "to": blocks(*egress.PRIVATE_RANGES) if private_nodes else blocks("0.0.0.0/0"),
-        "ports": ports(443),
-    }
+    return {"to": blocks(*egress.PRIVATE_RANGES) if private_nodes else blocks("0.0.0.0/0"), "ports": ports(443)}

@@ -12,11 +12,7 @@ from llmd_gke.manifests.types import JsonObject
 
 def proxies(interval_seconds: int) -> JsonObject:
     """The PodMonitoring of every Envoy's sidecar."""
-    endpoint: JsonObject = {
-        "port": front_door.AI_METRICS_PORT,
-        "path": "/metrics",
-        "interval": f"{interval_seconds}s",
-    }
+    endpoint: JsonObject = {"port": front_door.AI_METRICS_PORT, "path": "/metrics", "interval": f"{interval_seconds}s"}
     return {
         "apiVersion": monitoring.API_VERSION,
         "kind": monitoring.POD_MONITORING,

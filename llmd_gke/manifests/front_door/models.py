@@ -62,11 +62,7 @@ def route(model: ModelSettings) -> JsonObject:
     return {
         "apiVersion": front_door.AI_VERSION,
         "kind": "AIGatewayRoute",
-        "metadata": {
-            "name": naming.door_route(model.name),
-            "namespace": model.namespace,
-            "annotations": DELETED_ALONE,
-        },
+        "metadata": {"name": naming.door_route(model.name), "namespace": model.namespace, "annotations": DELETED_ALONE},
         "spec": {
             "parentRefs": [parent],
             "llmRequestCosts": [{"metadataKey": front_door.USAGE_KEY, "type": "TotalToken"}],

@@ -153,10 +153,7 @@ class TpuPoolSettings(Section):
     @property
     def has_workload_policy(self) -> bool:
         """Whether its slice needs a resource policy with a workload policy; ``False`` for an invalid topology."""
-        shape, family = (
-            find_slice(self.machine_type, self.topology),
-            family_of(self.machine_type),
-        )
+        shape, family = (find_slice(self.machine_type, self.topology), family_of(self.machine_type))
         return shape is not None and family is not None and shape.multi_host and family.workload_policy
 
     def workload_policy_name(self, cluster: str) -> str:

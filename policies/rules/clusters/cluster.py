@@ -11,7 +11,7 @@ from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.kinds import CLUSTER, GATEWAY, NETWORK, NODE_POOL, SUBNET
-from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject, on_inputs
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject, by_kind, on_inputs
 
 GATEWAY_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways"
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
@@ -24,16 +24,6 @@ def _version(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
 def _ai_zones(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == CLUSTER or node_pools.accelerator(subject.node) is None:
         yield from cluster.ai_zones(subject.node.get("nodeLocations"), subject.node.get("location"))
-
-
-def _hardening(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    check = node_pools.cluster_hardening if subject.kind == CLUSTER else node_pools.node_hardening
-    yield from check(subject.node)
-
-
-def _pairs(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    check = node_pools.cluster_pairs if subject.kind == CLUSTER else node_pools.pairs
-    yield from check(subject.node)
 
 
 def _pools_of_clusters(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -137,7 +127,7 @@ NODE_HARDENING = Rule(
     why="Google's hardening guide recommends secure boot, GKE's metadata server and a least-privilege service account.",
     sources=(HARDENING,),
     kinds=(NODE_POOL, CLUSTER),
-    check_resource=_hardening,
+    check_resource=by_kind({CLUSTER: node_pools.cluster_hardening, NODE_POOL: node_pools.node_hardening}),
     level="advisory",
     severity="medium",
 )
@@ -154,7 +144,7 @@ NODE_POOL_FIELDS = Rule(
         "https://github.com/hashicorp/terraform-provider-google/issues/844",
     ),
     kinds=(NODE_POOL, CLUSTER),
-    check_resource=_pairs,
+    check_resource=by_kind({CLUSTER: node_pools.cluster_pairs, NODE_POOL: node_pools.pairs}),
 )
 
 NODE_POOL_CLUSTER = Rule(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from functools import partial
 
 from llmd_gke.rules import chart_values, exposure, firewall, front_door, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pods import accelerator
 from policies.rules.kinds import ANY_GOOGLE, ANY_WORKLOAD, CHARTS, CLUSTER, CONFIG_MAP, ENVOY_PROXY, SERVICE, Kind
-from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
+from policies.rules.rule import STACKS, Check, Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, shaped_pods
 
 SECRET = Kind("", "Secret")
@@ -21,10 +21,7 @@ INGRESSES = (
     Kind("extensions", "Ingress"),
     Kind("networking.gke.io", "MultiClusterIngress"),
 )
-BINDINGS = (
-    Kind("rbac.authorization.k8s.io", "RoleBinding"),
-    Kind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-)
+BINDINGS = (Kind("rbac.authorization.k8s.io", "RoleBinding"), Kind("rbac.authorization.k8s.io", "ClusterRoleBinding"))
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "ClusterRole")
 FIREWALLS = (
     Kind("gcp", "compute/firewall:Firewall"),
@@ -56,52 +53,47 @@ NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAM
 """Resources that list members and roles in order to deny or remove access."""
 ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
 OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
+_object_rule = partial(Rule, level="production", parameters=(STACKS, ALLOWED), opt_out=OPT_OUT)
+google_rule = partial(
+    Rule,
+    level="production",
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
+    opt_out=OPT_OUT,
+)
 
 
-def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
-    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+def _unless_allowed(check: Callable[[Subject], Iterable[Finding]]) -> Check:
+    def run(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
         allowed = settings.texts("allowed")
-        if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
-            yield from check(subject.node)
+        is_allowed = bool(allowed) and exposure.named((subject.namespace, subject.name), allowed)
+        return () if is_allowed else check(subject)
 
     return run
 
 
-def _or_chart(
-    check: Callable[[Input], Iterable[Finding]], of_values: Callable[[Input], Iterable[Finding]]
-) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
-    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-        chart = subject.kind in CHARTS
-        yield from _named(of_values if chart else check)(
-            replace(subject, node=subject.node.get("values")) if chart else subject, settings
-        )
-
-    return run
-
-
-def _service(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
+def _service(subject: Subject) -> Iterable[Finding]:
+    if subject.kind in CHARTS:
+        return chart_values.services(subject.node.get("values"))
     if subject.kind == ENVOY_PROXY:
-        yield from (
-            ()
-            if subject.partial
-            else _named(lambda node: front_door.public_proxies(node.get("spec")))(subject, settings)
-        )
-        return
-    check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
-    yield from check(subject, settings)
+        return () if subject.partial else front_door.public_proxies(subject.spec)
+    return exposure.service(subject.node, partial=subject.partial)
 
 
-def _google(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
-    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-        if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
-            yield from check(subject.node)
+def _ingress(subject: Subject) -> Iterable[Finding]:
+    is_chart = subject.kind in CHARTS
+    return chart_values.ingresses(subject.node.get("values")) if is_chart else exposure.ingress(subject.node)
+
+
+def _google(check: Callable[[Input], Iterable[Finding]]) -> Check:
+    def run(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
+        is_exempt = subject.kind in NO_GRANTS or subject.resource in settings.texts("allowed")
+        return () if is_exempt else check(subject.node)
 
     return run
 
 
-def _firewall(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    check = firewall.rule if subject.kind in FIREWALLS else firewall.policy
-    yield from _google(check)(subject, settings)
+def _firewall(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
+    return _google(firewall.rule if subject.kind in FIREWALLS else firewall.policy)(subject, settings)
 
 
 def _pods(subject: Subject) -> Iterator[Finding]:
@@ -114,12 +106,6 @@ def _pods(subject: Subject) -> Iterator[Finding]:
         yield from dict.fromkeys(finding for pod in shaped_pods(subject) for finding in exposure.pod(pod))
 
 
-def _privileged(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    allowed = settings.texts("allowed")
-    if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
-        yield from _pods(subject)
-
-
 def _binding(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if subject.kind == CLUSTER:
         yield from exposure.cluster(subject.node)
@@ -127,22 +113,18 @@ def _binding(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         yield from (exposure.open_role if subject.kind == CLUSTER_ROLE else exposure.binding)(subject.node)
 
 
-def _secrets(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
-        return
+def _secrets(subject: Subject) -> Iterable[Finding]:
     if subject.kind in CHARTS:
-        yield from chart_values.tokens(subject.node.get("values"))
-    else:
-        yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
+        return chart_values.tokens(subject.node.get("values"))
+    return (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
 
 
-def _tokens(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if subject.kind not in KSERVE and not exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
-        for pod in all_pods(subject):
-            yield from () if accelerator(pod) is not None else exposure.tokens(pod)
+def _tokens(subject: Subject) -> Iterator[Finding]:
+    for pod in () if subject.kind in KSERVE else all_pods(subject):
+        yield from () if accelerator(pod) is not None else exposure.tokens(pod)
 
 
-PUBLIC_SERVICE = Rule(
+PUBLIC_SERVICE = _object_rule(
     name="public-service",
     title="Services have no public address",
     why="A Service of type LoadBalancer or NodePort, or with externalIPs, bypasses the Gateway with its TLS, "
@@ -151,13 +133,10 @@ PUBLIC_SERVICE = Rule(
     "share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
     kinds=(SERVICE, ENVOY_PROXY, *CHARTS),
-    check_resource=_service,
-    level="production",
-    parameters=(STACKS, ALLOWED),
-    opt_out=OPT_OUT,
+    check_resource=_unless_allowed(_service),
 )
 
-FIREWALL_RULE = Rule(
+FIREWALL_RULE = google_rule(
     name="public-firewall",
     title="Firewall rules limit their sources",
     why="A rule that allows 0.0.0.0/0, as one range or as several, exposes the nodes and everything else in the "
@@ -165,26 +144,20 @@ FIREWALL_RULE = Rule(
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
     kinds=(*FIREWALLS, *FIREWALL_POLICIES),
     check_resource=_firewall,
-    level="production",
-    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
-    opt_out=OPT_OUT,
 )
 
-INGRESS = Rule(
+INGRESS = _object_rule(
     name="ingress",
     title="Traffic enters through Gateways, not through Ingress",
     why="An Ingress creates its own load balancer. It does not support InferencePools, and the rules about "
     "Gateways do not cover it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
     kinds=(*INGRESSES, *CHARTS),
-    check_resource=_or_chart(exposure.ingress, chart_values.ingresses),
-    level="production",
+    check_resource=_unless_allowed(_ingress),
     severity="medium",
-    parameters=(STACKS, ALLOWED),
-    opt_out=OPT_OUT,
 )
 
-IAM_MEMBER = Rule(
+IAM_MEMBER = google_rule(
     name="public-iam-member",
     title="Nothing on Google Cloud is granted to everyone",
     why="`allUsers` is anyone on the Internet, `allAuthenticatedUsers` anyone with a Google account, and `…/*` of "
@@ -193,13 +166,10 @@ IAM_MEMBER = Rule(
     sources=("https://cloud.google.com/iam/docs/overview#all-users",),
     kinds=(ANY_GOOGLE,),
     check_resource=_google(iam.members),
-    level="production",
     severity="critical",
-    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
-    opt_out=OPT_OUT,
 )
 
-IAM_ROLE = Rule(
+IAM_ROLE = google_rule(
     name="basic-iam-role",
     title="No one is granted a basic role",
     why="`roles/owner` and `roles/editor` allow changing nearly everything in a project, including secrets; an "
@@ -207,9 +177,6 @@ IAM_ROLE = Rule(
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
     kinds=(ANY_GOOGLE,),
     check_resource=_google(iam.roles),
-    level="production",
-    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
-    opt_out=OPT_OUT,
 )
 
 BINDING = Rule(
@@ -227,7 +194,7 @@ BINDING = Rule(
     opt_out=OPT_OUT,
 )
 
-PRIVILEGED = Rule(
+PRIVILEGED = _object_rule(
     name="privileged-pod",
     title="Pods have no access to their node",
     why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever "
@@ -236,13 +203,10 @@ PRIVILEGED = Rule(
     "such pods.",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
     kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
-    check_resource=_privileged,
-    level="production",
-    parameters=(STACKS, ALLOWED),
-    opt_out=OPT_OUT,
+    check_resource=_unless_allowed(_pods),
 )
 
-SECRET_VALUE = Rule(
+SECRET_VALUE = _object_rule(
     name="plain-secret-value",
     title="Values of Kubernetes Secrets are also Pulumi secrets",
     why="A value that is not marked as secret appears in plain text in the stack's state, in previews and in logs; "
@@ -250,24 +214,18 @@ SECRET_VALUE = Rule(
     "recognized by their shape.",
     sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
     kinds=(SECRET, CONFIG_MAP, *CHARTS),
-    check_resource=_secrets,
-    level="production",
-    parameters=(STACKS, ALLOWED),
-    opt_out=OPT_OUT,
+    check_resource=_unless_allowed(_secrets),
 )
 
-TOKEN = Rule(
+TOKEN = _object_rule(
     name="plain-token",
     title="No pod has a token in plain text",
     why="Everyone who may read pods reads it, and the stack's state contains it. Tokens are recognized by their shape, "
     "in pods of every kind; `plain-secret` is stricter with those of models.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check_resource=_tokens,
-    level="production",
+    check_resource=_unless_allowed(_tokens),
     severity="critical",
-    parameters=(STACKS, ALLOWED),
-    opt_out=OPT_OUT,
 )
 
 RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE, TOKEN)

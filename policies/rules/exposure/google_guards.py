@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from llmd_gke.rules import google_guards
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
+from policies.rules.exposure.exposure import google_rule
 from policies.rules.kinds import Kind
-from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
+from policies.rules.rule import Check, ParameterValues, Subject
 
 KEYS = (
     Kind("gcp", "serviceaccount/key:Key"),
@@ -31,19 +32,17 @@ CONSTRAINTS = (
     Kind("orgpolicy.cnrm.cloud.google.com", "OrgPolicyPolicy"),
     Kind("resourcemanager.cnrm.cloud.google.com", "ResourceManagerPolicy"),
 )
-PARAMETERS = (STACKS, Parameter("allowed", (), "Names of exempt resources"))
-OPT_OUT = "List the resource in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
 
 
-def _check(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
-    def run(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-        if not subject.partial and not {subject.resource, subject.name} & {*settings.texts("allowed")}:
-            yield from check(subject.node)
+def _check(check: Callable[[Input], Iterable[Finding]]) -> Check:
+    def run(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
+        is_exempt = subject.partial or {subject.resource, subject.name} & {*settings.texts("allowed")}
+        return () if is_exempt else check(subject.node)
 
     return run
 
 
-KEY = Rule(
+KEY = google_rule(
     name="service-account-key",
     title="No keys of service accounts are made",
     why="A key of a service account does not expire, and the state of the stack contains it. Pods have Workload "
@@ -51,25 +50,19 @@ KEY = Rule(
     sources=("https://cloud.google.com/iam/docs/best-practices-for-managing-service-account-keys",),
     kinds=KEYS,
     check_resource=_check(google_guards.service_account_key),
-    level="production",
-    parameters=PARAMETERS,
-    opt_out=OPT_OUT,
 )
 
-BUCKET = Rule(
+BUCKET = google_rule(
     name="bucket-public-access",
     title="Buckets cannot become public",
     why="Without public access prevention one grant to `allUsers` publishes weights, and it may be made anywhere.",
     sources=("https://cloud.google.com/storage/docs/public-access-prevention",),
     kinds=BUCKETS,
     check_resource=_check(google_guards.bucket),
-    level="production",
     severity="medium",
-    parameters=PARAMETERS,
-    opt_out=OPT_OUT,
 )
 
-CONSTRAINT = Rule(
+CONSTRAINT = google_rule(
     name="organization-policy",
     title="The organization's guards stay on",
     why="A policy that switches a constraint off for a project opens it for everyone who may change the project: "
@@ -77,9 +70,6 @@ CONSTRAINT = Rule(
     sources=("https://cloud.google.com/resource-manager/docs/organization-policy/org-policy-constraints",),
     kinds=CONSTRAINTS,
     check_resource=_check(google_guards.constraint),
-    level="production",
-    parameters=PARAMETERS,
-    opt_out=OPT_OUT,
 )
 
 RULES = (KEY, BUCKET, CONSTRAINT)

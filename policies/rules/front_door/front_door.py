@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from llmd_gke.catalog import front_door as facts
 from llmd_gke.catalog.upstream import source
 from llmd_gke.rules import front_door
-from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import (
     AI_ROUTE,
     CLIENT_POLICY,
@@ -21,7 +20,7 @@ from policies.rules.kinds import (
     TRAFFIC_POLICY,
 )
 from policies.rules.reach import KINDS, Reach
-from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, on_spec
 
 ALL_SECTIONS = ""
 """The ``sectionName`` of a policy for all listeners of a Gateway."""
@@ -47,14 +46,6 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
         names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
         if not names or names & reach.doors:
             yield StackFinding(policy, front_door.patched())
-
-
-def _in_url(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from front_door.keys_in_url(subject.spec)
-
-
-def _shared(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from front_door.shared_limits(subject.spec)
 
 
 def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -132,7 +123,7 @@ KEYS_IN_URL = Rule(
     "A provider of tokens without `extractFrom` also takes the parameter `access_token`.",
     sources=(f"{_API}#jwtprovider",),
     kinds=(SECURITY_POLICY,),
-    check_resource=_in_url,
+    check_resource=on_spec(front_door.keys_in_url),
     level="production",
     severity="medium",
     parameters=(STACKS,),
@@ -146,7 +137,7 @@ SHARED = Rule(
     "model; a local limit counts in each Envoy.",
     sources=(f"{_API}#ratelimitrule",),
     kinds=(TRAFFIC_POLICY,),
-    check_resource=_shared,
+    check_resource=on_spec(front_door.shared_limits),
     severity="medium",
 )
 
@@ -183,10 +174,7 @@ INTERNAL = Rule(
     f"`{facts.AI_HEADERS}`, and reads those of the client. With two of them, every caller can end the process beside "
     "each Envoy, and thus all requests to all models. A ClientTrafficPolicy removes them before anything reads them. A "
     "list of names would miss those of the next version, and a pattern in capitals matches nothing.",
-    sources=(
-        f"{_API}#httpheaderfilter",
-        source("github.com/envoyproxy/ai-gateway", "internal/extproc/server.go"),
-    ),
+    sources=(f"{_API}#httpheaderfilter", source("github.com/envoyproxy/ai-gateway", "internal/extproc/server.go")),
     kinds=(AI_ROUTE, CLIENT_POLICY, GATEWAY),
     check_stack=_internal,
     severity="critical",

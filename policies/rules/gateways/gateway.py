@@ -9,7 +9,7 @@ from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import GATEWAY
-from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
+from policies.rules.rule import Parameter, ParameterValues, Rule, Subject, on_inputs
 
 
 def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -19,11 +19,6 @@ def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
 def _unclaimed(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.unclaimed_gateway_features(subject.spec)
     yield from gateway.foreign_annotations(subject.node)
-
-
-def _certificates(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    if not subject.partial:
-        yield from gateway.listener_certificates(subject.node)
 
 
 GATEWAY_CLASS = Rule(
@@ -64,7 +59,7 @@ CERTIFICATES = Rule(
     "group other than the empty one, certificates of two sources, or none.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY,),
-    check_resource=_certificates,
+    check_resource=on_inputs(gateway.listener_certificates, whole=True),
 )
 
 RULES = (GATEWAY_CLASS, CERTIFICATES, GATEWAY_FEATURES)

@@ -8,17 +8,9 @@ from llmd_gke.rules import cloud_armor, open_gateway
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.backends import aimed_at
-from policies.rules.kinds import (
-    ARMOR,
-    ARMOR_RULE,
-    BACKEND_POLICY,
-    ENVOY_PROXY,
-    GATEWAY,
-    GATEWAY_CLASS,
-    SECURITY_POLICY,
-)
+from policies.rules.kinds import ARMOR, ARMOR_RULE, BACKEND_POLICY, ENVOY_PROXY, GATEWAY, GATEWAY_CLASS, SECURITY_POLICY
 from policies.rules.reach import KINDS, Reach
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, by_kind, on_spec
 
 FIX = (
     "put the models behind a front door, attach a GCPBackendPolicy with iap or securityPolicy to the backend, or set "
@@ -71,15 +63,6 @@ def _more_rules(program: Program, policy: Subject) -> list[Input]:
     return [rule for rule, owner in rules if isinstance(owner.value, Unknown) or (owner.text() or "").endswith(name)]
 
 
-def _armor(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    check = cloud_armor.policy_rules if subject.kind in ARMOR else cloud_armor.single_rule
-    yield from check(subject.node)
-
-
-def _iap(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from cloud_armor.backend_iap(subject.spec)
-
-
 OPEN = Rule(
     name="open-gateway",
     title="External Gateways authenticate callers",
@@ -113,7 +96,9 @@ ARMOR_RULES = Rule(
         "https://cloud.google.com/armor/docs/rate-limiting-overview",
     ),
     kinds=(*ARMOR, *ARMOR_RULE),
-    check_resource=_armor,
+    check_resource=by_kind(
+        {**dict.fromkeys(ARMOR, cloud_armor.policy_rules), **dict.fromkeys(ARMOR_RULE, cloud_armor.single_rule)}
+    ),
 )
 
 IAP_CLIENT = Rule(
@@ -128,7 +113,7 @@ IAP_CLIENT = Rule(
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/57",
     ),
     kinds=(BACKEND_POLICY,),
-    check_resource=_iap,
+    check_resource=on_spec(cloud_armor.backend_iap),
 )
 
 RULES = (OPEN, ARMOR_RULES, IAP_CLIENT)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import front_door, kserve
+from llmd_gke.catalog import kserve
 from llmd_gke.rules import draining, pods
-from llmd_gke.rules.inputs import Input
 from policies.rules.backends import BackendReference, aimed_at
-from policies.rules.kinds import BACKEND_POLICY, DEPLOYMENT, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, STATEFUL_SET, Kind
+from policies.rules.inference_pools.pools import labels_of, matches, selector
+from policies.rules.kinds import (
+    BACKEND_POLICY,
+    DEPLOYMENT,
+    ENVOY_PROXY,
+    LLM_SERVICE,
+    LLM_SERVICE_CONFIG,
+    POOL,
+    SERVICE,
+    STATEFUL_SET,
+)
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
-
-SERVICE = Kind("", "Service")
-PROXY = Kind(front_door.GATEWAY_GROUP, "EnvoyProxy")
 
 
 def _draining(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -42,21 +48,16 @@ def _behind(program: Program, target: BackendReference) -> Iterator[tuple[Subjec
                     yield service, draining.of_pod(pod, kserve.PRE_STOP_SECONDS)
     for entrance in program.of(SERVICE, POOL):
         if (entrance.kind.name, *(entrance.identity or ())) == place:
-            selector = entrance.spec.get("selector")
-            labels = _texts(selector if entrance.kind == SERVICE else selector.get("matchLabels"))
+            selected = labels_of(entrance.spec.get("selector")) if entrance.kind == SERVICE else selector(entrance)
             for workload in program.of(DEPLOYMENT, STATEFUL_SET):
                 template = workload.spec.get("template")
-                own = _texts(template.get("metadata", "labels"))
-                if labels and workload.namespace == target.namespace and labels.items() <= own.items():
+                own = labels_of(template.get("metadata", "labels"))
+                if workload.namespace == target.namespace and matches(selected, own):
                     yield workload, draining.of_pod(template.get("spec"))
-    for proxy in program.of(PROXY):
+    for proxy in program.of(ENVOY_PROXY):
         service = proxy.spec.get("provider", "kubernetes", "envoyService", "name").text()
         if ("Service", proxy.namespace, service) == place:
             yield proxy, draining.of_proxy(proxy.spec)
-
-
-def _texts(node: Input) -> dict[str, str]:
-    return {key: text for key, value in node.entries() if (text := value.text()) is not None}
 
 
 DRAINING = Rule(
@@ -65,7 +66,7 @@ DRAINING = Rule(
     why="When a pod terminates, the load balancer waits for running answers for `drainingTimeoutSec` and then closes "
     "their connections, however long the server would still write: streams are cut during every roll-out.",
     sources=("https://cloud.google.com/load-balancing/docs/enabling-connection-draining",),
-    kinds=(BACKEND_POLICY, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, SERVICE, DEPLOYMENT, STATEFUL_SET, PROXY),
+    kinds=(BACKEND_POLICY, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, SERVICE, DEPLOYMENT, STATEFUL_SET, ENVOY_PROXY),
     check_stack=_draining,
 )
 RULES = (DRAINING,)

@@ -9,18 +9,8 @@ from llmd_gke.gateways.gke_policies import FIELDS, targets_of
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
+from policies.rules import kinds
 from policies.rules.backends import OTHER_GATEWAYS, BackendReference, aimed_at, served
-from policies.rules.kinds import (
-    BACKEND_POLICY,
-    ENVOY_POLICIES,
-    GATEWAY,
-    GKE_POLICIES,
-    HEALTH_CHECK,
-    HTTP_ROUTE,
-    LLM_SERVICE,
-    POOL,
-    Kind,
-)
 from policies.rules.reach import Reach
 from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
@@ -38,9 +28,9 @@ def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for target in targets:
         yield from health.target(target, targets_of(kind))
     yield from health.known_fields(kind, spec)
-    if subject.kind == HEALTH_CHECK:
+    if subject.kind == kinds.HEALTH_CHECK:
         yield from health.health_check(spec)
-    elif subject.kind == BACKEND_POLICY:
+    elif subject.kind == kinds.BACKEND_POLICY:
         yield from health.backend_policy(spec)
     written = subject.spec.get("targetRef", "namespace")
     if written.present():
@@ -52,7 +42,7 @@ def _model(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
         yield from health.model_server(subject.spec, settings.texts("protocols"))
 
 
-def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list[str]]:
+def _policies(program: Program, kind: kinds.Kind) -> tuple[set[BackendReference], list[str]]:
     """Targets of the policies of a kind, and the reasons why a missing one may still exist."""
     targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
     unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
@@ -61,7 +51,7 @@ def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list
 
 
 def _missing_check(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
-    targets, doubts = _policies(program, HEALTH_CHECK)
+    targets, doubts = _policies(program, kinds.HEALTH_CHECK)
     for backend, origin in served(program, settings).items():
         if backend not in targets:
             finding = Finding(
@@ -75,8 +65,8 @@ def _missing_check(program: Program, settings: ParameterValues) -> Iterator[Stac
 
 
 def _missing_timeout(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
-    policies = list(program.of(BACKEND_POLICY))
-    _, doubts = _policies(program, BACKEND_POLICY)
+    policies = list(program.of(kinds.BACKEND_POLICY))
+    _, doubts = _policies(program, kinds.BACKEND_POLICY)
     timed: set[BackendReference] = set()
     for policy in policies:
         target, timeout = aimed_at(policy), policy.spec.get("default", "timeoutSec")
@@ -102,8 +92,8 @@ def _missing_timeout(program: Program, settings: ParameterValues) -> Iterator[St
 
 def _one_policy(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     reach = Reach(program)
-    seen: dict[tuple[Kind, str], Subject] = {}
-    for policy in program.of(*GKE_POLICIES, *ENVOY_POLICIES):
+    seen: dict[tuple[kinds.Kind, str], Subject] = {}
+    for policy in program.of(*kinds.GKE_POLICIES, *kinds.ENVOY_POLICIES):
         targets = [f"{kind} {'/'.join(name)} {section}".strip() for kind, name, section in reach.targets(policy)]
         for target in () if policy.partial else targets:
             first = seen.setdefault((policy.kind, target), policy)
@@ -125,7 +115,7 @@ HEALTH_SHAPE = Rule(
     "exceed the interval. Thresholds, draining time, sample rate and rate per endpoint have limits, and a policy can "
     "only target objects in its own namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=GKE_POLICIES,
+    kinds=kinds.GKE_POLICIES,
     check_resource=_shape,
     opt_out="For a field that is newer than the pack, make this rule advisory.",
 )
@@ -137,7 +127,7 @@ MODEL_HEALTH = Rule(
     "(`no healthy upstream`). KServe's backends use plain HTTP unless its TLS option is enabled: an HTTPS check "
     "makes vLLM log `Invalid HTTP request received`.",
     sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
-    kinds=(HEALTH_CHECK,),
+    kinds=(kinds.HEALTH_CHECK,),
     check_resource=_model,
     parameters=(Parameter("protocols", ("HTTP",), "Types of health check that the model servers support"),),
     opt_out="For model servers that use HTTPS or gRPC, set `protocols`.",
@@ -150,7 +140,7 @@ MISSING_CHECK = Rule(
     "all routes of the program; a route does not show the class of its Gateway, so every route counts as "
     "attached to GKE's.",
     sources=(POLICY_CHART,),
-    kinds=(HTTP_ROUTE, LLM_SERVICE, POOL, GATEWAY, HEALTH_CHECK),
+    kinds=(kinds.HTTP_ROUTE, kinds.LLM_SERVICE, kinds.POOL, kinds.GATEWAY, kinds.HEALTH_CHECK),
     check_stack=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
@@ -164,7 +154,7 @@ BACKEND_TIMEOUT = Rule(
     why="GKE ends any response after 30 s with 504 unless a GCPBackendPolicy sets another timeout; routes cannot "
     "set one (GWCER104).",
     sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=(HTTP_ROUTE, LLM_SERVICE, POOL, GATEWAY, BACKEND_POLICY),
+    kinds=(kinds.HTTP_ROUTE, kinds.LLM_SERVICE, kinds.POOL, kinds.GATEWAY, kinds.BACKEND_POLICY),
     check_stack=_missing_timeout,
     parameters=(
         OTHER_GATEWAYS,
@@ -182,7 +172,7 @@ ONE_POLICY = Rule(
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
         "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
     ),
-    kinds=(*GKE_POLICIES, *ENVOY_POLICIES, GATEWAY, HTTP_ROUTE),
+    kinds=(*kinds.GKE_POLICIES, *kinds.ENVOY_POLICIES, kinds.GATEWAY, kinds.HTTP_ROUTE),
     check_stack=_one_policy,
     severity="medium",
 )

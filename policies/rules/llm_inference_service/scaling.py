@@ -38,10 +38,7 @@ AUTOSCALER = Rule(
     "them. KEDA reads an empty answer of Prometheus as 0 unless `ignoreNullValues` is false, and would remove replicas "
     "under load. At zero replicas the endpoint picker's gauges keep their last value, so that nothing wakes the model; "
     "a schedule does, or a query for the picker's counters of requests and errors, which it keeps up to date.",
-    sources=(
-        kserve.source(f"{kserve.CONTROLLER}/scaling.go"),
-        "https://keda.sh/docs/latest/scalers/prometheus/",
-    ),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"), "https://keda.sh/docs/latest/scalers/prometheus/"),
     kinds=(HPA, SCALED_OBJECT),
     check_resource=_autoscaler,
     opt_out="If something else wakes the model, disable the rule.",

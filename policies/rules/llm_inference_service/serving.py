@@ -10,13 +10,9 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import OTHER_GATEWAYS, is_elsewhere
 from policies.rules.kinds import AI_ROUTE, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_spec
 
 VALIDATION = kserve.source(f"{kserve.API}/llm_inference_service_validation.go")
-
-
-def _uri(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from serving.model_uri(subject.spec)
 
 
 def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -35,10 +31,6 @@ def _inline(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
 
 def _workers(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from serving.parallelism(subject.spec, config=subject.kind == LLM_SERVICE_CONFIG)
-
-
-def _scaling(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from serving.scaling(subject.spec)
 
 
 def _name(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -92,7 +84,7 @@ MODEL_URI = Rule(
     "in model URI`.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_uri,
+    check_resource=on_spec(serving.model_uri),
     opt_out="With `storageInitializer.enabled: false` and your own volumes, nothing is checked.",
 )
 
@@ -177,7 +169,7 @@ SCALING = Rule(
     "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_scaling,
+    check_resource=on_spec(serving.scaling),
     level="advisory",
     severity="medium",
     opt_out="If the cluster has the workload variant autoscaler and its actuator, disable the rule.",
@@ -195,14 +187,4 @@ REFERENCED = Rule(
     severity="medium",
 )
 
-RULES = (
-    MODEL_URI,
-    ROUTER_SHAPE,
-    MANAGED_ROUTE,
-    INLINE_ROUTE,
-    WORKER,
-    PRESET,
-    NAME_LENGTH,
-    SCALING,
-    REFERENCED,
-)
+RULES = (MODEL_URI, ROUTER_SHAPE, MANAGED_ROUTE, INLINE_ROUTE, WORKER, PRESET, NAME_LENGTH, SCALING, REFERENCED)

@@ -7,18 +7,8 @@ from collections.abc import Iterator
 from llmd_gke.catalog import front_door, kserve, versions
 from llmd_gke.rules import network_policies, platform
 from llmd_gke.rules.finding import Finding
-from policies.rules.kinds import (
-    ADMIN_POLICIES,
-    CHART,
-    CILIUM_POLICIES,
-    CONFIG_MAP,
-    CRD,
-    FQDN_POLICY,
-    MANIFEST,
-    NETWORK_POLICY,
-    RELEASE,
-)
-from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject
+from policies.rules import kinds
+from policies.rules.rule import STACKS, Parameter, ParameterValues, Rule, Subject, on_spec
 
 CHARTS = kserve.source("charts")
 WHY_FLOOR = {
@@ -38,7 +28,7 @@ def _namespace(subject: Subject, _settings: ParameterValues) -> Iterator[Finding
 
 
 def _crds(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    if subject.kind == CRD:
+    if subject.kind == kinds.CRD:
         if subject.partial and subject.node.get("spec").value is None:
             return  # a patch that waits for someone else's CRD, or annotates it
         yield from platform.owned_crd(subject.node.get("metadata", "name"))
@@ -66,13 +56,9 @@ def _tls(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
         yield from platform.kserve_tls(subject.node.get("data"))
 
 
-def _labels(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    yield from network_policies.stale_labels(subject.spec)
-
-
 def _open(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    checks = {NETWORK_POLICY: network_policies.open_policy, FQDN_POLICY: network_policies.open_names}
-    checks |= dict.fromkeys(ADMIN_POLICIES, network_policies.open_admin_policy)
+    checks = {kinds.NETWORK_POLICY: network_policies.open_policy, kinds.FQDN_POLICY: network_policies.open_names}
+    checks |= dict.fromkeys(kinds.ADMIN_POLICIES, network_policies.open_admin_policy)
     if subject.kind in checks:
         yield from checks[subject.kind](subject.spec)
         return
@@ -86,7 +72,7 @@ NAMESPACE = Rule(
     title="KServe is installed in namespace kserve",
     why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate that it injects.",
     sources=(f"{CHARTS}/{kserve.CRD_CHART}",),
-    kinds=(RELEASE, CHART),
+    kinds=(kinds.RELEASE, kinds.CHART),
     check_resource=_namespace,
 )
 
@@ -96,11 +82,8 @@ CRD_OWNERSHIP = Rule(
     why=f"With the Gateway API channel enabled, GKE installs the Gateway API CRDs and, from {versions.gke_floor()} "
     "on, the InferencePool v1 CRD. The charts of KServe and Envoy Gateway install their own unless disabled, and GKE "
     "1.35 blocks experimental ones.",
-    sources=(
-        kserve.issue(5543),
-        "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
-    ),
-    kinds=(RELEASE, CHART, CRD),
+    sources=(kserve.issue(5543), "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider"),
+    kinds=(kinds.RELEASE, kinds.CHART, kinds.CRD),
     check_resource=_crds,
     opt_out=f"For a cluster older than {versions.gke_floor()}, or outside GKE, make this rule advisory.",
 )
@@ -111,7 +94,7 @@ VERSION = Rule(
     why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}. "
     f"Envoy Gateway: {WHY_FLOOR['gateway-helm']}.",
     sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
-    kinds=(RELEASE, CHART),
+    kinds=(kinds.RELEASE, kinds.CHART),
     check_resource=_version,
     parameters=(
         Parameter("kserveFloor", kserve.FLOOR, "Minimum chart version of KServe"),
@@ -127,7 +110,7 @@ PRESETS = Rule(
     why="From 0.20 on a webhook rejects the deletion of the well-known LLMInferenceServiceConfigs, so `pulumi "
     "destroy` fails unless the controller's environment allows the deletion.",
     sources=(kserve.source(kserve.CONTROLLER),),
-    kinds=(RELEASE, CHART),
+    kinds=(kinds.RELEASE, kinds.CHART),
     check_resource=_presets,
     level="advisory",
     severity="medium",
@@ -141,7 +124,7 @@ TLS = Rule(
     "protocol and is called over plain HTTP. GKE's Gateway cannot override this: GCPBackendPolicy has no "
     "protocol field.",
     sources=(kserve.issue(5531),),
-    kinds=(CONFIG_MAP,),
+    kinds=(kinds.CONFIG_MAP,),
     check_resource=_tls,
     opt_out="Where HTTPS to the backends is known to work, with HealthCheckPolicies of type HTTPS, make this rule "
     "advisory.",
@@ -154,8 +137,8 @@ LABELS = Rule(
     why="No pod has the label `app.kubernetes.io/component: workload` from older documentation: a policy that "
     "selects it protects nothing, or admits no one.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
-    kinds=(NETWORK_POLICY,),
-    check_resource=_labels,
+    kinds=(kinds.NETWORK_POLICY,),
+    check_resource=on_spec(network_policies.stale_labels),
 )
 
 OPEN = Rule(
@@ -164,7 +147,7 @@ OPEN = Rule(
     why="An empty rule allows everything, and an empty namespaceSelector every pod in the cluster: the policy then "
     "only appears to protect.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
-    kinds=(NETWORK_POLICY, FQDN_POLICY, *ADMIN_POLICIES, *CILIUM_POLICIES),
+    kinds=(kinds.NETWORK_POLICY, kinds.FQDN_POLICY, *kinds.ADMIN_POLICIES, *kinds.CILIUM_POLICIES),
     check_resource=_open,
     level="production",
     severity="medium",
@@ -190,7 +173,7 @@ UNREADABLE = Rule(
     why="In a first preview the pack reads the text of a ConfigGroup itself, because the provider does not render "
     "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
     sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
-    kinds=(MANIFEST,),
+    kinds=(kinds.MANIFEST,),
     check_resource=_unreadable,
     level="advisory",
     severity="medium",

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from llmd_gke.catalog import front_door
 from llmd_gke.rules import cluster, gateway, node_pools, notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.kinds import ALERT_POLICY, CLUSTER, GATEWAY, LISTENER_SETS, NETWORK, NODE_POOL
-from policies.rules.rule import STACKS, Parameter, ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.kinds import ALERT_POLICY, CLUSTER, GATEWAY, LISTENER_SETS, NETWORK, NODE_POOL, Kind
+from policies.rules.rule import STACKS, Check, Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 OPT_OUT = "`stacks` selects the stacks; an empty list disables the rule."
+_production_rule = partial(Rule, parameters=(STACKS,), opt_out=OPT_OUT)
 
 
-def _inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterable[Finding]]:
-    def run(subject: Subject, settings: ParameterValues) -> Iterable[Finding]:
-        return check(subject.node) if settings.is_production else ()
-
-    return run
-
-
-def _private(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if settings.is_production:
-        yield from (
-            cluster.private_pool(subject.node) if subject.kind == NODE_POOL else cluster.private_nodes(subject.node)
-        )
+def _in_production(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) -> Check:
+    return lambda subject, settings: checks[subject.kind](subject.node) if settings.is_production else ()
 
 
 def _protect(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -105,15 +97,13 @@ PROTECT = Rule(
     "makes this rule advisory. " + OPT_OUT,
 )
 
-PRIVATE_NODES = Rule(
+PRIVATE_NODES = _production_rule(
     name="production-private-nodes",
     title="Production nodes have no public addresses",
     why="Only load balancers need to reach the nodes of a model server.",
     sources=(HARDENING,),
     kinds=(CLUSTER, NODE_POOL),
-    check_resource=_private,
-    parameters=(STACKS,),
-    opt_out=OPT_OUT,
+    check_resource=_in_production({CLUSTER: cluster.private_nodes, NODE_POOL: cluster.private_pool}),
 )
 
 
@@ -138,18 +128,16 @@ HTTPS = Rule(
     opt_out="List the Gateway in `plainHttpGateways`. " + OPT_OUT,
 )
 
-CONTROL_PLANE = Rule(
+CONTROL_PLANE = _production_rule(
     name="production-control-plane",
     title="Production control planes are not open to the whole Internet",
     why="Use only the DNS endpoint, which IAM protects, or limit access with authorized networks.",
     sources=(HARDENING,),
     kinds=(CLUSTER,),
-    check_resource=_inputs(cluster.control_plane_open),
-    parameters=(STACKS,),
-    opt_out=OPT_OUT,
+    check_resource=_in_production({CLUSTER: cluster.control_plane_open}),
 )
 
-SPOT_ONLY = Rule(
+SPOT_ONLY = _production_rule(
     name="production-spot-only",
     title="Production does not depend on spot capacity alone",
     why="Spot nodes are reclaimed with 30 seconds' notice, often all of a zone at once.",
@@ -158,8 +146,6 @@ SPOT_ONLY = Rule(
     check_stack=_spot_only,
     level="advisory",
     severity="medium",
-    parameters=(STACKS,),
-    opt_out=OPT_OUT,
 )
 
 COVERED = Rule(
@@ -176,7 +162,7 @@ COVERED = Rule(
     opt_out="For protected stacks that are not production, disable the rule or add them to its `stacks`.",
 )
 
-ALERT_CHANNEL = Rule(
+ALERT_CHANNEL = _production_rule(
     name="production-alert-channel",
     title="Alerts of production stacks notify someone",
     why="An incident that is only shown in the console is noticed only by someone who happens to look there.",
@@ -185,8 +171,6 @@ ALERT_CHANNEL = Rule(
     check_stack=_silent,
     level="advisory",
     severity="medium",
-    parameters=(STACKS,),
-    opt_out=OPT_OUT,
 )
 
 RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY, ALERT_CHANNEL)

@@ -73,8 +73,7 @@ def _admitted(program: Program, _settings: ParameterValues) -> Iterator[StackFin
     for route in program.of(HTTP_ROUTE, *OTHER_ROUTES):
         namespace = route.namespace
         for parent in route.spec.get("parentRefs").each() if namespace is not None and not route.partial else ():
-            written, name = parent.get("namespace"), parent.get("name").text()
-            where = namespace if written.value is None else written.text()
+            where, name = route.namespace_of(parent), parent.get("name").text()
             if parent.get("kind").value not in (None, "Gateway") or name is None or where is None:
                 continue
             owner = gateways.get((where, name))

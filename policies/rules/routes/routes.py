@@ -10,14 +10,7 @@ from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.backends import OTHER_GATEWAYS, ROUTE_KINDS, is_elsewhere, route_of
-from policies.rules.kinds import (
-    ALPHA_POOL,
-    ANY_POLICY,
-    BACKEND_POLICY,
-    HEALTH_CHECK,
-    LLM_SERVICE,
-    LLM_SERVICE_CONFIG,
-)
+from policies.rules.kinds import ALPHA_POOL, ANY_POLICY, BACKEND_POLICY, HEALTH_CHECK, LLM_SERVICE, LLM_SERVICE_CONFIG
 from policies.rules.rule import ParameterValues, Rule, Subject
 
 REPORTS = gke_routes.REPORTS
@@ -120,10 +113,7 @@ POOL_GROUP = Rule(
     why=f"GKE provides the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()} on) but none for "
     "the older `inference.networking.x-k8s.io`; a reference without a group means a core kind. In both cases "
     "the load balancer has no backend.",
-    sources=(
-        upstream.inference_extension("config/crd/bases"),
-        "https://github.com/kserve/kserve/issues/5050",
-    ),
+    sources=(upstream.inference_extension("config/crd/bases"), "https://github.com/kserve/kserve/issues/5050"),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL, ANY_POLICY),
     check_resource=_pool_group,
 )

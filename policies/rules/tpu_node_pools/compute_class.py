@@ -7,17 +7,11 @@ from collections.abc import Iterator
 from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, node_pools
-from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, on_spec
 
 REFERENCE = "https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass"
 CONCEPT = "https://docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes"
-
-
-def _class(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    if not subject.partial:
-        yield from capacity_order.compute_class(subject.spec)
 
 
 def _members(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -50,7 +44,7 @@ CLASS = Rule(
     "again before the last.",
     sources=(REFERENCE, CONCEPT, "https://github.com/gke-labs/kube-agents/pull/581"),
     kinds=(COMPUTE_CLASS,),
-    check_resource=_class,
+    check_resource=on_spec(capacity_order.compute_class, whole=True),
     opt_out="For classes of ordinary nodes, disable the rule.",
 )
 

@@ -40,13 +40,7 @@ def test_every_address_is_every_public_one(model: ModelSettings, policy: str) ->
     rules = cast("Any", firewall.model_policies(model, NetworkSettings(), spans_hosts=True))[policy]
     blocks = [peer["ipBlock"] for rule in rules["spec"]["egress"] for peer in rule.get("to", []) if "ipBlock" in peer]
     (everybody,) = [block for block in blocks if block["cidr"] == "0.0.0.0/0"]
-    assert everybody["except"] == [
-        "10.0.0.0/8",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-        "100.64.0.0/10",
-        "169.254.0.0/16",
-    ]
+    assert everybody["except"] == ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16"]
 
 
 @pytest.mark.parametrize("mode", ["open", "names"])

@@ -147,8 +147,7 @@ def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings
 
 
 @pytest.mark.parametrize(
-    ("exposure", "name"),
-    [("external", "gke-l7-regional-external-managed"), ("internal", "gke-l7-rilb")],
+    ("exposure", "name"), [("external", "gke-l7-regional-external-managed"), ("internal", "gke-l7-rilb")]
 )
 def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: str, name: str) -> None:
     settings = GatewaySettings.model_validate({"exposure": exposure})
@@ -160,9 +159,7 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
     assert listener["allowedRoutes"]["namespaces"] == {
         "from": "Selector",
         "selector": {
-            "matchExpressions": [
-                {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["chat", "models"]},
-            ]
+            "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["chat", "models"]}]
         },
     }
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}

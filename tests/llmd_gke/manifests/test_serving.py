@@ -136,10 +136,7 @@ def test_profiles_are_upstreams_weights(
 
 
 def test_plugins_of_ones_own_replace_the_profile(make_model: MakeModel) -> None:
-    plugins = [
-        {"type": "queue-scorer", "weight": 7, "parameters": {"x": 1}},
-        {"type": "random-picker"},
-    ]
+    plugins = [{"type": "queue-scorer", "weight": 7, "parameters": {"x": 1}}, {"type": "random-picker"}]
     model = make_model(scheduler={"plugins": plugins})
     assert weights_of(model) == [("queue-scorer", 7), ("random-picker", None)]
     assert {"type": "queue-scorer", "parameters": {"x": 1}} in cast("Any", scheduler.scheduler_config(model))["plugins"]
@@ -177,8 +174,7 @@ def test_a_model_may_be_waited_for_without_route_and_pool(
 
 
 @pytest.mark.parametrize(
-    ("variable", "default", "own"),
-    [("VLLM_MAX_N_SEQUENCES", "8", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")],
+    ("variable", "default", "own"), [("VLLM_MAX_N_SEQUENCES", "8", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")]
 )
 def test_answers_of_a_request_and_idle_connections_have_limits_unless_settings_say_otherwise(
     make_model: MakeModel, pool: TpuPoolSettings, variable: str, default: str, own: str

@@ -6,57 +6,9 @@ import pytest
 
 from llmd_gke.catalog.cost import dearest_first
 from llmd_gke.catalog.zones import Capacity
-from llmd_gke.rules import capacity_order
 from llmd_gke.rules.budget import PricedPool, together
-from llmd_gke.rules.inputs import Input, Value
 
-CLASS: dict[str, Value] = {
-    "priorities": [{"nodepools": ["a"]}, {"nodepools": ["b"]}],
-    "nodePoolAutoCreation": {"enabled": False},
-    "whenUnsatisfiable": "DoNotScaleUp",
-}
 KINDS: tuple[Capacity, ...] = ("on-demand", "spot")
-CONFIG: dict[str, Value] = {
-    "labels": {"cloud.google.com/compute-class": "mine"},
-    "taints": [{"key": "cloud.google.com/compute-class", "value": "mine", "effect": "NO_SCHEDULE"}],
-}
-
-
-def problems(spec: dict[str, Value]) -> list[str]:
-    return [finding.problem for finding in capacity_order.compute_class(Input(spec, "spec"))]
-
-
-def test_a_class_of_own_node_pools_has_no_problem() -> None:
-    assert problems(CLASS) == []
-    assert list(capacity_order.member("a", Input({"nodeConfig": CONFIG}), "mine")) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"priorities": []}, "the list of priorities is empty"),
-        ({"priorities": [{"nodepools": [f"p{n}"]} for n in range(11)]}, "11 priorities"),
-        ({"priorities": [{"nodepools": ["a"]}, {"nodepools": ["a"]}]}, "node pool a has several priorities"),
-        ({"whenUnsatisfiable": "ScaleUpAnyway"}, "E2 nodes"),
-        ({"nodePoolAutoCreation": {"enabled": True}}, "creates node pools of its own"),
-    ],
-)
-def test_a_class_that_would_start_other_nodes_is_a_finding(change: dict[str, Value], problem: str) -> None:
-    (message,) = problems({**CLASS, **change})
-    assert problem in message
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"labels": {}}, "has no label cloud.google.com/compute-class"),
-        ({"labels": {"cloud.google.com/compute-class": "other"}}, "belongs to the class other, not to mine"),
-        ({"taints": []}, "has no taint cloud.google.com/compute-class"),
-    ],
-)
-def test_a_listed_node_pool_needs_label_and_taint(change: dict[str, Value], expected: str) -> None:
-    (finding,) = capacity_order.member("a", Input({"nodeConfig": {**CONFIG, **change}}), "mine")
-    assert expected in finding.problem
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
+from llmd_gke.gateways.gke import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from llmd_gke.rules.gateway import gateway_class
 from llmd_gke.rules.inputs import Input
 
@@ -13,13 +13,6 @@ def test_a_class_that_only_the_configuration_excludes_is_not_said_to_be_broken()
     assert "503" not in finding.problem
     assert finding.allowed == REGIONAL_INTERNAL
     assert finding.fix == f"use {REGIONAL_INTERNAL} inside the VPC"
-
-
-def test_a_class_that_cannot_carry_a_pool_is_answered_with_the_allowed_ones() -> None:
-    (finding,) = gateway_class(Input("gke-l7-gxlb"), INFERENCE_POOL_CLASSES)
-    assert "answers 503 forever" in finding.problem
-    assert REGIONAL_EXTERNAL in finding.fix
-    assert REGIONAL_INTERNAL in finding.fix
 
 
 def test_the_fix_never_names_a_class_that_is_refused() -> None:

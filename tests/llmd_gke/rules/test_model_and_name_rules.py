@@ -21,24 +21,6 @@ def test_other_uris_are_refused(uri: str) -> None:
     assert finding.allowed
 
 
-@pytest.mark.parametrize(
-    ("image", "pinned"),
-    [
-        ("docker.io/vllm/vllm-tpu:v0.27.0", True),
-        ("vllm-tpu@sha256:abc", True),
-        ("host:5000/vllm-tpu:v1.2", True),
-        ("host:5000/vllm-tpu", False),
-        ("vllm-tpu", False),
-        ("vllm-tpu:latest", False),
-        ("vllm-tpu:nightly", False),
-        ("vllm-tpu:nightly-20260101", False),
-        ("vllm-tpu:main", False),
-    ],
-)
-def test_images_are_pinned(image: str, pinned: bool) -> None:
-    assert (list(models.image(image)) == []) is pinned
-
-
 def test_a_password_in_place_of_a_tag_is_not_repeated_where_it_cannot_be_recognised() -> None:
     image = "https://user:s3cr3t-word@example.com"
     (finding,) = models.image(image)
@@ -160,8 +142,3 @@ def test_every_pair_of_overlapping_ranges_is_named() -> None:
         "b 10.1.0.0/16 overlaps a 10.0.0.0/8",
         "d 10.2.0.0/16 overlaps a 10.0.0.0/8",
     ]
-
-
-def test_the_seeds_argument_is_explained() -> None:
-    (finding,) = vllm_arguments.server_arguments(["--prefix-cache-block-size", "16"])
-    assert "--block-size" in finding.problem

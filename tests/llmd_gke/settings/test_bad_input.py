@@ -64,7 +64,9 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
 @pytest.mark.parametrize("value", [123456789012, "123456789012"])
 def test_the_number_of_a_project_leads_to_its_id(config: Config, refused: Refuse, value: object) -> None:
     config["gcp:project"] = value
-    assert refused(config).endswith(
+    message = refused(config)
+    assert "quotes" not in message
+    assert message.endswith(
         "gcloud projects describe 123456789012 --format 'value(projectId)' prints the project ID; set that"
     )
 

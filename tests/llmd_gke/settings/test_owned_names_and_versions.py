@@ -20,8 +20,7 @@ def test_a_key_that_stands_twice_is_named_and_not_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["-tp", "8"], ["--host=127.0.0.1"], ["-pp", "2"], ["-q", "gptq"], *(argv for _, argv in VARIANTS)],
+    "arguments", [["-tp", "8"], ["--host=127.0.0.1"], ["-pp", "2"], ["-q", "gptq"], *(argv for _, argv in VARIANTS)]
 )
 def test_short_names_of_arguments_pass_no_rule_by(
     config: Config, refused: Callable[[Config], str], arguments: list[str]

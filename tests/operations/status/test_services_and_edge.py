@@ -112,9 +112,7 @@ def test_a_service_that_does_not_exist_is_bad_but_one_that_could_not_be_read_is_
 
 def test_a_programmed_gateway_with_routes_is_good() -> None:
     lines = gateway.lines(Snapshot(gateways=[a_gateway()]), "10.0.0.9", "eu4a")
-    assert [(line.state, line.text) for line in lines] == [
-        (State.GOOD, "programmed at 10.0.0.9, 1 route(s) attached"),
-    ]
+    assert [(line.state, line.text) for line in lines] == [(State.GOOD, "programmed at 10.0.0.9, 1 route(s) attached")]
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,7 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
 @pytest.mark.parametrize(
     ("status", "part", "command"),
     [
-        (
-            container("main", waiting="ImagePullBackOff"),
-            "main: ImagePullBackOff",
-            "kubectl -n models describe pod p",
-        ),
+        (container("main", waiting="ImagePullBackOff"), "main: ImagePullBackOff", "kubectl -n models describe pod p"),
         (
             container(
                 "main",

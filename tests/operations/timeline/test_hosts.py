@@ -15,13 +15,7 @@ from llmd_gke.settings import StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.measured import measure
-from operations.timeline.simulate import (
-    Timeline,
-    TimelineStep,
-    seconds_from_zero,
-    seconds_to_wake,
-    simulate,
-)
+from operations.timeline.simulate import Timeline, TimelineStep, seconds_from_zero, seconds_to_wake, simulate
 from tests.components.conftest import ROOT
 
 ORDERED = [{"kind": "on-demand"}, {"kind": "spot"}]

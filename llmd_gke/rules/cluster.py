@@ -199,6 +199,27 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
         )
 
 
+def authorized_privately(cidr: str) -> Iterator[Finding]:
+    """A range that may reach a private endpoint. GKE: ``network … is not a reserved network, which is required for
+    private endpoints``.
+    """
+    if addresses.not_internal([cidr]):
+        yield Finding(
+            "control-plane-access",
+            f"{cidr} is not inside a range of private networks: GKE rejects it for a control plane without a public "
+            "address",
+            allowed=", ".join(map(str, addresses.INTERNAL_V4)),
+            fix="set its range in your VPC or behind its VPN, or endpoint: dns (the DNS endpoint), which IAM protects",
+        )
+
+
+def private_endpoint(cluster: Input) -> Iterator[Finding]:
+    """A control plane without a public address admits private ranges only."""
+    if cluster.get("privateClusterConfig", "enablePrivateEndpoint").boolean() is True:
+        for block in cluster.get("masterAuthorizedNetworksConfig", "cidrBlocks").each():
+            yield from authorized_privately(block.get("cidrBlock").text() or "")
+
+
 def private_nodes(cluster: Input) -> Iterator[Finding]:
     """Nodes have no public addresses."""
     if cluster.get("privateClusterConfig", "enablePrivateNodes").boolean() is not True and not cluster.notes.unknown:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from llmd_gke.catalog.accelerators import Accelerator, accelerator_of
+from llmd_gke.catalog.accelerators import Accelerator, accelerator_of, family_of
 from llmd_gke.catalog.zones import Capacity
+from llmd_gke.rules import versions
+from llmd_gke.rules.cluster import ordinary_disk
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
@@ -136,6 +139,10 @@ def pairs(pool: Input) -> Iterator[Finding]:
     if strategy == "SURGE" and upgrade.get("blueGreenSettings").present():
         yield _pair("upgradeSettings.blueGreenSettings with strategy SURGE", "remove blueGreenSettings")
     yield from _zones(pool, "the node pool")
+    machine, disk = config.get("machineType").text(), config.get("diskType").text()
+    if machine and disk and accelerator(pool) is None:
+        for finding in ordinary_disk(machine, disk):
+            yield replace(finding, rule="node-pool-fields")
 
 
 def cluster_pairs(cluster: Input) -> Iterator[Finding]:
@@ -167,6 +174,13 @@ def in_cluster(pool: Input, cluster: Input) -> Iterator[Finding]:
         )
     if cluster.get("enableAutopilot").boolean() is True:
         yield _pair("a node pool in an Autopilot cluster, which manages its nodes itself", "remove the node pool")
+    machine = pool.get("nodeConfig", "machineType").text() or ""
+    family, version = family_of(machine), cluster.get("minMasterVersion").text() or ""
+    if family is not None and family.minimum_gke is not None and versions.is_older(version, family.minimum_gke):
+        yield _pair(
+            f"{machine} needs GKE {family.minimum_gke} or newer, but the cluster's minMasterVersion is {version}",
+            f"set minMasterVersion: {family.minimum_gke}",
+        )
     channel = cluster.get("releaseChannel", "channel").text()
     flex = pool.get("nodeConfig", "flexStart").boolean() is True
     for key in ("autoUpgrade", "autoRepair"):

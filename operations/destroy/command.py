@@ -26,8 +26,9 @@ def command(
     """Destroy a stack, and retry while Google still uses resources that its cluster left behind.
 
     `pulumi destroy` fails if a network endpoint group of GKE outlives its cluster by some minutes ("already being used
-    by"). This command waits 3 to 5 minutes and tries again, four times in total. It stops at any other error. Whether
-    everything is destroyed is read from the stack's state.
+    by"). This command waits 3 to 5 minutes and tries again, four times in total. Groups that GKE has not deleted after
+    the first wait are named and deleted. It stops at any other error. Whether everything is destroyed is read from the
+    stack's state.
 
     Exit status 1: some resources remain and may be billed; 4: not confirmed; 130: Ctrl-C, SIGTERM or a closed
     terminal: the message names what remains.

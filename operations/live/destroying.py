@@ -10,7 +10,7 @@ from pathlib import Path
 from llmd_gke.wording import counted
 from operations import outputs
 from operations.exits import Problem
-from operations.live import engine
+from operations.live import engine, leftovers
 from operations.options import Cloud
 from operations.target import Target
 
@@ -24,6 +24,8 @@ resource causes another attempt.
 
 PAUSES_SECONDS = (180, 240, 300)
 """Seconds to wait before the second, third and fourth attempt."""
+GKES_TURN = 1
+"""Number of attempts after which GKE's endpoint groups are deleted: after the first, GKE may still be at it."""
 
 DESTROY_SECONDS = 60 * 60
 
@@ -62,9 +64,10 @@ def named(left: Sequence[str]) -> str:
 
 
 def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> DestroyOutcome:
-    """Destroys a stack. Waits and tries again if Google's only error is "already being used by".
+    """Destroys a stack. Waits and tries again if Google's only error is "already being used by", and deletes the
+    endpoint groups that GKE has not deleted after the first wait.
 
-    On local clouds the pauses are short.
+    On local clouds the pauses are short, and nothing is deleted.
     """
     short = target.cloud is not Cloud.GOOGLE
     attempt = 0
@@ -77,6 +80,8 @@ def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], obj
             users = [line.strip() for line in file if IN_USE in line]
         if status == 0 or not users or attempt > len(PAUSES_SECONDS):
             return DestroyOutcome(status, attempt, users, _left(target, status))
+        if attempt > GKES_TURN and not short:
+            leftovers.delete_groups(target.settings, users, say)
         seconds = PAUSES_SECONDS[attempt - 1] / (60 if short else 1)
         say(f"Google still uses resources that the cluster left; attempt {attempt + 1} in {seconds:g} s")
         pause(seconds)

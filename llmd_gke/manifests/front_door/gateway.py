@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests.front_door import listing, stopped
+from llmd_gke.manifests.front_door import script, stopped
 from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings, TokenIssuerSettings
@@ -22,32 +22,13 @@ FILTER_ORDER: JsonObject = {"name": "envoy.filters.http.custom_response", "after
 Gateway's filter would run before the keys are checked, answer ``/v1/models`` to everyone, and count usage without a
 caller (envoyproxy/ai-gateway v1.0.0 ``insertAIGatewayExtProcFilter``)."""
 
-CALLER_SCRIPT = """\
-function envoy_on_request(handle)
-  local id = handle:headers():get("{caller}")
-  if id then
-    local caller = {caller_of_id}
-    for _, name in ipairs({{{names}}}) do
-      handle:headers():replace(name, caller)
-    end
-  end{more}
-end
-"""
-"""Key authentication can set one header only, and the endpoint picker reads two."""
-OF_A_KEY = 'id:match("^[^.]+")'
-"""``team-a.next`` is ``team-a``. A claim is used unchanged: ``team-a.x`` is a caller of its own."""
-REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
-"""Tokens are not forwarded to models, which could otherwise act as the caller. Envoy Gateway removes keys itself
-(``sanitize``)."""
-
 ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
-    400: (
+    401: (
         "invalid_request_error",
-        "invalid_request",
-        "The body of the request is not valid JSON, or not what this path of OpenAI's API expects.",
+        "invalid_api_key",
+        "No valid API key or token in the header `Authorization: Bearer KEY`.",
         None,
     ),
-    401: ("invalid_request_error", "invalid_api_key", "No valid API key or token.", None),
     403: ("invalid_request_error", "model_not_allowed", "You may not use this model.", None),
     404: (
         "invalid_request_error",
@@ -67,14 +48,14 @@ ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
     503: ("server_error", "service_unavailable", "The model is not available.", 10),
     504: ("server_error", "timeout", "The model did not answer in time.", None),
 }
-"""By status: type, code and message of an error in OpenAI's form, and seconds for ``Retry-After``."""
+"""By status: type, code and message of an error in OpenAI's form, and seconds for ``Retry-After``. A 400 is not here:
+only the script can read its reason."""
 INSTEAD: Mapping[int, int] = {500: 503}
 """Statuses that clients get as another one. Envoy answers 500 while an external processor is away: a model's endpoint
 picker, AI Gateway's sidecar, the limiter if ``whenLimiterIsAway`` is ``refuse``. Its ``status_on_error`` cannot be set:
 AI Gateway adds the pickers' filters after EnvoyPatchPolicy was applied (envoyproxy/ai-gateway#2502)."""
-OWN_ERRORS = frozenset({400, 500})
-"""Statuses that are replaced only where the proxies or AI Gateway made them: a model's own say what is wrong with a
-request. AI Gateway's 400 quotes the parser's message without escaping it (``formatUserFacingErrorJSON``)."""
+OWN_ERRORS = frozenset({500})
+"""Statuses that are replaced only where the proxies or AI Gateway made them: a model's own say what went wrong."""
 
 
 def _object(kind: str, name: str, spec: JsonObject, namespace: str | None = front_door.NAMESPACE) -> JsonObject:
@@ -204,13 +185,17 @@ def callers(door: FrontDoorSettings) -> JsonObject:
 
 def _provider(issuer: TokenIssuerSettings) -> JsonObject:
     audiences: list[Json] = [*issuer.audiences]
+    # A scheme has no case, and Envoy compares the prefix with its case.
+    schemes: list[Json] = [
+        {"name": "Authorization", "valuePrefix": scheme} for scheme in ("Bearer ", "bearer ", "BEARER ")
+    ]
     return {
         "name": "issuer",
         "issuer": issuer.issuer,
         "audiences": audiences,
         "remoteJWKS": {"uri": issuer.jwks_uri, "cacheDuration": "300s"},
         # Envoy Gateway's default also takes the query's access_token, which every proxy on the way logs.
-        "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
+        "extractFrom": {"headers": schemes},
         "claimToHeaders": [{"claim": issuer.caller_claim, "header": front_door.CALLER_HEADER}],
     }
 
@@ -247,19 +232,9 @@ def clients(door: FrontDoorSettings) -> JsonObject:
     )
 
 
-def script(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
-    """The policy with the Lua script that passes the caller to the endpoint picker in the two headers that it reads,
-    answers ``GET /v1/models``, and answers for models that are stopped.
-    """
-    headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
-    names = ", ".join(f'"{header}"' for header in headers)
-    code = CALLER_SCRIPT.format(
-        caller=front_door.CALLER_HEADER,
-        names=names,
-        caller_of_id=OF_A_KEY if door.uses_keys else "id",
-        more=("" if door.uses_keys else REMOVE_AUTHORIZATION) + listing.lua(door, models) + stopped.lua(door, models),
-    )
-    lua: list[Json] = [{"type": "Inline", "inline": code}]
+def extension(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> JsonObject:
+    """The policy with the Lua script."""
+    lua: list[Json] = [{"type": "Inline", "inline": script.code(door, models)}]
     return _object("EnvoyExtensionPolicy", "callers", {"targetRefs": [TARGET], "lua": lua})
 
 

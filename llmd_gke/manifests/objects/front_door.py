@@ -81,7 +81,7 @@ def serving(
     clients = named(
         {
             "clients": gateway.clients(door),
-            "script": gateway.script(door, models),
+            "script": gateway.extension(door, models),
             "limits": gateway.traffic(door, models),
         },
         *CONTROLLERS,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from llmd_gke.catalog import zones
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import addresses, egress, maintenance, models, names
-from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
+from llmd_gke.rules.cluster import authorized_privately, ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.network import ExistingNetworkSettings, NetworkSettings
@@ -114,19 +114,9 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
         yield SettingFinding(path, value, finding, (key,))
     elif cluster.endpoint == "private":
         for name, cidr in listed.items():
-            yield from locate(f"{key}.{name}", cidr, _internal(cidr), "llmd-gke:cluster.endpoint")
-
-
-def _internal(cidr: str) -> Iterator[Finding]:
-    """GKE: ``network … is not a reserved network, which is required for private endpoints``."""
-    if not any(names.cidr(cidr)) and addresses.not_internal([cidr]):
-        yield Finding(
-            "control-plane-access",
-            f"{cidr} is not inside a range of private networks: GKE rejects it for a control plane without a public "
-            "address",
-            allowed=", ".join(map(str, addresses.INTERNAL_V4)),
-            fix="set its range in your VPC or behind its VPN, or endpoint: dns, which IAM protects",
-        )
+            if not any(names.cidr(cidr)):
+                finding = authorized_privately(cidr)
+                yield from locate(f"{key}.{name}", cidr, finding, "llmd-gke:cluster.endpoint")
 
 
 def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:

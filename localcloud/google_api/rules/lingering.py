@@ -26,6 +26,21 @@ def leave(cloud_state: CloudState, network: str, location: str) -> None:
         cloud_state.content[KEY] = {network: left}
 
 
+def groups(cloud_state: CloudState) -> list[tuple[str, str]]:
+    """The endpoint groups that are left, each with its network."""
+    stored = cloud_state.content.get(KEY)
+    networks = list(stored) if isinstance(stored, dict) else []
+    return [(group, network) for network in networks if (group := group_in(cloud_state, network)) is not None]
+
+
+def collect(cloud_state: CloudState, group: str) -> bool:
+    """Deletes an endpoint group that is left; whether there was one."""
+    stored, left = cloud_state.content.get(KEY), groups(cloud_state)
+    if isinstance(stored, dict):
+        cloud_state.content[KEY] = {network: one for network, one in stored.items() if (group, network) not in left}
+    return group in dict(left)
+
+
 def group_in(cloud_state: CloudState, network: str) -> str | None:
     """The endpoint group that still uses ``network``, if any."""
     stored = cloud_state.content.get(KEY)

@@ -13,9 +13,10 @@ from pathlib import Path
 from localcloud.gke_gateway.health import Seen, seen
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules import control_plane, lingering
 from localcloud.google_api.rules.references import CLUSTER
 from localcloud.google_api.rules.resource_type import CloudState, digits
+from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
 from localcloud.product import region_of
 from localcloud.providers.protocol.values import JsonObject, JsonValue
@@ -94,8 +95,16 @@ def health(request: Request) -> JsonObject:
 
 @answers("compute.networkEndpointGroups.aggregatedList")
 def groups(request: Request) -> JsonObject:
-    """Lists the endpoint groups of all backends, by zone."""
+    """Lists the endpoint groups of all backends, and those that a deleted cluster left, by zone."""
     groups_by_zone: dict[str, list[JsonValue]] = {}
+    with request.cloud.state() as cloud_state:
+        left = lingering.groups(cloud_state)
+    for path, network in left:
+        scope = path.rpartition("/networkEndpointGroups/")[0]
+        group: JsonObject = {"name": path.rpartition("/")[2], "selfLink": compute_link(path), "size": 0}
+        group |= {"network": compute_link(network), "zone": compute_link(scope)}
+        if path.split("/")[1] == request.at["project"]:
+            groups_by_zone.setdefault("/".join(path.split("/")[2:4]), []).append(group)
     for backend, endpoints in sorted(_backends(request).items()):
         path = _group(request, backend)
         shown: JsonObject = {
@@ -109,3 +118,14 @@ def groups(request: Request) -> JsonObject:
         groups_by_zone.setdefault("/".join(path.split("/")[2:4]), []).append(shown)
     items: JsonObject = {zone: {"networkEndpointGroups": one} for zone, one in groups_by_zone.items()}
     return {"kind": "compute#networkEndpointGroupAggregatedList", "items": items}
+
+
+@answers("compute.networkEndpointGroups.delete")
+def delete_group(request: Request) -> JsonObject:
+    """Deletes an endpoint group that a deleted cluster left."""
+    at = request.at
+    path = f"projects/{at['project']}/zones/{at['zone']}/networkEndpointGroups/{at['networkEndpointGroup']}"
+    with request.cloud.state() as cloud_state:
+        if not lingering.collect(cloud_state, path):
+            raise not_found(path)
+    return begin(request, "delete", path)

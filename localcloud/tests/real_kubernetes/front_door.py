@@ -6,6 +6,7 @@ So that what the laptop cloud does for it can be tested without the program.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -268,3 +269,29 @@ def metrics_of_picker(stack: Laptop) -> list[str]:
         stack.kubectl("delete", "serviceaccount", "reader", "-n", "others")
     assert answer["status"] == 200, answer
     return answer["text"].splitlines()
+
+
+def usage_in_metrics(door: Laptop, caller: str) -> int:
+    """Tokens of a caller's prompts and answers over all proxies, as Prometheus collects them."""
+    own = re.compile(
+        rf'gen_ai_client_token_usage_sum{{(?=.*caller="{caller}")(?=.*gen_ai_token_type="(?:input|output)")'
+    )
+    lines = [line for text in metrics_of_proxies(door) for line in text.splitlines() if own.match(line)]
+    return int(sum(float(line.rpartition(" ")[2]) for line in lines))
+
+
+def metrics_of_proxies(door: Laptop) -> list[str]:
+    """What each proxy's sidecar shows at the port that is collected."""
+    texts: list[str] = []
+    for pod in proxies(door):
+        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
+        assert answer["status"] == 200, answer
+        texts.append(answer["text"])
+    return texts
+
+
+def usage_of(text: str) -> int:
+    """``total_tokens`` of an answer, streamed or not."""
+    parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
+    usages = [json.loads(part).get("usage") for part in parts]
+    return next(one["total_tokens"] for one in reversed(usages) if one)

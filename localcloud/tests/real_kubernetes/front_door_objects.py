@@ -20,17 +20,7 @@ REQUESTS, TOKENS = 5, 200
 
 KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in ("team-a", "team-b", "counted", "frugal")}
 REDIS = "front-door-redis"
-LUA = f"""
-function envoy_on_request(handle)
-  local id = handle:headers():get("{CALLER}")
-  if id then
-    local caller = id:match("^[^.]+")
-    for _, name in ipairs({{"{CALLER}", "x-gateway-inference-fairness-id", "x-gateway-inference-objective"}}) do
-      handle:headers():replace(name, caller)
-    end
-  end
-end
-"""
+SETTINGS = FrontDoorSettings.model_validate({"callers": [{"name": name} for name in KEYS]})
 
 
 def _own(
@@ -74,12 +64,6 @@ def identified_by_keys() -> Object:
     return _own("SecurityPolicy", "callers", {**target, "apiKeyAuth": key_auth})
 
 
-def script() -> Object:
-    """Passes the caller of a key on to the endpoint picker."""
-    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
-    return _own("EnvoyExtensionPolicy", "callers", {**target, "lua": [{"type": "Inline", "inline": LUA}]})
-
-
 def redis() -> list[Object]:
     """Where limits are counted."""
     labels = {"app": REDIS}
@@ -119,9 +103,9 @@ def door() -> list[Object]:
         _own("Gateway", DOOR, {"gatewayClassName": DOOR, "listeners": [listener]}, group=api),
         keys(KEYS),
         identified_by_keys(),
-        gateway.clients(FrontDoorSettings.model_validate({"callers": [{"name": name} for name in KEYS]})),
+        gateway.clients(SETTINGS),
         limits(),
-        script(),
+        gateway.extension(SETTINGS, []),
     ]
 
 

@@ -6,7 +6,6 @@ Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/fu
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -90,6 +89,35 @@ def test_forged_headers_of_ai_gateway_end_no_process_and_no_other_callers_answer
     assert {pod["metadata"]["uid"]: objects.restarts(pod) for pod in front_door.proxies(door)} == before
 
 
+def test_a_query_string_changes_nothing(door: Laptop) -> None:
+    requests: list[dict[str, Any]] = [
+        chat("hello", model=OPEN, path="/v1/chat/completions?api-version=2024-02-01"),
+        completion("hello", model=OPEN, path="/v1/completions?x=1&y"),
+        {"path": "/v1/responses?x=1", "body": {"model": OPEN, "input": "hello"}},
+    ]
+    answers = ask(door, f"http://{front_door.address(door)}", *(keyed(one, TEAM_A) for one in requests))
+    assert [one["status"] for one in answers] == [200] * len(requests), answers
+    assert says(door, chat("hello", model=CLOSED, path="/v1/chat/completions?x=1"), TEAM_A)["status"] == 403
+
+
+INVALID: list[tuple[dict[str, Any], str]] = [
+    ({"path": "/v1/chat/completions", "method": "POST", "raw": '{"model": "open", "a": "b" "c"}'}, "malformed request"),
+    (completion("", model=OPEN, prompt=[1, 2, 3]), "must have prompt field"),
+    (completion("", model=OPEN, prompt=[[1, 2, 3], [4, 5]], stream=True), "must have prompt field"),
+    (chat("", model=OPEN, messages=[]), "must have valid messages field"),
+]
+"""Requests, and the reason in their 400: of AI Gateway, or of the picker 1.5.0, which takes no token ids."""
+
+
+def test_a_400_says_what_is_wrong_with_the_request(door: Laptop) -> None:
+    answers = ask(door, f"http://{front_door.address(door)}", *(keyed(request, TEAM_A) for request, _ in INVALID))
+    assert [one["status"] for one in answers] == [400] * len(INVALID), answers
+    for answer, (_, reason) in zip(answers, INVALID, strict=True):
+        error = json.loads(answer["text"])["error"]
+        assert reason in error["message"]
+        assert (error["type"], error["code"]) == ("invalid_request_error", "invalid_request")
+
+
 def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door(door: Laptop) -> None:
     paths = ["/metrics", "/health", "/pause", "/tokenize", "/v1/load_lora_adapter", "/v1/metrics", "/v1/tokenize"]
     requests = [keyed({"path": path}, TEAM_A) for path in paths]
@@ -109,7 +137,7 @@ def test_the_caller_of_a_key_is_in_the_metrics_whatever_a_client_says_about_itse
     says(door, chat("hello", model=OPEN), TEAM_A, x_llm_caller="somebody-else")
     usage = [
         line
-        for text in metrics_of_proxies(door)
+        for text in front_door.metrics_of_proxies(door)
         for line in text.splitlines()
         if line.startswith("gen_ai_client_token_usage_")
     ]
@@ -151,28 +179,10 @@ def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: L
         if (make, more) == (completion, unasked):
             assert "total_tokens" not in answer["text"]
             continue
-        used += usage_of(answer["text"])
+        used += front_door.usage_of(answer["text"])
         until(lambda used=used: used in front_door.counters(door).values(), f"{used} tokens of the caller in Redis", 10)
-    until(lambda: usage_in_metrics(door, "frugal") == used, f"{used} tokens of the caller in the proxies' metrics", 10)
-
-
-def usage_in_metrics(door: Laptop, caller: str) -> int:
-    """Tokens of a caller's prompts and answers over all proxies, as Prometheus collects them."""
-    own = re.compile(
-        rf'gen_ai_client_token_usage_sum{{(?=.*caller="{caller}")(?=.*gen_ai_token_type="(?:input|output)")'
-    )
-    lines = [line for text in metrics_of_proxies(door) for line in text.splitlines() if own.match(line)]
-    return int(sum(float(line.rpartition(" ")[2]) for line in lines))
-
-
-def metrics_of_proxies(door: Laptop) -> list[str]:
-    """What each proxy's sidecar shows at the port that is collected."""
-    texts: list[str] = []
-    for pod in front_door.proxies(door):
-        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
-        assert answer["status"] == 200, answer
-        texts.append(answer["text"])
-    return texts
+    metrics = f"{used} tokens of the caller in the proxies' metrics"
+    until(lambda: front_door.usage_in_metrics(door, "frugal") == used, metrics, 10)
 
 
 def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: Laptop) -> None:
@@ -183,13 +193,6 @@ def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: L
     until(lambda: says(door, chat("hello", model=OPEN), key)["status"] == 429, "the end of the budget", 30)
     assert says(door, completion("hello", model=CLOSED), key)["status"] == 429
     assert says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200
-
-
-def usage_of(text: str) -> int:
-    """``total_tokens`` of an answer, streamed or not."""
-    parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
-    usages = [json.loads(part).get("usage") for part in parts]
-    return next(one["total_tokens"] for one in reversed(usages) if one)
 
 
 def test_with_tokens_a_claim_names_the_caller_and_nothing_else_opens_the_door(door: Laptop) -> None:
@@ -204,7 +207,7 @@ def test_with_tokens_a_claim_names_the_caller_and_nothing_else_opens_the_door(do
     provider["localJWKS"] = {"type": "Inline", "inline": issuer.keys()}
     hello, team_a = chat("hello", model=OPEN), issuer.token(team="team-a")
     try:
-        door.apply(policy, gateway.script(settings, []))
+        door.apply(policy, gateway.extension(settings, []))
         # Both Envoys, each of which takes the listener and the routes one after the other.
         until(lambda: all(says(door, hello, team_a)["status"] == 200 for _ in range(8)), "a token of team-a", 60)
         asked: list[tuple[str, str, int]] = [
@@ -223,8 +226,10 @@ def test_with_tokens_a_claim_names_the_caller_and_nothing_else_opens_the_door(do
         ]
         seen = [says(door, chat("hello", model=model), token)["status"] for model, token, _ in asked]
         assert seen == [status for *_, status in asked]
+        schemes = [f"{scheme} {team_a}" for scheme in ("bearer", "BEARER")]
+        assert [says(door, hello, authorization=one)["status"] for one in schemes] == [200, 200]
         forged = says(door, chat("hello", model=CLOSED), team_a, x_llm_caller="team-b")
         assert forged["status"] == 403
     finally:
-        door.apply(front_door_objects.identified_by_keys(), front_door_objects.script())
+        door.apply(front_door_objects.identified_by_keys(), gateway.extension(front_door_objects.SETTINGS, []))
     until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "keys again", 30)

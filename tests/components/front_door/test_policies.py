@@ -98,7 +98,11 @@ def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_p
                 "audiences": ["llm"],
                 "remoteJWKS": {"uri": "https://id.example.com/k", "cacheDuration": "300s"},
                 # Not from the query, Envoy Gateway's default.
-                "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
+                "extractFrom": {
+                    "headers": [
+                        {"name": "Authorization", "valuePrefix": scheme} for scheme in ("Bearer ", "bearer ", "BEARER ")
+                    ]
+                },
                 "claimToHeaders": [{"claim": "team", "header": "x-llm-caller"}],
             }
         ]

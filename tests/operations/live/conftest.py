@@ -108,5 +108,6 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("_status", "_smoke", "_bench"):
         monkeypatch.setattr(live_run.Run, name, lambda self: ("passed", "seen"))
     monkeypatch.setattr(leftovers, "look", lambda settings: "")
+    monkeypatch.setattr(leftovers, "delete_groups", lambda *args: [])
     monkeypatch.setattr(outputs, "remaining", lambda target: [])
     return tmp_path

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from operations.doctor.google import ENDPOINT
+from operations.doctor.google import ENDPOINT, GoogleClient, login
 from operations.live import destroying, leftovers
+from operations.options import Cloud
+from operations.target import Target
 from tests.operations.doctor.emulated import PROJECT, emulating
-from tests.operations.live.support import TARGET, calls, go, quiet
+from tests.operations.live.support import ROOT, TARGET, calls, go, quiet
 
 
 def test_a_destroy_that_fails_is_tried_again_and_then_named_with_its_command(commands: Path) -> None:
@@ -57,6 +60,51 @@ def test_an_earlier_attempt_in_the_same_log_does_not_count(tmp_path: Path, comma
     (tmp_path / "log").write_text(f"{IN_USE}\n")
     (commands / "down.sh").write_text("echo forbidden; exit 255")
     assert destroying.destroy(TARGET, tmp_path / "log", quiet, pause=lambda _: None).attempts == 1
+
+
+def test_groups_that_gke_has_not_deleted_after_a_wait_are_deleted(
+    tmp_path: Path, commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (commands / "down.sh").write_text(f'echo "{IN_USE}"; exit 255')
+    done: list[object] = []
+
+    def delete(settings: object, in_use: Sequence[str], say: object) -> list[str]:
+        done.append(in_use)
+        return []
+
+    monkeypatch.setattr(leftovers, "delete_groups", delete)
+    destroying.destroy(TARGET, tmp_path / "log", quiet, pause=done.append)
+    assert done == [180, [IN_USE], 240, [IN_USE], 300]
+    done.clear()
+    destroying.destroy(Target("eu4a", Cloud.LAPTOP, ROOT), tmp_path / "log", quiet, pause=lambda _: None)
+    assert done == []
+
+
+def test_only_gkes_groups_in_a_network_without_a_cluster_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = TARGET.settings.model_copy(update={"project": PROJECT})
+    name, said = settings.cluster.name, list[str]()
+    network = f"The network resource 'projects/{PROJECT}/global/networks/{name}' is already being used by 'x'"
+    with emulating(tmp_path) as google:
+        monkeypatch.setenv(ENDPOINT, google.url)
+        google.conditions(inUseAfterCluster=3600)
+        google.make_cluster(settings)
+        assert leftovers.delete_groups(settings, [network], said.append) == []
+        assert said.pop().startswith(f"cluster {name} is in network {name}")
+        client = GoogleClient(PROJECT, login())
+        parent = f"projects/{PROJECT}/locations/{settings.cluster.location}"
+        client.ask("container.projects.locations.clusters.delete", name=f"{parent}/clusters/{name}")
+        for other in (f"global/networks/another-{name}", f"regions/r/addresses/{name}"):
+            line = network.replace(f"global/networks/{name}", other)
+            assert leftovers.delete_groups(settings, [line], said.append) == []
+        google.fails("compute.networkEndpointGroups.delete", 403, times=1)
+        assert leftovers.delete_groups(settings, [network], said.append) == []
+        assert "cannot be deleted" in said.pop()
+        (group,) = leftovers.delete_groups(settings, [network, network], said.append)
+        assert group in said.pop()
+        assert leftovers.delete_groups(settings, [network], said.append) == []
+        assert said == []
 
 
 def test_what_is_left_behind_fails_the_destroy(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:

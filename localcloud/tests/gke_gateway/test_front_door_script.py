@@ -1,0 +1,126 @@
+"""The front door's Lua script in a real Envoy: what a model receives, and what a client reads in a 400."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from llmd_gke.catalog import front_door
+from llmd_gke.manifests.front_door import script
+from llmd_gke.settings import FrontDoorSettings
+from localcloud.gke_gateway.envoy.process import binary
+from localcloud.tests.gke_gateway.servers import ModelServer, free_port
+from tests.waiting import eventually
+
+DOOR = FrontDoorSettings.model_validate({"callers": [{"name": "team-a"}, {"name": "batch"}]})
+AI_ERROR = '{"type":"error","error":{"type":"InvalidRequest","code":"400","message":"%s"}}'
+BODIES: dict[str, tuple[int, str, str | None]] = {
+    "picker": (400, 'must have "prompt"\n\\ field é', 'must have "prompt"\n\\ field é'),
+    "json-array": (400, '["prompt"]', '["prompt"]'),
+    "ai-gateway": (400, AI_ERROR % 'invalid character "x" after \\', 'invalid character "x" after \\'),
+    "envoy": (400, "", "The path, a header or the body of the request is not valid."),
+    "model": (400, '{"error": {"message": "max_tokens is too large", "code": 400}}', None),
+    "model-indented": (400, ' \n{"object": "error", "message": "no"}', None),
+    "ai-gateway-422": (422, AI_ERROR % 'no "tool"', 'no "tool"'),
+    "model-422": (422, '{"detail": []}', None),
+    "other-status": (418, "must have prompt", None),
+}
+"""By path: status and body of an answer, and the message that the client gets; none where the answer is unchanged."""
+
+
+def typed(kind: str, **more: Any) -> dict[str, Any]:
+    return {"typed_config": {"@type": f"type.googleapis.com/envoy.extensions.filters.{kind}", **more}}
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of an Envoy with the script, fixed answers, and a model that answers with the headers that it got."""
+    folder, port, server = tmp_path_factory.mktemp("envoy"), free_port(), ModelServer("127.0.0.1", free_port())
+    fixed = [
+        {"match": {"path": f"/{name}"}, "direct_response": {"status": status, "body": {"inline_string": body}}}
+        for name, (status, body, _) in BODIES.items()
+    ]
+    seen = {"header": {"key": "x-path", "value": "%REQ(:PATH)%"}}
+    model = {"match": {"prefix": "/v1"}, "route": {"cluster": "model"}, "request_headers_to_add": [seen]}
+    hosts = [{"name": "door", "domains": ["*"], "routes": [*fixed, model]}]
+    lua = {"name": "lua", **typed("http.lua.v3.Lua", default_source_code={"inline_string": script.code(DOOR, [])})}
+    abort = {"http_status": 400, "percentage": {"numerator": 100}}
+    earlier = typed("http.fault.v3.HTTPFault", abort=abort, headers=[{"name": "x-earlier", "present_match": True}])
+    http = [{"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
+    manager = typed(
+        "network.http_connection_manager.v3.HttpConnectionManager",
+        stat_prefix="door",
+        route_config={"virtual_hosts": hosts},
+        http_filters=http,
+    )
+
+    def at(number: int) -> dict[str, Any]:
+        return {"address": {"socket_address": {"address": "127.0.0.1", "port_value": number}}}
+
+    listener = {"name": "door", **at(port), "filter_chains": [{"filters": [{"name": "manager", **manager}]}]}
+    endpoints = {"cluster_name": "model", "endpoints": [{"lb_endpoints": [{"endpoint": at(server.port)}]}]}
+    cluster = {"name": "model", "load_assignment": endpoints}
+    config = folder / "envoy.json"
+    config.write_text(json.dumps({"static_resources": {"listeners": [listener], "clusters": [cluster]}}))
+    command = [binary(), "--config-path", config, "--concurrency", "1", "--disable-hot-restart", "--log-level", "error"]
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=log, stderr=log) as process,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client,
+    ):
+
+        def answers() -> bool:
+            assert process.poll() is None, (folder / "log").read_text()
+            try:
+                return bool(client.get("/v1").status_code)
+            except httpx.TransportError:
+                return False
+
+        try:
+            eventually(answers)
+            yield client
+        finally:
+            process.terminate()
+            server.close()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_400_says_why_in_openais_form_and_a_models_own_is_unchanged(door: httpx.Client, name: str) -> None:
+    status, body, message = BODIES[name]
+    answer = door.get(f"/{name}")
+    assert answer.status_code == status
+    if message is None:
+        assert answer.text == body
+    else:
+        assert answer.headers["content-type"] == "application/json"
+        error = {"message": message, "type": "invalid_request_error", "param": None, "code": "invalid_request"}
+        assert answer.json() == {"error": error}
+
+
+def test_a_400_of_a_filter_before_the_script_such_as_ai_gateways_says_why(door: httpx.Client) -> None:
+    assert door.get("/v1", headers={"x-earlier": "1"}).json()["error"]["message"] == "fault filter abort"
+
+
+@pytest.mark.parametrize("query", ["", "?", "?api-version=2024-02-01", "?x=/v1/models?y", "?api_key=abc#z"])
+def test_a_model_and_its_picker_get_the_path_without_a_query_and_the_caller_of_the_key(
+    door: httpx.Client, query: str
+) -> None:
+    headers = {front_door.CALLER_HEADER: "team-a.next"}
+    seen = {
+        name.lower(): value
+        for name, value in door.get(f"/v1/chat/completions{query}", headers=headers).json()["headers"].items()
+    }
+    assert seen["x-path"] == "/v1/chat/completions"
+    named = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
+    assert {seen[name] for name in named} == {"team-a"}
+
+
+def test_a_caller_gets_its_list_of_models_whatever_the_query(door: httpx.Client) -> None:
+    for path in ("/v1/models", "/v1/models?limit=5"):
+        answer = door.get(path, headers={front_door.CALLER_HEADER: "batch"})
+        assert answer.json() == {"object": "list", "data": []}

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.catalog.metrics import AiGateway
 from llmd_gke.manifests.front_door import gateway
 from llmd_gke.settings import FrontDoorSettings
 from localcloud.tests.real_kubernetes import front_door, front_door_objects, objects
@@ -80,7 +81,7 @@ FORGED: list[dict[str, str]] = [
 
 
 def test_forged_headers_of_ai_gateway_end_no_process_and_no_other_callers_answers(door: Laptop) -> None:
-    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    before = {pod["metadata"]["uid"]: front_door.restarts(pod) for pod in front_door.proxies(door)}
     hello = chat("hello", model=OPEN)
     bodiless = [
         keyed({"path": path, "method": "POST"}, TEAM_A) | {"headers": {"authorization": f"Bearer {TEAM_A}", **forged}}
@@ -95,7 +96,7 @@ def test_forged_headers_of_ai_gateway_end_no_process_and_no_other_callers_answer
         assert statuses[1::2] == [200] * len(attack)
         if attack is bodiless:
             assert {one // 100 for one in statuses[::2]} == {4}
-    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+    assert {pod["metadata"]["uid"]: front_door.restarts(pod) for pod in front_door.proxies(door)} == before
 
 
 def test_a_query_string_changes_nothing(door: Laptop) -> None:
@@ -143,7 +144,7 @@ def test_the_service_of_the_door_asks_for_a_key_too(door: Laptop) -> None:
 
 
 def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -> None:
-    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    before = {pod["metadata"]["uid"]: front_door.restarts(pod) for pod in front_door.proxies(door)}
     new = "another-key-of-team-a-0123456789abcdef"
     assert says(door, chat("hello", model=OPEN), new)["status"] == 401
     try:
@@ -155,7 +156,7 @@ def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -
         door.apply(front_door_objects.keys(KEYS))
     until(lambda: says(door, chat("hello", model=OPEN), new)["status"] == 401, "the end of the new key", 10)
     until(lambda: says(door, chat("hello", model=OPEN), TEAM_A)["status"] == 200, "the first key", 10)
-    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+    assert {pod["metadata"]["uid"]: front_door.restarts(pod) for pod in front_door.proxies(door)} == before
 
 
 APPLY_AND_WAIT = """
@@ -180,22 +181,13 @@ def valid_after(door: Laptop, key: str, secret: dict[str, Any]) -> float:
     return float(door.python(APPLY_AND_WAIT, url, key, json.dumps(secret)).stdout)
 
 
-def restarts(pod: dict[str, Any]) -> int:
-    status = pod["status"]
-    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
-    return sum(one["restartCount"] for one in every)
-
-
 def test_the_caller_of_a_key_is_in_the_metrics_whatever_a_client_says_about_itself(door: Laptop) -> None:
-    says(door, chat("hello", model=OPEN), TEAM_A, x_llm_caller="somebody-else")
-    usage = [
-        line
-        for text in front_door.metrics_of_proxies(door)
-        for line in text.splitlines()
-        if line.startswith("gen_ai_client_token_usage_")
-    ]
-    assert any('caller="team-a"' in line for line in usage)
-    assert not any("somebody-else" in line for line in usage)
+    for stream in (True, False):
+        says(door, chat("hello", model=OPEN, stream=stream), TEAM_A, x_llm_caller="somebody-else")
+    lines = [line for text in front_door.metrics_of_proxies(door) for line in text.splitlines()]
+    for metric in AiGateway:
+        assert any(line.startswith(metric) and 'caller="team-a"' in line for line in lines), metric
+    assert not any("somebody-else" in line for line in lines)
 
 
 def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Laptop) -> None:

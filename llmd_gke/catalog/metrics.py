@@ -65,6 +65,10 @@ class AiGateway(StrEnum):
 
     TOKENS = "gen_ai_client_token_usage"
     """A histogram of tokens per request."""
+    STREAM_BEGUN = "gen_ai_server_time_to_first_token_seconds"
+    """A histogram with an observation for the first piece of each stream."""
+    STREAM_ENDED = "gen_ai_server_time_per_output_token_seconds"
+    """A histogram with an observation for the end of each stream of two tokens or more."""
 
 
 class KubeState(StrEnum):

@@ -22,23 +22,30 @@ class Usage:
     requests: int
     input_tokens: int
     output_tokens: int
+    streams_ended_early: int
+    """Streams without a counted end: neither limits nor the tokens here contain what they used. Whole streams of one
+    token are among them, too."""
 
 
 async def ask(prometheus: Prometheus, settings: StackSettings, seconds: int, now: float) -> list[Usage]:
     """The use in the ``seconds`` before ``now``. Raises ``NotAnswered``."""
     asked = used(settings, seconds)
-    requests, tokens = await asyncio.gather(*(prometheus.instant(asked[key], now) for key in ("requests", "tokens")))
-    return rows(requests, tokens)
+    keys = ("requests", "tokens", "begun", "ended")
+    return rows(*await asyncio.gather(*(prometheus.instant(asked[key], now) for key in keys)))
 
 
-def rows(requests: Sequence[Series], tokens: Sequence[Series]) -> list[Usage]:
+def rows(
+    requests: Sequence[Series], tokens: Sequence[Series], begun: Sequence[Series] = (), ended: Sequence[Series] = ()
+) -> list[Usage]:
     """One row for each caller and model, with the keys of a caller together, the largest number of tokens first."""
     asked = _added(requests)
     read = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == INPUT)
     written = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == OUTPUT)
+    streams, whole = _added(begun), _added(ended)
+    early = {who: max(0, count - whole.get(who, 0)) for who, count in streams.items()}
     result = [
-        Usage(*who, round(asked.get(who, 0)), round(read.get(who, 0)), round(written.get(who, 0)))
-        for who in {*asked, *read, *written}
+        Usage(*who, *(round(amount.get(who, 0)) for amount in (asked, read, written, early)))
+        for who in {*asked, *read, *written, *early}
     ]
     return sorted(result, key=lambda one: (-one.input_tokens - one.output_tokens, one.caller, one.model))
 

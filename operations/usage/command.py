@@ -24,7 +24,8 @@ def command(
     """Show requests and tokens by caller and model of the front door, for a period that ends now.
 
     The figures come from the proxies' metrics. Prometheus extrapolates to the ends of the period, so they differ
-    slightly from the counts of the limits. Both keys of a caller count as one caller.
+    slightly from the counts of the limits. Both keys of a caller count as one caller. Streams that the client or the
+    model ended early are not among requests and tokens.
     """
     from operations.enter_localcloud import enter, starting
 
@@ -50,6 +51,7 @@ def command(
                 "requests": one.requests,
                 "inputTokens": one.input_tokens,
                 "outputTokens": one.output_tokens,
+                "streamsEndedEarly": one.streams_ended_early,
             }
             for one in usage
         ],
@@ -57,10 +59,10 @@ def command(
     table = Table(title=f"Stack {target.stack}: usage of the last {days:g} days", title_justify="left")
     for heading in ("caller", "model"):
         table.add_column(heading)
-    for heading in ("requests", "input tokens", "output tokens"):
+    for heading in ("requests", "input tokens", "output tokens", "streams ended early"):
         table.add_column(heading, justify="right")
     for one in usage:
-        numbers = (one.requests, one.input_tokens, one.output_tokens)
+        numbers = (one.requests, one.input_tokens, one.output_tokens, one.streams_ended_early)
         table.add_row(one.caller, one.model, *(f"{number:,}" for number in numbers))
     show(output, data, table if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
 

@@ -46,11 +46,17 @@ def callers(settings: StackSettings, window: str) -> list[Panel]:
 
 
 def used(settings: StackSettings, seconds: int) -> dict[str, str]:
-    """Expressions of the use in the last ``seconds``: ``requests`` by caller and model, ``tokens`` also by type."""
+    """Expressions of the use in the last ``seconds``: ``requests``, and the streams that have ``begun`` and those that
+    ``ended``, by caller and model; ``tokens`` also by type.
+    """
     window = f"{seconds}s"
     return {
         "requests": _sum(requests(settings, "increase", window), CALLER, MODEL),
         "tokens": _sum(tokens(settings, "increase", window), CALLER, MODEL, TOKEN_TYPE),
+        **{
+            key: _sum(f"increase({metric}_count{_selector(settings)}[{window}])", CALLER, MODEL)
+            for key, metric in (("begun", AiGateway.STREAM_BEGUN), ("ended", AiGateway.STREAM_ENDED))
+        },
     }
 
 

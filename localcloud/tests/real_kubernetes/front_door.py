@@ -295,3 +295,10 @@ def usage_of(text: str) -> int:
     parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
     usages = [json.loads(part).get("usage") for part in parts]
     return next(one["total_tokens"] for one in reversed(usages) if one)
+
+
+def restarts(pod: Object) -> int:
+    """Restarts of all containers of a pod."""
+    status = pod["status"]
+    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+    return sum(one["restartCount"] for one in every)

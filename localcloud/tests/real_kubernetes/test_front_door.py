@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.catalog.metrics import AiGateway
 from llmd_gke.manifests.front_door import gateway
 from llmd_gke.settings import FrontDoorSettings
 from localcloud.cluster import front_door as needs
@@ -134,15 +135,12 @@ def test_the_service_of_the_door_asks_for_a_key_too(door: Laptop) -> None:
 
 
 def test_the_caller_of_a_key_is_in_the_metrics_whatever_a_client_says_about_itself(door: Laptop) -> None:
-    says(door, chat("hello", model=OPEN), TEAM_A, x_llm_caller="somebody-else")
-    usage = [
-        line
-        for text in front_door.metrics_of_proxies(door)
-        for line in text.splitlines()
-        if line.startswith("gen_ai_client_token_usage_")
-    ]
-    assert any('caller="team-a"' in line for line in usage)
-    assert not any("somebody-else" in line for line in usage)
+    for stream in (True, False):
+        says(door, chat("hello", model=OPEN, stream=stream), TEAM_A, x_llm_caller="somebody-else")
+    lines = [line for text in front_door.metrics_of_proxies(door) for line in text.splitlines()]
+    for metric in AiGateway:
+        assert any(line.startswith(metric) and 'caller="team-a"' in line for line in lines), metric
+    assert not any("somebody-else" in line for line in lines)
 
 
 def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Laptop) -> None:

@@ -49,7 +49,21 @@ def test_both_keys_of_a_caller_are_one_row_and_the_largest_comes_first() -> None
         series(900, caller="team-b", gen_ai_request_model="qwen", gen_ai_token_type="output"),
         series(float("nan"), caller="team-b", gen_ai_request_model="qwen", gen_ai_token_type="input"),
     ]
-    assert rows(requests, tokens) == [Usage("team-b", "qwen", 1, 0, 900), Usage("team-a", "qwen", 3, 30, 7)]
+    begun = [
+        series(5, caller="team-a", gen_ai_request_model="qwen"),
+        series(2, caller="team-a.next", gen_ai_request_model="qwen"),
+        series(4, caller="batch", gen_ai_request_model="qwen"),
+        series(1, caller="team-b", gen_ai_request_model="qwen"),
+    ]
+    ended = [
+        series(2.9, caller="team-a", gen_ai_request_model="qwen"),
+        series(1.2, caller="team-b", gen_ai_request_model="qwen"),
+    ]
+    assert rows(requests, tokens, begun, ended) == [
+        Usage("team-b", "qwen", 1, 0, 900, 0),
+        Usage("team-a", "qwen", 3, 30, 7, 4),
+        Usage("batch", "qwen", 0, 0, 0, 4),
+    ]
 
 
 def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
@@ -62,6 +76,8 @@ def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
     stand_in = StandIn(
         series={
             asked["requests"]: [(who, lambda _: 4.0)],
+            asked["begun"]: [(who, lambda _: 6.0)],
+            asked["ended"]: [(who, lambda _: 1.0)],
             asked["tokens"]: [
                 ({**who, "gen_ai_token_type": "input"}, lambda _: 40.0),
                 ({**who, "gen_ai_token_type": "output"}, lambda _: 1000.0),
@@ -77,7 +93,16 @@ def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
         "stack": "one",
         "cloud": "google",
         "days": 7.0,
-        "usage": [{"caller": "team-a", "model": "qwen", "requests": 4, "inputTokens": 40, "outputTokens": 1000}],
+        "usage": [
+            {
+                "caller": "team-a",
+                "model": "qwen",
+                "requests": 4,
+                "inputTokens": 40,
+                "outputTokens": 1000,
+                "streamsEndedEarly": 5,
+            }
+        ],
     }
     assert "1,000" in shown.stdout
 

@@ -138,7 +138,7 @@ def _kubernetes_provider() -> BuiltProgram:
 def _google_provider() -> BuiltProgram:
     """Google's provider for Pulumi, built from a command of ours: ``gomod/google-provider/main.go``."""
     version = versions.program(GOOGLE_PROVIDER)
-    wrapper = _wrapper("google-provider", GOOGLE, changes=google_provider.WITHOUT_PAUSES)
+    wrapper = _wrapper("google-provider", GOOGLE, changes=google_provider.ADAPTED)
     return BuiltProgram(
         GOOGLE_PROVIDER,
         ".",

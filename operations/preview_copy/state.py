@@ -24,7 +24,7 @@ SALT = "v1:2Qv0BBDo4S0=:v1:lTsmJTaB7cuQbhiK:rp2/x2xRpZNX6tBJnzQ/lXw66+yWVA=="
 CLUSTER = "gcp:container/cluster:Cluster"
 GOOGLE = "pulumi:providers:gcp"
 PROVISIONED = {"goog-pulumi-provisioned": "true"}
-"""The label that the Google provider adds by default."""
+"""The label that the Google provider adds by default (terraform-provider-google ``tpgresource/labels.go``)."""
 
 VERSIONS = (3, 4)
 """Versions of an exported state; version 4 adds ``features`` (pkg/resource/stack/deployment.go)."""
@@ -103,9 +103,8 @@ def _resource(resource: Table, dummy: str, kubeconfig: str | None, labels: Mappi
 
 def _labels(outputs: Table, defaults: Table) -> Table:
     """The two secret outputs with labels, computed like the provider's, from default labels and the resource's."""
-    own = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels"))}
-    labels = {"pulumiLabels": own, "effectiveLabels": {**own, **PROVISIONED}}
-    return {key: _plain(value) for key, value in labels.items() if is_secret(outputs.get(key))}
+    labels = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels")), **PROVISIONED}
+    return {key: _plain(labels) for key in ("pulumiLabels", "effectiveLabels") if is_secret(outputs.get(key))}
 
 
 def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:

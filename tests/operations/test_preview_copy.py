@@ -105,10 +105,9 @@ def test_secret_outputs_of_google_resources_are_left_out_and_their_labels_are_ke
     resources: Any = without_secrets(exported(google, cluster(), address), "dummy").deployment["resources"]
     assert resources[1]["outputs"]["masterAuth"] == {"clusterCaCertificate": "Q0E="}
     assert resources[1]["outputs"]["__pulumi_raw_state_delta"] == {}
-    labels = {"managed-by": "pulumi", "a": "b"}
-    assert json.loads(resources[2]["outputs"]["pulumiLabels"]["plaintext"]) == labels
-    effective = {**labels, "goog-pulumi-provisioned": "true"}
-    assert json.loads(resources[2]["outputs"]["effectiveLabels"]["plaintext"]) == effective
+    labels = {"managed-by": "pulumi", "a": "b", "goog-pulumi-provisioned": "true"}
+    for key in ("pulumiLabels", "effectiveLabels"):
+        assert json.loads(resources[2]["outputs"][key]["plaintext"]) == labels
 
 
 @pytest.mark.parametrize(("version", "features"), [(3, None), (4, ["hooks"])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.rules.container import CHANNEL_DEFAULT, offered
-from localcloud.google_api.rules.references import CLUSTER
+from localcloud.google_api.rules.references import CLUSTER, network_id, subnetwork_id
 from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.rules.resource_type import TargetResource, digits, short
 from localcloud.google_api.services.links import GKE
@@ -70,8 +70,8 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
     added: JsonObject = {
         "controlPlaneEndpointsConfig": {"dnsEndpointConfig": dns, "ipEndpointsConfig": _ip(body) if by_ip else {}},
         "networkConfig": {
-            "network": f"projects/{target.project}/global/networks/{network}",
-            "subnetwork": f"projects/{target.project}/regions/{region}/subnetworks/{subnetwork}",
+            "network": network_id(text(body, "network") or network, target.project),
+            "subnetwork": subnetwork_id(text(body, "subnetwork") or subnetwork, target.project, region),
             "serviceExternalIpsConfig": {},
         },
         "locations": [location] if location.count("-") > 1 else [f"{location}-{letter}" for letter in "abc"],

@@ -89,19 +89,16 @@ def _policy_free(cloud_state: CloudState, target: TargetResource) -> None:
 KINDS: dict[str, ResourceType] = {
     ADDRESS: ResourceType(
         id="projects/{project}/regions/{region}/addresses/{name}",
-        title="Address",
         computed=_address_outputs,
         delete=address_free,
         create=_address_create,
     ),
     "gcp:compute/regionSslPolicy:RegionSslPolicy": ResourceType(
         id="projects/{project}/regions/{region}/sslPolicies/{name}",
-        title="RegionSslPolicy",
         computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
     ),
     "gcp:compute/regionSslCertificate:RegionSslCertificate": ResourceType(
         id="projects/{project}/regions/{region}/sslCertificates/{name}",
-        title="RegionSslCertificate",
         computed=lambda target: (
             plain_outputs(target)
             | {"certificateId": int(digits(target.id, 9)), "expireTime": "2027-01-01T00:00:00.000-08:00"}
@@ -109,7 +106,6 @@ KINDS: dict[str, ResourceType] = {
     ),
     "gcp:compute/resourcePolicy:ResourcePolicy": ResourceType(
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
-        title="ResourcePolicy",
         computed=lambda target: {"selfLink": link(target)},
         update=_policy_renamed,
         delete=_policy_free,

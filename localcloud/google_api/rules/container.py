@@ -154,7 +154,6 @@ def hosts(record: JsonObject) -> set[str]:
 KINDS: dict[str, ResourceType] = {
     CLUSTER: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{name}",
-        title="Cluster",
         computed=_cluster_outputs,
         create=_cluster_create,
         update=_cluster_update,
@@ -162,7 +161,6 @@ KINDS: dict[str, ResourceType] = {
     ),
     NODE_POOL: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
-        title="NodePool",
         # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
         computed=lambda _: {
             "instanceGroupUrls": [],

@@ -94,7 +94,6 @@ def _named(target: TargetResource) -> JsonObject:
 KINDS: dict[str, ResourceType] = {
     CHANNEL: ResourceType(
         id="projects/{project}/notificationChannels/",
-        title="NotificationChannel",
         computed=lambda target: {**_named(target), "verificationStatus": ""},
         create=_channel,
         update=lambda cloud_state, target, _: _channel(cloud_state, target),
@@ -102,20 +101,17 @@ KINDS: dict[str, ResourceType] = {
     ),
     POLICY: ResourceType(
         id="projects/{project}/alertPolicies/",
-        title="AlertPolicy",
         computed=_named,
         create=_policy,
         update=lambda cloud_state, target, _: _policy(cloud_state, target),
     ),
     DASHBOARD: ResourceType(
         id="projects/{project}/dashboards/",
-        title="Dashboard",
         create=_dashboard,
         update=lambda cloud_state, target, _: _dashboard(cloud_state, target),
     ),
     UPTIME_CHECK: ResourceType(
         id="projects/{project}/uptimeCheckConfigs/{displayName}-",
-        title="UptimeCheckConfig",
         computed=lambda target: {**_named(target), "uptimeCheckId": target.id.rpartition("/")[2]},
         create=_uptime_check,
         update=lambda cloud_state, target, _: _uptime_check(cloud_state, target),

@@ -49,14 +49,12 @@ def _router_free(cloud_state: CloudState, target: TargetResource) -> None:
 KINDS: dict[str, ResourceType] = {
     ROUTER: ResourceType(
         id="projects/{project}/regions/{region}/routers/{name}",
-        title="Router",
         computed=plain_outputs,
         create=needs_network("Router"),
         delete=_router_free,
     ),
     ROUTER_NAT: ResourceType(
         id="{project}/{region}/{router}/{name}",
-        title="RouterNat",
         computed=lambda _: {"autoNetworkTier": "PREMIUM", "endpointTypes": ["ENDPOINT_TYPE_VM"]},
         create=_nat_create,
         update=_nat_update,

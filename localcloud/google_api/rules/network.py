@@ -188,13 +188,11 @@ def _shrinks(old: object, new: object) -> bool:
 KINDS: dict[str, ResourceType] = {
     NETWORK: ResourceType(
         id="projects/{project}/global/networks/{name}",
-        title="Network",
         computed=_network_outputs,
         delete=_network_free,
     ),
     SUBNETWORK: ResourceType(
         id="projects/{project}/regions/{region}/subnetworks/{name}",
-        title="Subnetwork",
         computed=_subnetwork_outputs,
         create=_subnetwork_create,
         update=_subnetwork_update,
@@ -202,7 +200,6 @@ KINDS: dict[str, ResourceType] = {
     ),
     FIREWALL: ResourceType(
         id="projects/{project}/global/firewalls/{name}",
-        title="Firewall",
         computed=plain_outputs,
         create=needs_network("Firewall"),
     ),

@@ -142,13 +142,12 @@ def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObjec
 class ResourceType:
     """One resource type.
 
-    ``id``: its id, from inputs and place. ``title``: how upstream's errors call it. ``computed`` gives outputs that
+    ``id``: its id, from inputs and place. ``computed`` gives outputs that
     the cloud decides. The others are what the cloud refuses when it is done; ``after``: what it refuses once the object
     exists.
     """
 
     id: str
-    title: str
     computed: Callable[[TargetResource], JsonObject] = no_outputs
     create: Callable[[CloudState, TargetResource], None] = allow
     update: Callable[[CloudState, TargetResource, JsonObject], None] = allow_update

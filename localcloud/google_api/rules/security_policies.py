@@ -83,7 +83,6 @@ def _update(cloud_state: CloudState, target: TargetResource, old: JsonObject) ->
 KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
         id="projects/{project}/regions/{region}/securityPolicies/{name}",
-        title="RegionSecurityPolicy",
         computed=lambda target: {
             "selfLink": link(target),
             "fingerprint": digits(target.id, 12),

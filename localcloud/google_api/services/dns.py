@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.rules.dns import RECORD_SET
 from localcloud.google_api.rules.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
+
+RECORD_SET = "gcp:dns/recordSet:RecordSet"
 
 
 def _zone(request: Request) -> str:

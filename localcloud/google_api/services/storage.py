@@ -5,10 +5,10 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.rules.storage import BUCKET
 from localcloud.google_api.services import policies
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, number, text
 
+BUCKET = "gcp:storage/bucket:Bucket"
 WEEK = "604800"
 """Seconds for which deleted objects are kept where a bucket says nothing."""
 

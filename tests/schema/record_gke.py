@@ -29,7 +29,7 @@ PLURALS = {
 }
 LIMITS = (
     "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minProperties",
-    "maxProperties", "required", "default",
+    "maxProperties", "minItems", "maxItems", "required", "default",
 )  # fmt: skip
 
 Rules = dict[str, dict[str, str]]
@@ -62,7 +62,11 @@ def rules() -> dict[str, Rules]:
     # Both are 5 where they are not given, but only one that is given is compared.
     given = "!(has(self.checkIntervalSec) || has(self.timeoutSec))"
     times = {f"{given} || {_TIMEOUT} <= {_INTERVAL}": "timeoutSec exceeds checkIntervalSec (5 where one is not given)"}
-    return {"HealthCheckPolicy": {"spec.default": times, "spec.default.config": types, **blocks}}
+    services = {"self.all(ref, ref.group == '' && ref.kind == 'Service')": "only a Service can be a target"}
+    return {
+        "HealthCheckPolicy": {"spec.default": times, "spec.default.config": types, **blocks},
+        "GCPTrafficDistributionPolicy": {"spec.targetRefs": services},
+    }
 
 
 def record(folder: Path) -> Table:
@@ -88,6 +92,8 @@ def _kind(file: Path) -> Table:
 
 def _fields(node: Table, path: str) -> Iterator[tuple[str, Table]]:
     yield path, {key: node[key] for key in LIMITS if key in node}
+    if "items" in node:
+        yield from _fields(table(node["items"]), f"{path}[]")
     for name, inner in table(node.get("properties")).items():
         yield from _fields(table(inner), f"{path}.{name}")
 
@@ -101,15 +107,20 @@ def definition(facts: Table, kind: str) -> Table:
         "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}},
     }
     for path, limits in table(kind_facts["fields"]).items():
-        *parents, name = path.split(".")
+        # The items of a list are a step of their own: "targetRefs[]".
+        *parents, name = path.replace("[]", ".[]").split(".")
         node = schema
         for parent in parents:
-            node = table(table(node["properties"])[parent])
+            node = table(node["items"] if parent == "[]" else table(node["properties"])[parent])
         rules_here = rules().get(kind, {}).get(path, {})
         checks: Table = {
             "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules_here.items()]
         }
-        cast("Table", node.setdefault("properties", {}))[name] = {**table(limits), **(checks if rules_here else {})}
+        field = {**table(limits), **(checks if rules_here else {})}
+        if name == "[]":
+            node["items"] = field
+        else:
+            cast("Table", node.setdefault("properties", {}))[name] = field
     version = {"name": kind_facts["version"], "served": True, "schema": {"openAPIV3Schema": schema}}
     return {"spec": {**{key: kind_facts[key] for key in ("group", "names", "scope")}, "versions": [version]}}
 

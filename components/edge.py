@@ -15,6 +15,7 @@ from components.configuration import StackSecrets
 from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
+from components.optional import present
 from llmd_gke.manifests import routing
 from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
@@ -23,7 +24,8 @@ from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 @dataclass(frozen=True, kw_only=True)
 class EdgeArgs:
     """``namespaces`` may attach routes, ``address_name`` is the reserved regional address. The SSL policy's name starts
-    with ``prefix``. ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
+    with ``prefix``. ``below``: what the load balancer runs in, its cluster and the subnet of its proxies.
+    ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
     """
 
     settings: GatewaySettings
@@ -32,6 +34,7 @@ class EdgeArgs:
     region: str
     prefix: str
     provider: k8s.Provider
+    below: Sequence[pulumi.Resource]
     certificate: pulumi.Input[str] | None = None
     certificate_key: pulumi.Input[str] | None = None
 
@@ -46,6 +49,7 @@ class EdgeArgs:
             region=settings.cluster.region,
             prefix=settings.cluster.name,
             provider=cluster.provider,
+            below=present(cluster.control_plane, network.proxy_subnet),
             certificate=secrets.named("tlsCertificate") if tls is not None and tls.from_config else None,
             certificate_key=secrets.named("tlsKey") if tls is not None and tls.from_config else None,
         )
@@ -74,7 +78,12 @@ class Edge(pulumi.ComponentResource):
             ssl_policy=cast("str | None", None if tls is None else self._ssl_policy(name, args, tls)),
             certificate=cast("JsonObject | None", certificate),
         )
-        programmed = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"))
+        programmed = pulumi.ResourceOptions(
+            custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"),
+            # Its load balancer must go first: Google keeps the subnet of its proxies meanwhile, and without the cluster
+            # nothing deletes it.
+            replace_with=list(args.below),
+        )
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         create(name, objects, child, special={routing.GATEWAY: programmed})
         self.register_outputs({})

@@ -10,6 +10,7 @@ import pulumi
 from pulumi_gcp import compute
 
 from components.fresh_apis import patient
+from components.optional import present
 from components.refused_changes import before_update, proxies_kept, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings, StackSettings
@@ -71,7 +72,8 @@ class Network(pulumi.ComponentResource):
     gateways send requests from, a router with NAT for private nodes, and the gateway's reserved regional address. In an
     existing VPC it creates the address, and otherwise only what the settings enable. Outputs: ``network`` and
     ``subnet`` (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``,
-    ``gateway_ip`` (known as soon as the address exists, long before a Gateway does).
+    ``gateway_ip`` (known as soon as the address exists, long before a Gateway does), ``proxy_subnet`` (if
+    the stack has its own).
     """
 
     network: pulumi.Output[str]
@@ -80,6 +82,7 @@ class Network(pulumi.ComponentResource):
     services_range: str
     gateway_ip: pulumi.Output[str]
     address_name: pulumi.Output[str]
+    proxy_subnet: compute.Subnetwork | None = None
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, existing = args.settings, args.settings.existing
@@ -90,8 +93,10 @@ class Network(pulumi.ComponentResource):
         hooks = before_update(f"{name}-proxies-kept", proxies_kept)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
+        nodes: list[pulumi.Resource] = []
         if existing is None:
             network, subnet = self._own(name, args)
+            nodes.append(subnet)
             self.network, self.subnet = network.name, subnet.name
             self.pods_range, self.services_range = PODS, SERVICES
             network_id, subnet_id = network.id, subnet.id
@@ -101,9 +106,8 @@ class Network(pulumi.ComponentResource):
             subnet_id = pulumi.Output.from_input(existing.subnet_path(args.project, region))
             self.network, self.subnet = network_id, subnet_id
             self.pods_range, self.services_range = existing.pods_range, existing.services_range
-        proxies: list[compute.Subnetwork] = []
         if own_proxies:
-            subnet = compute.Subnetwork(
+            self.proxy_subnet = compute.Subnetwork(
                 f"{name}-proxies",
                 name=f"{prefix}-proxies",
                 network=network_id,
@@ -111,9 +115,10 @@ class Network(pulumi.ComponentResource):
                 ip_cidr_range=settings.proxies,
                 purpose=PROXY_SUBNET_PURPOSE,
                 role="ACTIVE",
-                opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
+                # In another region both subnets are replaced. The engine loads the old cluster's provider for the
+                # dependents of `nodes`, not for the Gateway, which goes with the proxies (docs/upstream.md).
+                opts=pulumi.ResourceOptions(parent=self, depends_on=nodes, custom_timeouts=SLOW_DELETE),
             )
-            proxies.append(subnet)
         if existing is None or existing.nat == "create":
             self._nat(name, args, network_id, None if existing is None else subnet_id)
         external = args.exposure == "external"
@@ -128,14 +133,17 @@ class Network(pulumi.ComponentResource):
             # Google keeps an address while a forwarding rule is on it: the Gateway moves to the new one before the old
             # one goes. Without the option the provider deletes a named resource first.
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=proxies, hooks=patient(f"{name}-gateway"), delete_before_replace=False
+                parent=self,
+                depends_on=present(self.proxy_subnet),
+                hooks=patient(f"{name}-gateway"),
+                delete_before_replace=False,
             ),
         )
         self.address_name = address.name
         self.gateway_ip = address.address
         outputs = {"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip, **place}
-        if proxies:
-            outputs["proxies"] = proxies[0].ip_cidr_range
+        if self.proxy_subnet:
+            outputs["proxies"] = self.proxy_subnet.ip_cidr_range
         self.register_outputs(outputs)
 
     def _own(self, name: str, args: NetworkArgs) -> tuple[compute.Network, compute.Subnetwork]:

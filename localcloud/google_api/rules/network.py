@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from localcloud.google_api.rules import lingering
+from localcloud.google_api.rules.forwarding import proxies_free
 from localcloud.google_api.rules.references import (
     ADDRESS,
     CLUSTER,
@@ -161,6 +162,8 @@ def _subnetwork_free(cloud_state: CloudState, target: TargetResource) -> None:
         reference = text(record, "inputs", "subnetwork")
         if reference and subnetwork_id(reference, project, region) == target.id:
             raise in_use("Subnetwork", "subnetwork", target.id, ident)
+    if _active_proxy(target.inputs):
+        proxies_free(cloud_state, target)
 
 
 def _subnetwork_outputs(target: TargetResource) -> JsonObject:

@@ -167,6 +167,7 @@ RULE = "regions/us-east5/forwardingRules/gkegw1-"
         ([f"{NETWORKS}/vpc"], "/subnetworks/"),
         ([f"{SUBNETS}/nodes"], "/clusters/gke'"),
         ([f"{GKE}/clusters/gke", f"{SUBNETS}/nodes"], "/addresses/inside'"),
+        ([f"{SUBNETS}/proxies"], RULE),
         ([f"{ADDRESSES}/gateway"], RULE),
     ],
 )

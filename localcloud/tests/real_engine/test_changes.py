@@ -264,6 +264,7 @@ def test_a_stack_that_moved_to_another_region_is_up_after_what_its_failure_print
     running.edit("local", elsewhere)
     failed = running.up(check=False)
     assert failed.returncode == 1
+    assert "already being used by" not in failed.stdout  # the Gateway goes before the subnet of its proxies
     (printed,) = re.findall(r"`(\S+=true pulumi .+?)`", failed.stdout)
     running.typed(f"{printed} --yes")
     running.up()

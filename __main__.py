@@ -45,7 +45,8 @@ image_cache = optional(ImageCacheArgs.of(settings), lambda args: ImageCache("ima
 cluster = Cluster(
     "cluster",
     ClusterArgs.of(settings, project=project, network=network, impersonate=impersonated()),
-    after(network, image_cache),  # nodes pull images as soon as they run
+    # Nodes pull images as soon as they run. The subnet of the load balancer's proxies may come beside the cluster.
+    after(project, image_cache, *network.for_nodes),
 )
 optional(BudgetArgs.of(settings), lambda args: Budget("budget", args, after(project)))
 

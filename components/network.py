@@ -73,7 +73,7 @@ class Network(pulumi.ComponentResource):
     existing VPC it creates the address, and otherwise only what the settings enable. Outputs: ``network`` and
     ``subnet`` (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``,
     ``gateway_ip`` (known as soon as the address exists, long before a Gateway does), ``proxy_subnet`` (if
-    the stack has its own).
+    the stack has its own), ``for_nodes`` (what nodes need: their subnet and NAT, as far as the stack creates them).
     """
 
     network: pulumi.Output[str]
@@ -83,6 +83,7 @@ class Network(pulumi.ComponentResource):
     gateway_ip: pulumi.Output[str]
     address_name: pulumi.Output[str]
     proxy_subnet: compute.Subnetwork | None = None
+    for_nodes: list[pulumi.Resource]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, existing = args.settings, args.settings.existing
@@ -93,10 +94,10 @@ class Network(pulumi.ComponentResource):
         hooks = before_update(f"{name}-proxies-kept", proxies_kept)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
-        nodes: list[pulumi.Resource] = []
+        self.for_nodes = []
         if existing is None:
             network, subnet = self._own(name, args)
-            nodes.append(subnet)
+            self.for_nodes.append(subnet)
             self.network, self.subnet = network.name, subnet.name
             self.pods_range, self.services_range = PODS, SERVICES
             network_id, subnet_id = network.id, subnet.id
@@ -117,10 +118,10 @@ class Network(pulumi.ComponentResource):
                 role="ACTIVE",
                 # In another region both subnets are replaced. The engine loads the old cluster's provider for the
                 # dependents of `nodes`, not for the Gateway, which goes with the proxies (docs/upstream.md).
-                opts=pulumi.ResourceOptions(parent=self, depends_on=nodes, custom_timeouts=SLOW_DELETE),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[*self.for_nodes], custom_timeouts=SLOW_DELETE),
             )
         if existing is None or existing.nat == "create":
-            self._nat(name, args, network_id, None if existing is None else subnet_id)
+            self.for_nodes.append(self._nat(name, args, network_id, None if existing is None else subnet_id))
         external = args.exposure == "external"
         address = compute.Address(
             f"{name}-gateway",
@@ -183,7 +184,9 @@ class Network(pulumi.ComponentResource):
         )
         return vpc, subnet
 
-    def _nat(self, name: str, args: NetworkArgs, network: pulumi.Output[str], only: pulumi.Output[str] | None) -> None:
+    def _nat(
+        self, name: str, args: NetworkArgs, network: pulumi.Output[str], only: pulumi.Output[str] | None
+    ) -> compute.RouterNat:
         """NAT for the whole VPC, or for ``only`` one subnet: an existing VPC may already have NAT for other subnets."""
         prefix, region = args.prefix, args.region
         router = compute.Router(
@@ -193,7 +196,7 @@ class Network(pulumi.ComponentResource):
             region=region,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        compute.RouterNat(
+        return compute.RouterNat(
             f"{name}-nat",
             name=f"{prefix}-nat",
             router=router.name,

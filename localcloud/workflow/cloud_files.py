@@ -37,15 +37,21 @@ def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
 
 
 def find_at_google(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:
-    """The ``id`` of Google's object that an unfinished create made, ``None`` if there is none.
+    """The identity of Google's object that an unfinished create made, ``None`` if there is none.
 
-    It has that type and that name.
+    It has that type and that name. Where Google makes up the name, the provider reads the object by its output ``name``
+    (``{{name}}`` of the resources of Cloud Monitoring), not by its ID.
     """
     of_type = {ident: entry for ident, entry in objects(workdir).items() if entry.get("type") == pending.type}
     alike = (ident for ident, entry in of_type.items() if _same(pending.inputs, entry.get("inputs")))
     called = (ident for ident, entry in of_type.items() if _called(pending.inputs, entry.get("inputs")))
     ident = next(alike, None) or next(called, None)
-    return {"id": ident} if ident else None
+    if ident is None:
+        return None
+    made = cast("dict[str, object]", of_type[ident].get("computed") or {})
+    if "name" in made and "name" not in pending.inputs:
+        return {"id": ident, "outputs": {**pending.inputs, "name": made["name"]}}
+    return {"id": ident}
 
 
 def find_in_cluster(workdir: Workdir, pending: Pending) -> Mapping[str, object] | None:

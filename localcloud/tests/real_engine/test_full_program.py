@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from functools import cache
@@ -12,7 +13,7 @@ import pytest
 from llmd_gke.graph.recording import load
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from localcloud.workflow import home, processes
+from localcloud.workflow import home, processes, state
 from tests.real_engine.harness import APIS_ON, Rehearsal, until
 
 
@@ -97,6 +98,29 @@ def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: R
     ours = {ident for ident, kind in google.items() if kind.startswith("gcp:") and kind not in others}
     # GKE makes the default pool with the cluster; the provider that would have removed it was killed.
     assert [ident.rpartition("/")[2] for ident in ours - {*after.ids}] == ["default-pool"]
+
+
+def test_nothing_is_made_again_whose_making_a_killed_engine_never_heard_of(running: Rehearsal) -> None:
+    file = state.folder(running.workdir) / "local.json"
+    content = json.loads(file.read_text())
+    latest = content["checkpoint"]["latest"]
+    needed: set[str] = set()  # by providers and components
+    for one in reversed(latest["resources"]):
+        if one["urn"] in needed or not one["type"].startswith(("gcp:", "kubernetes:")):
+            needed |= {one["urn"], one.get("parent", ""), *one.get("dependencies", ())}
+    unheard = [one for one in latest["resources"] if one["urn"] not in needed]
+    latest["resources"] = [one for one in latest["resources"] if one["urn"] in needed]
+    for one in unheard:
+        del one["id"], one["outputs"]
+    latest["pending_operations"] = [{"resource": one, "type": "creating"} for one in unheard]
+    file.write_text(json.dumps(content))
+    before = {*running.cloud()}
+    output = running.up().stdout
+    assert output.count("was created, but the state lacked it") == len(unheard), output
+    assert {*running.cloud()} == before
+    after = running.state()
+    assert after is not None
+    assert len(after.urns) == resources()
 
 
 def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:

@@ -95,6 +95,8 @@ def environment(environ: Mapping[str, str], go: Go, work: Path) -> dict[str, str
         "GO111MODULE": "on",
         "GOCACHE": str(work / "gocache"),
         "GOFLAGS": "-mod=readonly -modcacherw",
+        # Compilers live for seconds: collecting garbage less often saves a fifth of their time.
+        "GOGC": environ.get("GOGC", "400"),
         "GOMODCACHE": str(work / "modules"),
         "GOPROXY": ",".join(filter(None, [f"file://{go.modules / 'cache' / 'download'}", go.proxy])),
         "GOTMPDIR": str(work / "tmp"),

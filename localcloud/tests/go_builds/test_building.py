@@ -128,7 +128,9 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
     script = (
         "import sys; from pathlib import Path; from rich.console import Console\n"
         "from localcloud.binaries import resolve\n"
+        "from localcloud.go_builds import build\n"
         "from localcloud.tests.go_builds.modules import Shop\n"
+        "build.STANDARD = 'os'\n"
         "shop = Shop(Path(sys.argv[1]), ('hello', 'goodbye'))\n"
         "resolve.build(shop.programs, shop.cache, Console())\n"
     )

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 from localcloud.go_builds import google_provider, keda, kubernetes_provider
-from localcloud.go_builds.wrapper import BuiltProgram, ModuleChanges, Wrapper
+from localcloud.go_builds.wrapper import PULUMIS_TAGS, BuiltProgram, ModuleChanges, Wrapper
 from localcloud.product import versions
 
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
@@ -119,7 +119,7 @@ def _kubernetes_provider() -> BuiltProgram:
     wrapper = Wrapper(
         "kubernetes-provider",
         (PROVIDER, versions.program(PROVIDER)),
-        "osusergo,grpcnotrace",
+        PULUMIS_TAGS,
         files=provider_files,
         changes=kubernetes_provider.WITHOUT_COMPONENTS,
     )
@@ -138,7 +138,7 @@ def _kubernetes_provider() -> BuiltProgram:
 def _google_provider() -> BuiltProgram:
     """Google's provider for Pulumi, built from a command of ours: ``gomod/google-provider/main.go``."""
     version = versions.program(GOOGLE_PROVIDER)
-    wrapper = _wrapper("google-provider", GOOGLE, changes=google_provider.ADAPTED)
+    wrapper = _wrapper("google-provider", GOOGLE, PULUMIS_TAGS, google_provider.ADAPTED)
     return BuiltProgram(
         GOOGLE_PROVIDER,
         ".",

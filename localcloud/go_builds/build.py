@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -26,9 +26,9 @@ from localcloud.go_builds.wrapper import BuiltProgram, Wrapper
 STANDARD = "std"
 """Go's name for the packages that all wrappers share, the standard library."""
 
-FIRST_MB, FURTHER_MB = 2000, 900
-"""Memory of one compiler or linker at its peak, and of each further one (measured: the linker of the Pulumi CLI 1.5 GB,
-its compilers 0.9 GB)."""
+FIRST_MB, FURTHER_MB = 2400, 900
+"""Memory of one compiler or linker at its peak, and of each further one (measured: Google's provider 2.3 GB, compilers
+of the Pulumi CLI 0.9 GB)."""
 
 NO_DEBUGGER = "-dwarf=false"
 """The compiler's share of the linker's ``-s -w``: it writes no DWARF that the linker would discard. That saves 8 % of a
@@ -55,6 +55,11 @@ class Builder:
     programs: Sequence[BuiltProgram]
     display: Display
     lock: IO[str]
+    compiled: Path = field(init=False)
+    """The build cache that the next wrapper's own begins with, as links: at first the standard library."""
+
+    def __post_init__(self) -> None:
+        self.compiled = self.folder / "standard" / "gocache"
 
     @cached_property
     def go(self) -> Go:
@@ -68,7 +73,9 @@ class Builder:
         groups = [list(group) for _, group in groupby(missing, key=lambda program: program.wrapper.name)]
         if groups:
             with self._downloading(groups[0]):
-                self._compile(self.folder / "standard", self.folder, Purpose.of(missing), [STANDARD], "standard library")
+                self._compile(
+                    self.folder / "standard", self.folder, Purpose.of(missing), [STANDARD], "standard library"
+                )
         finished = 0
         for group, following in zip(groups, [*groups[1:], list[BuiltProgram]()], strict=True):
             more = f" and {len(group) - 1} more" if len(group) > 1 else ""
@@ -95,11 +102,6 @@ class Builder:
         """The folder for everything while it is built."""
         return self.cache / "building"
 
-    @property
-    def standard(self) -> Path:
-        """The build cache with the standard library, which each wrapper's own begins as links to."""
-        return self.folder / "standard" / "gocache"
-
     def _environment(self, work: Path) -> dict[str, str]:
         """Go's settings for a folder."""
         (work / "tmp").mkdir(parents=True, exist_ok=True)
@@ -110,7 +112,7 @@ class Builder:
         wrapper, purpose = programs[0].wrapper, Purpose.of(programs)
         work = self.folder / wrapper.name
         if not (work / "gocache").exists():
-            shutil.copytree(self.standard, work / "gocache", copy_function=os.link)
+            shutil.copytree(self.compiled, work / "gocache", copy_function=os.link)
         stamps = [part for program in programs for part in ("-ldflags", f"{program.package}={program.ldflags}")]
         # All by one command: program by program, processors would be idle at the end of each.
         packages = [program.package for program in programs]
@@ -119,6 +121,10 @@ class Builder:
             path = program.path(self.cache)
             path.parent.mkdir(parents=True, exist_ok=True)
             (work / "out" / program.output).replace(path)
+        if wrapper.shared:
+            self.compiled = self.folder / "shared"
+            shutil.rmtree(self.compiled, ignore_errors=True)
+            (work / "gocache").rename(self.compiled)
         shutil.rmtree(work, ignore_errors=True)
 
     def _compile(self, work: Path, source: Path, purpose: Purpose, arguments: list[str], label: str) -> None:
@@ -154,7 +160,7 @@ class Builder:
                     command = [self.go.command, "list", "-deps", "-tags", wrapper.tags]
                     command += [program.package for program in programs]
                     source, environment = self._source(wrapper), self._environment(self.folder / wrapper.name)
-                    environment["GOCACHE"] = str(self.standard)  # the wrapper's own gets all of it once it is complete
+                    environment["GOCACHE"] = str(self.compiled)  # the wrapper's own begins with it once it is complete
                     lock = [self.lock.fileno()]
                     stack.enter_context(child_process.beside(command, source, environment, stop=STOP, pass_fds=lock))
             yield

@@ -11,6 +11,8 @@ from pathlib import Path
 
 GOMOD = Path(__file__).resolve().with_name("gomod")
 PINS = ("go.mod", "go.sum")
+PULUMIS_TAGS = "osusergo,grpcnotrace"
+"""Build tags of the engine, and of plugins, which use what was compiled for it."""
 OWN_CODE = ("*.go", "*.json", "*/*.go")
 
 
@@ -32,7 +34,8 @@ class Wrapper:
 
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
     ``files``: given the folder of the wrapped module, files (name to text) that the wrapper's own code embeds.
-    ``changes``: differences from the wrapped module.
+    ``changes``: differences from the wrapped module. ``shared``: the next wrapper's modules have the same versions, so
+    that it uses what was compiled for this one.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Wrapper:
     tags: str = ""
     files: Callable[[Path], Mapping[str, str]] | None = None
     changes: ModuleChanges | None = None
+    shared: bool = False
     folder: Path = field(default=GOMOD)
 
     @property

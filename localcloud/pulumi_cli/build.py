@@ -14,13 +14,13 @@ from rich.console import Console
 
 from llmd_common.problems import SetUpFailed
 from localcloud.go_builds.build import builder
-from localcloud.go_builds.wrapper import BuiltProgram, Wrapper, name_of_build
+from localcloud.go_builds.wrapper import PULUMIS_TAGS, BuiltProgram, Wrapper, name_of_build
 from localcloud.product import engine_cli
 from localcloud.pulumi_cli.discover import HOST, Engine, ask_version
 
 VERSION = f"v{engine_cli()}"
 SDK = "github.com/pulumi/pulumi/sdk/v3"
-WRAPPER = Wrapper("engine", ("github.com/pulumi/pulumi/pkg/v3", VERSION), tags="osusergo,grpcnotrace")
+WRAPPER = Wrapper("engine", ("github.com/pulumi/pulumi/pkg/v3", VERSION), PULUMIS_TAGS, shared=True)
 """The Go module that pins the CLI and holds the language host."""
 
 PROGRAMS = tuple(

@@ -170,7 +170,7 @@ def await_(condition: Callable[[], object], what: str, patience_seconds: float =
         threading.Event().wait(0.02)
 
 
-@pytest.mark.parametrize(("available_mb", "compilers"), [(100, 1), (2800, 1), (2900, 2), (90_000, 4)])
+@pytest.mark.parametrize(("available_mb", "compilers"), [(100, 1), (3200, 1), (3300, 2), (90_000, 4)])
 def test_as_many_compilers_run_as_memory_and_processors_allow(
     monkeypatch: pytest.MonkeyPatch, available_mb: int, compilers: int
 ) -> None:

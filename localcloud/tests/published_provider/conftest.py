@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_engine.conftest import engine
+from tests.real_engine.conftest import brought_up, engine, rehearsal, running
 from tests.real_engine.harness import Rehearsal
 
-__all__ = ["engine"]
+__all__ = ["brought_up", "engine", "rehearsal", "running"]
 HERE = Path(__file__).parent
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
 import yaml
 
 from llmd_gke.repository import CLONE
-from tests.real_engine.harness import APIS_ON, Rehearsal
+from tests.real_engine.harness import Rehearsal
 
 Cloud = dict[str, Mapping[str, object]]
 
@@ -185,93 +184,6 @@ def test_early_hosts_change_nothing_in_a_pool_that_exists_and_come_with_a_new_on
 def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
     running.edit("local", lambda config: pool(config).update(maxNodes=8))
     assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}
-
-
-def across_hosts(config: dict[str, Any]) -> None:
-    """A model on four hosts, whose downloads are limited to names."""
-    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
-    pool(config).update(topology="4x4", maxNodes=4, earlyHosts=0)
-    config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True)
-
-
-def shared_vpc(config: dict[str, Any]) -> None:
-    """The VPC of another project, the gateway's address in it."""
-    existing = {"network": "corp", "subnet": "gke", "hostProject": "corp-net"}
-    config["llmd-gke:network"] = {"proxies": "10.20.0.0/23", "existing": existing}
-    config["llmd-gke:gateway"]["exposure"] = "internal"
-
-
-SHARED = {
-    "projects/corp-net/regions/europe-west4/subnetworks/gke": {
-        "network": "corp",
-        "ipCidrRange": "10.0.0.0/20",
-        "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}],
-    }
-}
-
-STACKS: dict[str, tuple[str, Callable[[dict[str, Any]], None] | None]] = {
-    "eu4a in a Shared VPC": ("eu4a", shared_vpc),  # `local`, which the other tests bring up, is eu4a as it is shipped
-    "dev": ("dev", None),
-    "a model across hosts": ("eu4a", across_hosts),
-}
-
-
-@pytest.mark.parametrize("name", STACKS)
-def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(name: str, rehearsal: Rehearsal) -> None:
-    stack, change = STACKS[name]
-    if change is not None:
-        rehearsal.edit(stack, change)
-    if change is shared_vpc:
-        rehearsal.faults({**APIS_ON, "existingSubnets": SHARED})
-    assert "created" in rehearsal.up(stack).stdout
-    assert len(services(rehearsal)) == 1
-    assert changes(rehearsal.steps(*UP, stack=stack)) == {}
-    if change is across_hosts:
-        assert [ident for ident in rehearsal.cloud() if "kserve-config-llm-worker-pipeline-parallel" in ident]
-    assert "Nothing is left" in rehearsal.down("--stack", stack).stdout
-    assert rehearsal.cloud() == {}
-
-
-def unprotected(config: dict[str, Any]) -> None:
-    """Without what keeps the cluster from being destroyed."""
-    config["llmd-gke:cluster"].update(protect=False, deletionProtection=False)
-
-
-def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(rehearsal: Rehearsal) -> None:
-    rehearsal.up("prod")
-    assert len(services(rehearsal)) == 1
-    before = rehearsal.cloud()
-    kept = rehearsal.down("--stack", "prod", check=False)
-    assert kept.returncode == 1
-    assert "Stack prod is protected: " in kept.stdout
-    assert "cluster-control-plane" in kept.stdout
-    assert rehearsal.cloud() == before
-    rehearsal.edit("prod", unprotected)
-    refused = rehearsal.up("prod", check=False)
-    assert "production-protect" in refused.stdout
-    (printed,) = re.findall(r"`(pulumi .+?)`", kept.stdout)
-    rehearsal.typed(f"{printed} --yes")
-    assert "Nothing is left" in rehearsal.down("--stack", "prod").stdout
-    assert rehearsal.cloud() == {}
-
-
-def elsewhere(config: dict[str, Any]) -> None:
-    """In another region."""
-    config["llmd-gke:cluster"]["zone"] = "us-east5-b"
-
-
-def test_a_stack_that_moved_to_another_region_is_up_after_what_its_failure_prints(running: Rehearsal) -> None:
-    running.edit("local", elsewhere)
-    failed = running.up(check=False)
-    assert failed.returncode == 1
-    assert "already being used by" not in failed.stdout  # the Gateway goes before the subnet of its proxies
-    (printed,) = re.findall(r"`(\S+=true pulumi .+?)`", failed.stdout)
-    running.typed(f"{printed} --yes")
-    running.up()
-    assert changes(running.steps("preview")) == {}
-    assert {ident.split("/")[3] for ident in running.cloud() if "/clusters/" in ident} == {"us-east5"}
-    assert "Nothing is left" in running.down().stdout
-    assert running.cloud() == {}
 
 
 @pytest.mark.parametrize("arguments", [("preview",), UP])

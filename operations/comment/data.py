@@ -152,6 +152,7 @@ class StackData(_Strict):
     status: Status
     changes: Annotated[list[ChangeData], Field(max_length=CHANGES)]
     planned: bool
+    outages: Annotated[list[Line], Field(max_length=STACKS)] = []
     policies: Annotated[list[PolicyData], Field(max_length=POLICIES)]
     before: PriceData | None
     after: PriceData | None
@@ -232,6 +233,7 @@ def _data(report: Report, limits: DataLimits) -> StackData:
             for one in report.changes[: limits.changes]
         ],
         planned=report.planned,
+        outages=[one[:1000] for one in report.outages[:STACKS]],
         policies=[
             PolicyData(
                 policy=one.policy[:300],
@@ -293,6 +295,7 @@ def _report(data: StackData) -> Report:
         data.status,
         changes=[Change(one.op, one.name, one.type, tuple(one.details)) for one in data.changes],
         planned=data.planned,
+        outages=data.outages,
         policy_messages=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
         before=_totals(data.before),
         after=_totals(data.after),

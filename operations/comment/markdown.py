@@ -170,6 +170,8 @@ def _stack(report: Report, limits: MarkdownLimits) -> Iterator[str]:
         yield "Its settings or its program are not valid:\n\n" + block(report.problem[:4000])
     if report.unknown:
         yield f"The base cannot be compared: {prose(report.unknown[:500])}."
+    if report.outages:
+        yield "\n".join(f"- **{prose(one)}**" for one in report.outages[: max(limits.messages, 1)])
     before, after = (None if price is None else price.totals for price in (report.before, report.after))
     if figures := list(lines(before, after, report.figures_before, report.figures_after)):
         yield "\n".join(f"- {line}" for line in figures)

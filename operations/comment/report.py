@@ -13,6 +13,7 @@ from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
 from operations.comment.figures import NO_FIGURES, Figures, budget_use
+from operations.comment.outages import outages
 from operations.comment.picture import difference
 from operations.comment.policy_messages import PolicyMessage, run_policies
 from operations.cost import revisions
@@ -49,6 +50,8 @@ class Report:
     changes: Sequence[changes.Change] = ()
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
+    outages: Sequence[str] = ()
+    """What stops answering, and for how long."""
     policy_messages: Sequence[PolicyMessage] = ()
     before: Price | None = None
     after: Price | None = None
@@ -123,16 +126,19 @@ class Collector:
         after = estimate(stack, settings)
         compared = Parts(base) if base is not None else None
         difference_ = [] if unknown else changes.between(base or Graph(), now.graph)
+        what = difference_ if plan is None else changes.with_steps(plan, difference_)
+        figures = _figures(after, now.graph, settings)
         return Report(
             stack,
             status,
-            changes=difference_ if plan is None else changes.with_steps(plan, difference_),
+            changes=what,
             planned=plan is not None,
+            outages=list(outages(what, settings, figures.first_token)),
             policy_messages=run_policies(stack, now.graph),
             before=before,
             after=after,
             figures_before=_figures(before, base, earlier),
-            figures_after=_figures(after, now.graph, settings),
+            figures_after=figures,
             picture=difference(compared, now) if compared else None if unknown else whole(now),
             unknown=unknown,
         )

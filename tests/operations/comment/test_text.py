@@ -41,7 +41,15 @@ CHANGES = (
 
 def test_every_kind_of_stack_reads_as_committed() -> None:
     reports = [
-        Report("bad", changes=CHANGES, planned=True, policy_messages=[MANDATORY, HINT], before=SMALL, after=LARGE),
+        Report(
+            "bad",
+            changes=CHANGES,
+            planned=True,
+            outages=["Node pool pool is replaced: <qwen> stops answering."],
+            policy_messages=[MANDATORY, HINT],
+            before=SMALL,
+            after=LARGE,
+        ),
         Report("broken", before=SMALL, problem="Pulumi.broken.yaml has 1 problem:\n\n  ```key```"),
         Report("gone", "removed", changes=CHANGES[1:2], before=SMALL),
         Report("lost", after=SMALL, unknown="RunError: the base <failed>"),

@@ -1,0 +1,74 @@
+"""What stops answering while a change is carried out, and for how long by the durations of ``llmd-gke timeline``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from llmd_gke.catalog import durations
+from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool
+from operations.comment.changes import Change, Op
+from operations.timeline.simulate import NODE_POOL, NODES, SERVICE, clock, host, start_on_host
+
+CLUSTER = "gcp:container/cluster:Cluster"
+GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
+ADDRESSES = ("gcp:compute/address:Address", "gcp:compute/globalAddress:GlobalAddress")
+SYSTEM = "cluster-system"
+"""The node pool of the system nodes (``components/cluster.py``)."""
+LOST: frozenset[Op] = frozenset({"replace", "delete"})
+
+
+def outages(changes: Iterable[Change], settings: StackSettings, first_token: Mapping[str, float]) -> Iterator[str]:
+    """A sentence for each cluster, pool, model, Gateway and address that is replaced, or removed with effect on models.
+
+    ``first_token``: simulated seconds of a first update, by model. An update in place replaces hosts and pods one by
+    one, and gives no sentence.
+    """
+    lost = {(one.type, one.name) for one in changes if one.op in LOST}
+    names = {name for type_, name in lost if type_ == NODE_POOL}
+    for type_, name in sorted(lost):
+        if type_ in ADDRESSES:
+            yield "The gateway gets another address: clients have to use it, and DNS records of others have to change."
+        if type_ == SERVICE and name.removesuffix("-service") not in {model.name for model in settings.models}:
+            yield f"Model {name.removesuffix('-service')} is removed: its path and its name answer 404."
+    if any(type_ == CLUSTER for type_, _ in lost):
+        times = ", ".join(f"{model} {clock(seconds)}" for model, seconds in sorted(first_token.items()))
+        yield (
+            "The cluster is replaced, and everything in it is lost: no model answers from its deletion until the new "
+            f"cluster serves, as long as a first update takes ({times} minutes). docs/stacks.md says how to go on."
+        )
+        return
+    if any(type_ == GATEWAY for type_, _ in lost):
+        seconds = durations.BY_TYPE[GATEWAY].seconds + durations.POLICY_IN_FORCE.seconds
+        yield f"The Gateway is replaced: no model answers for about {clock(seconds)} minutes, until the new one does."
+    if SYSTEM in names:
+        yield (
+            "The pool of the system nodes is replaced: endpoint pickers, front door and controllers stop for about "
+            f"{clock(durations.BY_TYPE[NODE_POOL].seconds)} minutes, until new nodes run."
+        )
+    for pool in settings.pools:
+        yield from _of_pool(pool, names, changes, settings)
+
+
+def _of_pool(
+    pool: AcceleratorPool, lost: set[str], changes: Iterable[Change], settings: StackSettings
+) -> Iterator[str]:
+    others = {one.name for one in settings.node_pools} - {one.name for one in pool.node_pools}
+    mine = [name.removesuffix(NODES) for name in sorted(lost)]
+    mine = [name for name in mine if f"{name}-".startswith(f"{pool.name}-") and name not in others]
+    if not mine:
+        return
+    new = {one.name for one in changes if one.type == NODE_POOL and one.op in ("replace", "create")}
+    stay = any(f"{one.name}{NODES}" not in new for one in pool.node_pools)
+    for model in (one for one in settings.models if one.pool == pool.name):
+        stops = "the replicas there stop" if stay else f"{model.name} stops answering"
+        yield (
+            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {clock(_seconds(model, pool))} "
+            f"minutes, until new hosts of {pool.name} serve; longer if Google has none."
+        )
+
+
+def _seconds(model: ModelSettings, pool: AcceleratorPool) -> float:
+    """From the new pool until the model's first token on a host of it."""
+    on_host = sum(duration.seconds for name, duration in start_on_host(model, again=True) if name != "policy")
+    return durations.BY_TYPE[NODE_POOL].seconds + host(pool).seconds + on_host

@@ -60,17 +60,6 @@ def test_order(graph: Graph, name: str) -> None:
     assert not late, f"not true that {name}: {late}"
 
 
-@pytest.mark.parametrize("name", EDGES)
-def test_the_order_is_not_found_once_the_edges_are_cut(graph: Graph, name: str) -> None:
-    earlier, later = (list(select(graph)) for select in EDGES[name])
-    assert earlier
-    assert later
-    for node in later:
-        alone = replace(node, depends_on=frozenset(), parent="", provider="")
-        cut = Graph({**graph.nodes, node.urn: alone})
-        assert not cut.before(alone) & {node.urn for node in earlier}
-
-
 def test_tpu_pools_wait_for_the_cluster_but_not_for_its_system_pool(graph: Graph) -> None:
     """GKE creates several node pools at once.
 

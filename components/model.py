@@ -12,6 +12,7 @@ import pulumi_kubernetes as k8s
 from components.cluster import Cluster
 from components.kubernetes_objects import create
 from components.network import Network
+from components.refused_changes import before_update, no_spare_host
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
@@ -126,13 +127,20 @@ class Model(pulumi.ComponentResource):
             replace_on_changes=["spec.parallelism.pipeline", "spec.labels"],
             delete_before_replace=True,
         )
-        patient = pulumi.ResourceOptions(custom_timeouts=times)
+        special = {
+            manifests.SERVICE: service,
+            **dict.fromkeys(scaling.KEYS, pulumi.ResourceOptions(custom_timeouts=times)),
+        }
+        if args.pool.updates_need_stop and not model.stopped:
+            for one in (manifests.SERVICE, args.pool.accelerator.config_suffix):
+                hooks = before_update(f"{name}-{one}-no-spare-host", no_spare_host(model.name, args.pool.name))
+                special[one] = pulumi.ResourceOptions.merge(special.get(one), pulumi.ResourceOptions(hooks=hooks))
         create(
             name,
             objects,
             pulumi.ResourceOptions(parent=self, provider=args.provider),
             earlier={manifests.ENTRANCES: args.entrances, manifests.AUTOSCALERS: args.autoscalers},
-            special={manifests.SERVICE: service, **dict.fromkeys(scaling.KEYS, patient)},
+            special=special,
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")

@@ -1,4 +1,7 @@
-"""Changes that Google rejects or the provider plans wrongly: refused in the preview, before half of them is done."""
+"""Changes that Google rejects or the provider plans wrongly: refused in the preview, before half of them is done.
+
+Of one that would wait for a host for ever, the preview warns.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,30 @@ def proxies_kept(args: pulumi.ResourceHookArgs) -> None:
     same = all(before.get(key) == now.get(key) for key in ("network", "region"))
     if same and old and new and old != new:
         raise _refusal("proxies", str(old), str(new), "the proxies of its Gateway use it")
+
+
+def no_spare_host(model: str, pool: str) -> Callable[[pulumi.ResourceHookArgs], None]:
+    """Warns if an update of the model's runtime or service replaces its pods, which a pool without a spare host cannot.
+
+    KServe starts the new pod before it ends an old one. Replicas and the endpoint picker change without that.
+    """
+
+    def warn(args: pulumi.ResourceHookArgs) -> None:
+        before, now = (_of_pods(inputs) for inputs in (args.old_inputs, args.new_inputs))
+        if before != now:
+            pulumi.log.warn(
+                f"model {model}: this change replaces its pods, and pool {pool} has no spare host (updatesNeedStop): a "
+                "new pod would wait for a host that the old one keeps.\n"
+                f"Fix: set `stopped: true` for {model} and run `pulumi up`; then make the change, remove `stopped` and "
+                "run it again (docs/pools.md)."
+            )
+
+    return warn
+
+
+def _of_pods(inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+    spec: Mapping[str, Any] = (inputs or {}).get("spec") or {}
+    return {key: value for key, value in spec.items() if key not in ("replicas", "router", "scaling")}
 
 
 def _ranges(inputs: Mapping[str, Any] | None) -> dict[str, str]:

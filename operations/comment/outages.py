@@ -48,6 +48,9 @@ def outages(changes: Iterable[Change], settings: StackSettings, first_token: Map
         )
     for pool in settings.pools:
         yield from _of_pool(pool, names, changes, settings)
+    for model in settings.models:
+        if (SERVICE, f"{model.name}-service") in lost:
+            yield f"Model {model.name} is replaced: it stops answering for about {clock(_seconds(model))} minutes."
 
 
 def _of_pool(
@@ -59,16 +62,16 @@ def _of_pool(
     if not mine:
         return
     new = {one.name for one in changes if one.type == NODE_POOL and one.op in ("replace", "create")}
+    waiting = durations.BY_TYPE[NODE_POOL].seconds + host(pool).seconds
     stay = any(f"{one.name}{NODES}" not in new for one in pool.node_pools)
     for model in (one for one in settings.models if one.pool == pool.name):
         stops = "the replicas there stop" if stay else f"{model.name} stops answering"
         yield (
-            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {clock(_seconds(model, pool))} "
+            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {clock(waiting + _seconds(model))} "
             f"minutes, until new hosts of {pool.name} serve; longer if Google has none."
         )
 
 
-def _seconds(model: ModelSettings, pool: AcceleratorPool) -> float:
-    """From the new pool until the model's first token on a host of it."""
-    on_host = sum(duration.seconds for name, duration in start_on_host(model, again=True) if name != "policy")
-    return durations.BY_TYPE[NODE_POOL].seconds + host(pool).seconds + on_host
+def _seconds(model: ModelSettings) -> float:
+    """From a host that is ready until the model's first token on it."""
+    return sum(duration.seconds for name, duration in start_on_host(model, again=True) if name != "policy")

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.refused_changes import proxies_kept, same_project, secondary_ranges_kept
+from components.refused_changes import no_spare_host, proxies_kept, same_project, secondary_ranges_kept
 
 Hook = Callable[[pulumi.ResourceHookArgs], None]
 Values = dict[str, Any]
@@ -60,3 +60,23 @@ def test_a_change_that_ends_badly_is_refused_with_the_way_out(
 )
 def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Values) -> None:
     call(hook, before, now)
+
+
+@pytest.mark.parametrize(
+    ("changed", "warns"),
+    [
+        ({"model": {"uri": "hf://b/c"}}, True),
+        ({"template": {"containers": []}}, True),
+        ({"replicas": 2, "router": {"scheduler": {}}}, False),
+        ({}, False),
+    ],
+)
+def test_new_pods_without_a_host_to_start_on_are_said_with_the_order_that_works(
+    changed: Values, warns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    spec: Values = {"model": {"uri": "hf://a/b"}, "replicas": 1}
+    call(no_spare_host("qwen", "v6e"), {"spec": spec}, {"spec": {**spec, **changed}})
+    assert len(said) == warns
+    assert all("set `stopped: true` for qwen" in one for one in said)

@@ -47,9 +47,14 @@ def test_another_number_of_replicas_changes_the_service_and_nothing_else(running
 
 
 def test_a_changed_server_argument_changes_the_runtime_config_only(running: Rehearsal) -> None:
-    running.edit("local", lambda config: model(config).update(maxModelLen=4096))
+    def smaller(config: dict[str, Any]) -> None:
+        model(config).update(maxModelLen=4096)
+        config["llmd-gke:tpuPools"][0].update(updatesNeedStop=True)
+
+    running.edit("local", smaller)
     steps = running.steps("preview")
     assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-tpu": "update"}
+    assert "has no spare host (updatesNeedStop)" in (running.folder / "events.jsonl").read_text()
 
 
 def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None:

@@ -73,6 +73,7 @@ def test_of_a_list_of_capacities_only_what_stays_goes_on(changes: list[tuple[Op,
     ("change", "words"),
     [
         (("delete", SERVICE, "old-service"), "Model old is removed: its path and its name answer 404."),
+        (("replace", SERVICE, "qwen-service"), "Model qwen is replaced: it stops answering for about"),
         (("replace", GATEWAY, "edge-gateway"), "about 4:00 minutes"),
         (("replace", NODE_POOL, "cluster-system"), "endpoint pickers, front door and controllers stop"),
         (("replace", ADDRESSES[0], "network-gateway"), "another address"),

@@ -25,8 +25,20 @@ OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv new up down preview shell status doctor cost smoke bench live test test-localcloud test-faults lint format types docs clean requirements \
-        digests sbom known any-known cloud tools operations laptop dev
+TARGETS := help venv new up down preview shell status doctor cost smoke bench live test test-localcloud test-faults lint format types docs clean \
+           requirements digests sbom known any-known cloud tools operations laptop dev
+.PHONY: $(TARGETS)
+
+# What looks like an argument, and would otherwise be taken for a target or for a variable that nothing reads.
+TARGET := $(or $(firstword $(filter $(TARGETS),$(MAKECMDGOALS))),preview)
+EXTRA := $(firstword $(filter-out $(TARGETS),$(MAKECMDGOALS)))
+ifneq ($(EXTRA),)
+$(error $(EXTRA) is not a target.$(if $(wildcard Pulumi.$(EXTRA).yaml), Fix: make $(TARGET) STACK=$(EXTRA), Fix: `make help` \
+lists the targets; options of a command go into ARGS: make cost ARGS="--output json"))
+endif
+ifneq ($(filter command,$(origin stack) $(origin cloud)),)
+$(error Variables are in upper case. Fix: make $(strip $(TARGET) $(if $(value stack),STACK=$(value stack)) $(if $(value cloud),CLOUD=$(value cloud))))
+endif
 
 help:  ## show this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"

@@ -84,6 +84,27 @@ def test_nothing_in_a_variable_is_run_however_it_is_given(clone: Path, variable:
     assert command[-5:-1] == ["--stack", "local", "--cloud", "rehearsal"], "the Makefile still works here"
 
 
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["preview", "eu4a"], "make preview STACK=eu4a"),
+        (["eu4a", "preview"], "make preview STACK=eu4a"),
+        (["preview", "stack=eu4a"], "make preview STACK=eu4a"),
+        (["up", "stack=a b", "cloud=laptop"], "make up STACK=a b CLOUD=laptop"),
+        (["cost", "STACK=eu4a", "--output", "json"], "options of a command go into ARGS"),
+        (["preview", "$(shell touch mark)"], "`make help` lists the targets"),
+        (["preview", "stack=$(shell touch mark)"], "Variables are in upper case"),
+    ],
+)
+def test_what_looks_like_an_argument_is_not_passed_over(clone: Path, words: list[str], fix: str) -> None:
+    (clone / "Pulumi.eu4a.yaml").touch()
+    done = subprocess.run(["make", *words], cwd=clone, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert fix in done.stderr
+    assert not (clone / "arguments").exists()
+    assert not (clone / "mark").exists()
+
+
 def test_down_names_a_stack_only_where_one_is_given(clone: Path) -> None:
     assert "--stack" not in make(clone, "down")
     assert make(clone, "down", "STACK=eu4a")[-3:-1] == ["--stack", "eu4a"]

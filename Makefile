@@ -25,7 +25,7 @@ OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
-TARGETS := help venv new up down preview shell status doctor cost smoke bench live test test-localcloud test-faults lint format types docs clean \
+TARGETS := help help-all venv new up down preview shell status doctor cost smoke bench live test test-localcloud test-faults lint format types docs clean \
            requirements digests sbom known any-known cloud tools operations laptop dev
 .PHONY: $(TARGETS)
 
@@ -33,24 +33,27 @@ TARGETS := help venv new up down preview shell status doctor cost smoke bench li
 TARGET := $(or $(firstword $(filter $(TARGETS),$(MAKECMDGOALS))),preview)
 EXTRA := $(firstword $(filter-out $(TARGETS),$(MAKECMDGOALS)))
 ifneq ($(EXTRA),)
-$(error $(EXTRA) is not a target.$(if $(wildcard Pulumi.$(EXTRA).yaml), Fix: make $(TARGET) STACK=$(EXTRA), Fix: `make help` \
+$(error $(EXTRA) is not a target.$(if $(wildcard Pulumi.$(EXTRA).yaml), Fix: make $(TARGET) STACK=$(EXTRA), Fix: `make help-all` \
 lists the targets; options of a command go into ARGS: make cost ARGS="--output json"))
 endif
 ifneq ($(filter command,$(origin stack) $(origin cloud)),)
 $(error Variables are in upper case. Fix: make $(strip $(TARGET) $(if $(value stack),STACK=$(value stack)) $(if $(value cloud),CLOUD=$(value cloud))))
 endif
 
-help:  ## show this list
+help: LISTED = \#\#
+help-all: LISTED = \#\#-*
+help help-all:
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-15s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*$(LISTED) /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-15s %s\n' "$$target" "$$text"; done
 	@echo
+	@$(if $(filter help,$@),echo "  make help-all lists the others (smoke bench live ...) and what maintainers use."; echo)
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither of these clouds needs an account or credentials:"
 	@echo "  both run Google's provider on an emulator of Google's APIs. CLOUD=rehearsal (default) has a stand-in for Kubernetes,"
 	@echo "  CLOUD=laptop real Kubernetes and KServe. status, doctor, smoke, bench and live also accept CLOUD=google, which needs both."
 
-venv: operations  ## set up the Python environment of the program and of llmd-gke, for use on Google Cloud
+venv: operations  ##- set up the Python environment of the program and of llmd-gke, for use on Google Cloud
 
 up: cloud  ## set up what is missing, then create or update stack STACK
 	@$(LAPTOP) up --stack "$$MAKE_STACK" $(ARGS)
@@ -79,21 +82,21 @@ doctor: any-known tools  ## find what would make `pulumi up` of stack STACK fail
 cost: any-known tools  ## show chips, nodes and price of stack STACK, per hour and month
 	@$(OPERATE) $@ $(STACK_THERE)
 
-smoke: any-known tools  ## check everything that clients rely on, on the models of stack STACK
+smoke: any-known tools  ##- check everything that clients rely on, on the models of stack STACK
 	@$(OPERATE) $@ $(STACK_THERE)
 
-bench: any-known tools  ## measure throughput, time to first token and price of a model
+bench: any-known tools  ##- measure throughput, time to first token and price of a model
 	@$(OPERATE) $@ $(STACK_THERE)
 
-live: any-known tools  ## acceptance run: create, test, measure, report, and always destroy
+live: any-known tools  ##- acceptance run: create, test, measure, report, and always destroy
 	@$(OPERATE) $@ $(STACK_THERE)
 
-test: known dev  ## run the product's tests (PYTEST_ARGS="-k name": only some); with CLOUD=laptop the same as test-localcloud
+test: known dev  ##- run the product's tests (PYTEST_ARGS="-k name": only some); with CLOUD=laptop the same as test-localcloud
 	@$(LAPTOP) setup --quiet
 	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
 	@$(RUN_TESTS)
 
-test-localcloud: known dev  ## run the local clouds' tests; CLOUD=laptop: on real Kubernetes (MINUTES=20: only those that start in time)
+test-localcloud: known dev  ##- run the local clouds' tests; CLOUD=laptop: on real Kubernetes (MINUTES=20: only those that start in time)
 	@$(LAPTOP) setup --quiet
 	@$(RUN_TESTS)
 
@@ -102,39 +105,39 @@ RUN_TESTS = .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS) $(if $(MINUTES),-
 # SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
 SEEDS ?= 5
 JOBS ?= 2
-test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
+test-faults: dev  ##- play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
 	@.venv/bin/python -m localcloud.tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
-lint: dev  ## check style and format with ruff, and the workflows with zizmor
+lint: dev  ##- check style and format with ruff, and the workflows with zizmor
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/zizmor --offline --quiet .github
 
-format: dev  ## fix style and format with ruff
+format: dev  ##- fix style and format with ruff
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-types: dev  ## check types with pyright (strict)
+types: dev  ##- check types with pyright (strict)
 	@.venv/bin/basedpyright
 
-docs: operations  ## generate pages and schema from the code
+docs: operations  ##- generate pages and schema from the code
 	@.venv/bin/python policies/generate_docs.py
 	@.venv/bin/python -m llmd_gke.settings.schema
 	@.venv/bin/python -m llmd_gke.manifests.alerts.page
 	@.venv/bin/python -m operations.pages
 
-clean:  ## remove what was set up in this clone (run `make down` first); keeps the engine in the cache
+clean:  ##- remove what was set up in this clone (run `make down` first); keeps the engine in the cache
 	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m localcloud --cloud $$cloud clean || exit; done; fi
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
 
-digests: tools  ## maintainers: record the digests of charts and images in versions.toml
+digests: tools  ##- maintainers: record the digests of charts and images in versions.toml
 	@.venv/bin/python -m operations.doctor.digests
 
-sbom:  ## write bills of materials of the Python packages (CycloneDX) to sbom/
+sbom:  ##- write bills of materials of the Python packages (CycloneDX) to sbom/
 	@python3 operations/sbom.py sbom
 
-requirements:  ## resolve requirements/*.in into the hash-pinned *.txt again
+requirements:  ##- resolve requirements/*.in into the hash-pinned *.txt again
 	@$(SET_UP) --resolve
 
 known:

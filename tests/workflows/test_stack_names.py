@@ -92,7 +92,7 @@ def test_nothing_in_a_variable_is_run_however_it_is_given(clone: Path, variable:
         (["preview", "stack=eu4a"], "make preview STACK=eu4a"),
         (["up", "stack=a b", "cloud=laptop"], "make up STACK=a b CLOUD=laptop"),
         (["cost", "STACK=eu4a", "--output", "json"], "options of a command go into ARGS"),
-        (["preview", "$(shell touch mark)"], "`make help` lists the targets"),
+        (["preview", "$(shell touch mark)"], "`make help-all` lists the targets"),
         (["preview", "stack=$(shell touch mark)"], "Variables are in upper case"),
     ],
 )

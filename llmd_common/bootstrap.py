@@ -10,6 +10,7 @@ holds the hash of what is installed, so that a second run takes a few millisecon
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -294,10 +295,13 @@ def main(arguments: list[str]) -> int:
         print(failure, file=sys.stderr)
         return 1
     except OSError as error:
-        free_mb = shutil.disk_usage(ROOT).free >> 20
-        print(
-            f"{error}\nFix: check permissions and free space ({free_mb} MB free here), then run again.", file=sys.stderr
-        )
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            fix = "that has to be a folder: move the file away, or set LLMD_GKE_CACHE to another folder"
+        elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            fix = "make that folder writable for you, or set LLMD_GKE_CACHE to a folder that is"
+        else:
+            fix = f"check the disk ({shutil.disk_usage(ROOT).free >> 20} MB free here)"
+        print(f"{error}\nFix: {fix}; then run the command again.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped. The next run continues from here.", file=sys.stderr)

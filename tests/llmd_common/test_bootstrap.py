@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import re
 import subprocess
 import sys
@@ -45,6 +46,28 @@ def test_a_larger_set_that_is_installed_is_kept(asked: str, installed: str, kept
 )
 def test_what_an_installer_says_becomes_a_fix(output: str, advice: str) -> None:
     assert advice in bootstrap.advice(output)
+
+
+@pytest.mark.parametrize(
+    ("error", "fix"),
+    [
+        (FileExistsError(errno.EEXIST, "File exists", "/cache"), "that has to be a folder"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/cache/x"), "that has to be a folder"),
+        (OSError(errno.EROFS, "Read-only file system", "/clone/.venv"), "make that folder writable"),
+        (OSError(errno.ENOSPC, "No space left on device", "/cache"), "check the disk"),
+    ],
+)
+def test_what_the_disk_refuses_names_the_place_and_its_fix(
+    error: OSError, fix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(bootstrap, "install", refused)
+    assert bootstrap.main(["operations"]) == 1
+    said = capsys.readouterr().err
+    assert error.filename in said
+    assert fix in said
 
 
 def test_every_pin_has_a_hash_and_no_index_is_recorded() -> None:

@@ -16,7 +16,6 @@ import hashlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -274,6 +273,20 @@ def added(pins: str, smaller: Path, included: str) -> str:
     return f"{comment}-r {included}\n" + "".join(one for one in pin.findall(pins) if one.splitlines()[0] not in known)
 
 
+def disk_problem(error: OSError) -> str:
+    """Error and fix of what the disk refuses, empty for other errors. The environment's folders are what users choose."""
+    chosen = "set LLMD_GKE_CACHE or LLMD_GKE_HOME to"
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        fix = f"that has to be a folder: move the file away, or {chosen} another folder"
+    elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        fix = f"give yourself the permission, or {chosen} a folder of your own"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        fix = f"free some space, or {chosen} a folder on a larger disk"
+    else:
+        return ""
+    return f"{error}\nFix: {fix}; then run the command again."
+
+
 def main(arguments: list[str]) -> int:
     """Returns the exit status: 0, 1 for an explained failure, 2 for wrong usage, 130 after Ctrl-C."""
     try:
@@ -295,13 +308,7 @@ def main(arguments: list[str]) -> int:
         print(failure, file=sys.stderr)
         return 1
     except OSError as error:
-        if isinstance(error, FileExistsError | NotADirectoryError):
-            fix = "that has to be a folder: move the file away, or set LLMD_GKE_CACHE to another folder"
-        elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            fix = "make that folder writable for you, or set LLMD_GKE_CACHE to a folder that is"
-        else:
-            fix = f"check the disk ({shutil.disk_usage(ROOT).free >> 20} MB free here)"
-        print(f"{error}\nFix: {fix}; then run the command again.", file=sys.stderr)
+        print(disk_problem(error) or f"{error}\nFix: check the disk, then run the command again.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped. The next run continues from here.", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from llmd_common.bootstrap import disk_problem
 from llmd_common.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import pruning
@@ -173,13 +173,9 @@ def main() -> int:
         print(problem, file=sys.stderr)
         return problem.status
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if not (problem := disk_problem(error)):
             raise
-        print(
-            f"The disk is full ({error}).\nFix: free some space, or set LLMD_GKE_HOME or LLMD_GKE_CACHE to a "
-            "folder on a larger disk, then run the command again.",
-            file=sys.stderr,
-        )
+        print(problem, file=sys.stderr)
         return SetUpFailed.status
     except KeyboardInterrupt:
         print("\nStopped. The next run continues from here.", file=sys.stderr)

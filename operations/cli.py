@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 
 import typer
 
+from llmd_common.bootstrap import disk_problem
 from operations.exits import MEANINGS, Exit, Problem
 
 PROGRAM = "llmd-gke"
@@ -98,6 +99,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Problem as problem:
         print(problem, file=sys.stderr)
         return int(problem.status)
+    except OSError as error:
+        if not (refused := disk_problem(error)):
+            raise
+        print(refused, file=sys.stderr)
+        return Exit.NOT_SET_UP
     except KeyboardInterrupt:
         return _stopped()
     except SystemExit as ended:

@@ -53,8 +53,8 @@ def test_what_an_installer_says_becomes_a_fix(output: str, advice: str) -> None:
     [
         (FileExistsError(errno.EEXIST, "File exists", "/cache"), "that has to be a folder"),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/cache/x"), "that has to be a folder"),
-        (OSError(errno.EROFS, "Read-only file system", "/clone/.venv"), "make that folder writable"),
-        (OSError(errno.ENOSPC, "No space left on device", "/cache"), "check the disk"),
+        (OSError(errno.EROFS, "Read-only file system", "/clone/.venv"), "give yourself the permission"),
+        (OSError(errno.ENOSPC, "No space left on device", "/cache"), "free some space"),
     ],
 )
 def test_what_the_disk_refuses_names_the_place_and_its_fix(

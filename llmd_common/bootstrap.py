@@ -274,7 +274,7 @@ def added(pins: str, smaller: Path, included: str) -> str:
 
 
 def disk_problem(error: OSError) -> str:
-    """Error and fix of what the disk refuses, empty for other errors. The environment's folders are what users choose."""
+    """Error and fix of what the disk refuses; empty for other errors."""
     chosen = "set LLMD_GKE_CACHE or LLMD_GKE_HOME to"
     if isinstance(error, FileExistsError | NotADirectoryError):
         fix = f"that has to be a folder: move the file away, or {chosen} another folder"

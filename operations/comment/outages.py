@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import durations
 from llmd_gke.settings import ModelSettings, StackSettings
@@ -12,13 +12,14 @@ from operations.timeline.simulate import NODE_POOL, NODES, SERVICE, clock, host,
 
 CLUSTER = "gcp:container/cluster:Cluster"
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
-ADDRESSES = ("gcp:compute/address:Address", "gcp:compute/globalAddress:GlobalAddress")
+ADDRESS = "gcp:compute/address:Address", "network-gateway"
+"""Type and name of the gateway's address (``components/network.py``)."""
 SYSTEM = "cluster-system"
 """The node pool of the system nodes (``components/cluster.py``)."""
 LOST: frozenset[Op] = frozenset({"replace", "delete"})
 
 
-def outages(changes: Iterable[Change], settings: StackSettings, first_token: Mapping[str, float]) -> Iterator[str]:
+def outages(changes: Sequence[Change], settings: StackSettings, first_token: Mapping[str, float]) -> Iterator[str]:
     """A sentence for each cluster, pool, model, Gateway and address that is replaced, or removed with effect on models.
 
     ``first_token``: simulated seconds of a first update, by model. An update in place replaces hosts and pods one by
@@ -27,7 +28,7 @@ def outages(changes: Iterable[Change], settings: StackSettings, first_token: Map
     lost = {(one.type, one.name) for one in changes if one.op in LOST}
     names = {name for type_, name in lost if type_ == NODE_POOL}
     for type_, name in sorted(lost):
-        if type_ in ADDRESSES:
+        if (type_, name) == ADDRESS:
             yield "The gateway gets another address: clients have to use it, and DNS records of others have to change."
         if type_ == SERVICE and name.removesuffix("-service") not in {model.name for model in settings.models}:
             yield f"Model {name.removesuffix('-service')} is removed: its path and its name answer 404."
@@ -54,7 +55,7 @@ def outages(changes: Iterable[Change], settings: StackSettings, first_token: Map
 
 
 def _of_pool(
-    pool: AcceleratorPool, lost: set[str], changes: Iterable[Change], settings: StackSettings
+    pool: AcceleratorPool, lost: set[str], changes: Sequence[Change], settings: StackSettings
 ) -> Iterator[str]:
     others = {one.name for one in settings.node_pools} - {one.name for one in pool.node_pools}
     mine = [name.removesuffix(NODES) for name in sorted(lost)]

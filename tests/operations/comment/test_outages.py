@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.settings import parse
 from operations.comment.changes import Change, Op
-from operations.comment.outages import ADDRESSES, CLUSTER, GATEWAY, outages
+from operations.comment.outages import ADDRESS, CLUSTER, GATEWAY, outages
 from operations.timeline.simulate import NODE_POOL, SERVICE
 
 POOL = {"name": "v6e", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
@@ -76,7 +76,7 @@ def test_of_a_list_of_capacities_only_what_stays_goes_on(changes: list[tuple[Op,
         (("replace", SERVICE, "qwen-service"), "Model qwen is replaced: it stops answering for about"),
         (("replace", GATEWAY, "edge-gateway"), "about 4:00 minutes"),
         (("replace", NODE_POOL, "cluster-system"), "endpoint pickers, front door and controllers stop"),
-        (("replace", ADDRESSES[0], "network-gateway"), "another address"),
+        (("replace", *ADDRESS), "another address"),
     ],
 )
 def test_what_all_models_need_is_named(change: tuple[Op, str, str], words: str) -> None:

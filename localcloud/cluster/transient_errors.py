@@ -1,4 +1,4 @@
-"""Transient failures of an update, after which the laptop cloud repeats it once by itself.
+"""Transient failures of an update, after which the laptop cloud repeats it by itself.
 
 KServe's and LeaderWorkerSet's CRDs are large. On a busy machine the API server takes longer for one than Helm's time
 limit, and the chart's installation fails. And while a controller is restarting, its webhooks do not answer, and the API

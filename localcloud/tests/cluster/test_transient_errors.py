@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from localcloud.cluster import transient_errors
+from localcloud.cluster import controllers, transient_errors
+from localcloud.cluster.backend import LaptopCloud
+from localcloud.common.workdir import Workdir
 
 STACK = "urn:pulumi:local::llmd-gke::pulumi:pulumi:Stack::llmd-gke-local"
 CRASHED = "an unhandled error occurred: Program exited with non-zero exit code: 1"
@@ -47,10 +51,31 @@ def test_an_update_is_repeated_when_all_that_went_wrong_passes(
     tmp_path: Path, diagnostics: list[tuple[str, str, str]], repeated: bool
 ) -> None:
     log = tmp_path / "events.jsonl"
+    write_log(log, diagnostics)
+    assert bool(transient_errors.cause(log)) is repeated
+
+
+def write_log(log: Path, diagnostics: list[tuple[str, str, str]]) -> None:
     events = [
         {"diagnosticEvent": ({"urn": urn} if urn else {}) | {"severity": kind, "message": text}}
         for urn, kind, text in diagnostics
     ]
     lines = "".join(f"{json.dumps(event)}\n" for event in [{"preludeEvent": {}}, *events])
     log.write_text(f'{lines}{{"diagnosticEv')  # the engine was killed in the middle of a line
-    assert bool(transient_errors.cause(log)) is repeated
+
+
+@pytest.mark.parametrize(("busy", "status"), [(3, 0), (99, 1)])
+def test_an_update_on_a_busy_machine_goes_on_until_it_succeeds_or_has_failed_five_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: int, status: int
+) -> None:
+    monkeypatch.setattr(controllers, "wait", lambda *_: None)
+    updates: list[Path] = []
+
+    def run(events: Path | None = None, watch: Callable[[], bool] | None = None) -> int:
+        assert events is not None
+        updates.append(events)
+        write_log(events, [(RELEASE, "error", TIME), SUMMARY] if len(updates) <= busy else [])
+        return int(len(updates) <= busy)
+
+    assert LaptopCloud(Workdir(tmp_path, tmp_path)).update(run, Console(quiet=True)) == status
+    assert len(updates) == min(busy + 1, 5)

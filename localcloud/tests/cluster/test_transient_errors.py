@@ -25,6 +25,12 @@ AWAY = (
     '"https://llmisvc-webhook-server-service.kserve.svc:443/validate": dial tcp 10.96.180.115:443: connect: '
     "connection refused"
 )
+SCHEMA = (
+    "configured Kubernetes cluster is unreachable: unable to load schema information from the API server: unexpected "
+    "error when reading response body. Please retry. Original error: net/http: request canceled (Client.Timeout or "
+    "context cancellation while reading body)"
+)
+STOPPED = (SERVICE, "error", "failed to run remediation: context canceled")
 UNTRUSTED = AWAY.replace("connection refused", "x509: certificate signed by unknown authority")
 SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview failed\n")
 
@@ -35,6 +41,8 @@ SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview fail
         ([(RELEASE, "error", TIME), SUMMARY], True),
         ([(RELEASE, "error", TIME), (RELEASE, "error", "forbidden"), SUMMARY], False),
         ([(SERVICE, "error", AWAY), SUMMARY], True),
+        ([(SERVICE, "error", SCHEMA), STOPPED, SUMMARY], True),
+        ([STOPPED, SUMMARY], False),
         ([(SERVICE, "error", AWAY), PREVIEW], True),
         ([(SERVICE, "error", AWAY), (STACK, "error", CRASHED), SUMMARY], False),
         ([(SERVICE, "error", AWAY), (RELEASE, "error", TIME), SUMMARY], True),

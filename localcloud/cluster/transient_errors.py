@@ -25,13 +25,11 @@ CAUSES = {
     ),
 }
 """Patterns of the messages of Helm, of the Kubernetes provider and of the API server, by their cause."""
-CONSEQUENCE = re.compile(r"context canceled")
-"""What the engine stops because something else has failed, such as a policy's check."""
 
 
 def cause(events: Path) -> str | None:
     """The cause, if every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
-    causes = [_cause(error) for error in failures.errors(events) if not CONSEQUENCE.search(error)]
+    causes = [_cause(error) for error in failures.errors(events) if not failures.is_consequence(error)]
     return causes[0] if causes and all(causes) else None
 
 

@@ -21,6 +21,13 @@ SUMMARIES = ("preview failed", "update failed")
 pulumi/pkg/resource/deploy/deployment_executor.go)."""
 
 
+CONSEQUENCES = (
+    "context canceled",
+    "program exited with non-zero exit code: 1",
+    "Resource monitor has terminated, shutting down",
+)
+"""Ends of what engine and SDK say of policies and of the program, which they stop because of another error."""
+
 REPEATED = "sdk.helper_schema: "
 """In the first of two errors that the Terraform bridge reports for a failed request; the second names the resource."""
 
@@ -45,6 +52,11 @@ def errors(events: Path) -> Iterator[str]:
         message = str(event["message"])
         if message.strip() not in SUMMARIES and REPEATED not in message:
             yield message
+
+
+def is_consequence(error: str) -> bool:
+    """Whether an error tells only that something was stopped because of another."""
+    return error.strip().endswith(CONSEQUENCES)
 
 
 def _urn(event: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 ``FOLDER`` is ``config/crd`` of a clone of https://github.com/GoogleCloudPlatform/gke-gateway-api. Of it, fields are
 kept with their types, limits and allowed values, without a word of their descriptions. The rules across fields are
-ours, in our words; ``test_gke_as_published.py`` enforces that they refuse what the published ones do.
+written by hand, after the CEL rules of the same files.
 """
 
 from __future__ import annotations

@@ -20,11 +20,6 @@ from localcloud.metrics_adapter import crd as autoscaling_metric
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
-CRDS = ROOT.parent / "shared" / "crds"
-"""Google's own files, which are in no package registry: what compares with them is not collected without them."""
-GKE_FOLDER = CRDS / "gke"
-GMP_FOLDER = CRDS / "gmp"
-"""``charts/operator/crds`` of https://github.com/GoogleCloudPlatform/prometheus-engine."""
 
 KSERVE = "github.com/kserve/kserve"
 GATEWAY_API = "sigs.k8s.io/gateway-api"

@@ -12,7 +12,8 @@ from llmd_gke.catalog import scaling
 from llmd_gke.gateways import gke_policies
 from llmd_gke.manifests import tracing
 from llmd_gke.settings import TracesSettings
-from tests.schema import conftest, record_front_door, record_gke, rules, sources, structural
+from localcloud.gke_gateway.crds import gke
+from tests.schema import conftest, record_front_door, rules, sources, structural
 from tests.schema.structural import Table, table
 
 BUILT_IN = frozenset({"APIService", "Namespace", "NetworkPolicy", "Secret", "ServiceAccount"}) | frozenset(
@@ -290,12 +291,12 @@ def test_a_traced_service_fits_kserves_crd(emitted: list[Table]) -> None:
     assert errors({**service, "spec": {**table(service["spec"]), "tracing": {**spec, "samplerArg": 0.5}}})
 
 
-@pytest.mark.parametrize("kind", record_gke.PLURALS)
+@pytest.mark.parametrize("kind", gke.kinds())
 def test_the_policies_know_the_fields_of_gkes_kinds(kind: str) -> None:
     def leaves(fields: gke_policies.Fields, above: str) -> Iterator[str]:
         for name, inner in fields.items():
             yield from leaves(inner, f"{above}.{name}") if inner else (f"{above}.{name}",)
 
-    recorded = [path.replace("[]", "") for path in table(table(table(record_gke.read()["kinds"])[kind])["fields"])]
+    recorded = [path.replace("[]", "") for path in table(gke.kinds()[kind]["fields"])]
     spec = {path for path in recorded if path.startswith("spec.") and not any(f"{path}." in one for one in recorded)}
     assert {*leaves(gke_policies.FIELDS[kind], "spec")} == spec

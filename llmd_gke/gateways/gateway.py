@@ -76,8 +76,7 @@ class Serving:
 @dataclass(frozen=True)
 class Explained:
     """The meaning of a status condition. ``bad``: it does not go away by itself. ``reason`` and ``message`` are regular
-    expressions that the condition matches;
-    ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
+    expressions that the condition matches; ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
     """
 
     bad: bool

@@ -142,8 +142,7 @@ class Documented(Section):
     """
 
     first_key: int
-    """First, see
-    :data:`somewhere.else`."""
+    """First, see :data:`somewhere.else`."""
     second: int | None
     """Or ``None``; goes with ``first_key``."""
     third: int

@@ -142,7 +142,8 @@ class Documented(Section):
     """
 
     first_key: int
-    """First, see :data:`somewhere.else`."""
+    """First, see
+    :data:`somewhere.else`."""
     second: int | None
     """Or ``None``; goes with ``first_key``."""
     third: int

@@ -26,8 +26,6 @@ sys.path.insert(0, str(ROOT))
 PAGE = ROOT / "docs" / "figures.md"
 MANY_MODELS = "## Many models"
 """Heading of the part that ``python benchmarks/many_models.py --write`` writes."""
-LIFE_CYCLES = "## Life cycles under random faults"
-"""Heading of the part that ``python -m localcloud.tests.life_cycle.figures`` writes, the last one."""
 HELP = ("cost --help", "status --help")
 CALLS = ("cost --stack eu4a",)
 STEPS = ("up", "up", "preview", "down")

@@ -142,9 +142,8 @@ def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObjec
 class ResourceType:
     """One resource type.
 
-    ``id``: its id, from inputs and place. ``computed`` gives outputs that
-    the cloud decides. The others are what the cloud refuses when it is done; ``after``: what it refuses once the object
-    exists.
+    ``id``: its id, from inputs and place. ``computed`` gives outputs that the cloud decides. The others are what the
+    cloud refuses when it is done; ``after``: what it refuses once the object exists.
     """
 
     id: str

@@ -79,19 +79,6 @@ def _gateway_api(report: Report, rows: Sequence[Row], uncounted: int) -> list[st
         f"{versions.gke_default()}. Of the {len(newer)} tests that need one of them\n"
         f"{sum(row.actual == 'passes' for row in newer)} passes here. The others are a limit of this gateway: it "
         "does not serve BackendTLSPolicy, and does not validate\nclient certificates.",
-        "### Every test",
-        _table(
-            ("Test", "Features beyond the core", "The report implies", "Here"),
-            [
-                (
-                    f"`{row.test.name}`",
-                    ", ".join(sorted(row.test.features - oracle.CORE)) or "none",
-                    _expectation(row.expected),
-                    row.actual,
-                )
-                for row in rows
-            ],
-        ),
     ]
 
 

@@ -61,7 +61,13 @@ def _across(subject: Subject, node: Input, default: str) -> Reference | None:
     if (group.value is not None and group.text() is None) or (kind.value is not None and kind.text() is None):
         return None
     return Reference(
-        subject.kind.group, subject.kind.name, own, group.text() or "", kind.text() or default, namespace, name
+        group=subject.kind.group,
+        kind=subject.kind.name,
+        namespace=own,
+        to_group=group.text() or "",
+        to_kind=kind.text() or default,
+        to_namespace=namespace,
+        to_name=name,
     )
 
 

@@ -21,6 +21,8 @@ IMPORT_KIND = "GCPInferencePoolImport"
 """An InferencePool of another cluster, in :data:`GROUP`."""
 
 PROXY_SUBNET_PURPOSE = "REGIONAL_MANAGED_PROXY"
+PROXY_SUBNET_PURPOSES = (PROXY_SUBNET_PURPOSE, "GLOBAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
+"""The first, that of cross-region load balancers, and the older name of the first."""
 """``purpose`` of the subnet from which a region's managed Envoy proxies take their addresses."""
 
 HEALTH_CHECK_INTERVAL_SECONDS = 15

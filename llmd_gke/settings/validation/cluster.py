@@ -112,6 +112,15 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
         yield SettingFinding(path, value, finding, (key,))
+    elif listed and cluster.endpoint == "dns":
+        finding = Finding(
+            "control-plane-access",
+            "authorized networks have no effect: IAM protects the DNS endpoint, which answers every address",
+            allowed="endpoint: ip or private",
+            fix="pulumi config set --path llmd-gke:cluster.endpoint ip, or remove authorizedNetworks",
+            severity="warning",
+        )
+        yield SettingFinding(key, dict(listed), finding, (key, "llmd-gke:cluster.endpoint"))
     elif cluster.endpoint == "private":
         for name, cidr in listed.items():
             if not any(names.cidr(cidr)):

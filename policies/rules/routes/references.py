@@ -85,7 +85,8 @@ def _admitted(program: Program, _settings: ParameterValues) -> Iterator[StackFin
             owner = gateways.get((where, name))
             if owner is None or namespace is None:
                 continue
-            origin = references.Origin(route.kind.name, namespace, where == namespace, spaces.get(namespace))
+            hosts = route.spec.get("hostnames")
+            origin = references.Origin(route.kind.name, namespace, where == namespace, spaces.get(namespace), hosts)
             for finding in references.admission(owner.node, parent, origin):
                 yield StackFinding(route, finding)
 

@@ -4,7 +4,7 @@ import pulumi
 
 import quick_sdk
 
-quick_sdk.switch_on()  # the graph is the same without this line, a second later (docs/upstream.md)
+quick_sdk.switch_on()  # the graph is the same without this line, a second later (docs/contributing/upstream.md)
 
 from components import configuration
 from components.autoscaler import Autoscaler, AutoscalerArgs

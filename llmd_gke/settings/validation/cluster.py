@@ -109,7 +109,7 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
             f"the control plane would be open to {', '.join(wide)}, a large part of the Internet",
             allowed=f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or endpoint: "
             "dns, which IAM protects",
-            fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
+            fix=f"remove {path.rpartition('.')[2]}: endpoint: dns needs no ranges",
         )
         yield SettingFinding(path, value, finding, (key,))
     elif listed and cluster.endpoint == "dns":

@@ -1,4 +1,4 @@
-"""``docs/conformance.md``: what the conformance suites found, as a page. It changes only where a verdict does."""
+"""``docs/contributing/conformance.md``: what the conformance suites found. It changes only where a verdict does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localcloud.tests.conformance import oracle, reasons
 from localcloud.tests.conformance.oracle import Report, Row
 from localcloud.tests.conformance.results import SuiteTest, Verdict
 
-PAGE: Path = CLONE / "docs" / "conformance.md"
+PAGE: Path = CLONE / "docs" / "contributing" / "conformance.md"
 WRITE = "PYTEST_ADDOPTS=--rewrite .ci/full conformance"
 """The command that writes the page instead of comparing it."""
 

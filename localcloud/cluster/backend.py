@@ -103,7 +103,7 @@ class LaptopCloud:
         """Stops an update that waits for a process that keeps crashing; repeats one that failed for a transient
         reason, :data:`RETRIES` times.
         """
-        watch = crashes.Watch(self.workdir, console)
+        watch, status = crashes.Watch(self.workdir, console), FAILED
         for left in reversed(range(RETRIES + 1)):
             with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
                 events = Path(folder) / "events.jsonl"

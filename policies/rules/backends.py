@@ -71,7 +71,7 @@ def is_elsewhere(subject: Subject, settings: ParameterValues) -> bool:
 def backend_of(reference: Input, route: Subject) -> BackendReference | None:
     """The backend that a route refers to; ``None`` if it is of another kind or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
-    if kind not in BACKENDS or not name:
+    if not kind or kind not in BACKENDS or not name:
         return None
     namespace = route.namespace_of(reference)
     return BackendReference(kind, namespace, name) if namespace else None

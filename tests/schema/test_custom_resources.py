@@ -300,3 +300,13 @@ def test_the_policies_know_the_fields_of_gkes_kinds(kind: str) -> None:
     recorded = [path.replace("[]", "") for path in table(gke.kinds()[kind]["fields"])]
     spec = {path for path in recorded if path.startswith("spec.") and not any(f"{path}." in one for one in recorded)}
     assert {*leaves(gke_policies.FIELDS[kind], "spec")} == spec
+
+
+@pytest.mark.parametrize("kind", gke.kinds())
+def test_the_policies_know_the_values_of_gkes_kinds(kind: str) -> None:
+    fields = {path.replace("[]", ""): table(field) for path, field in table(gke.kinds()[kind]["fields"]).items()}
+    choices = {path: sorted(cast("list[str]", field["enum"])) for path, field in fields.items() if "enum" in field}
+    shape = (".type", ".portSpecification")  # a health check's: judged with its block and port
+    for path in [path for path in choices if kind == "HealthCheckPolicy" and path.endswith(shape)]:
+        del choices[path]
+    assert {path: sorted(values) for path, values in gke_policies.VALUES.items() if path in fields} == choices

@@ -101,10 +101,10 @@ def attempts(config: Config, finding: SettingFinding, said: str) -> Iterator[Con
                 yield edited(config, place, value)
                 yield edited(edited(config, key, GONE) or config, place, value)
     elif found := VALUE.fullmatch(said):
-        value = yaml.safe_load(found["value"])
+        value: Any = yaml.safe_load(found["value"])
         yield edited(config, key, value[0] if isinstance(value, list) else value)
         if said.startswith("did you mean"):
-            yield edited(edited(config, key, GONE) or {}, (*key[:-1], value), 5000)
+            yield edited(edited(config, key, GONE) or {}, (*key[:-1], str(value)), 5000)
 
 
 def found(config: Config) -> list[SettingFinding]:
@@ -117,9 +117,8 @@ def found(config: Config) -> list[SettingFinding]:
 
 def helps(config: Config | None, finding: SettingFinding, before: list[SettingFinding]) -> bool:
     """Whether the finding is gone, and no key is unknown that was not before."""
-    after = config and found(config)
-    return after is not None and not any(
-        one == finding or (one.finding.rule == "unknown-key" and one not in before) for one in after
+    return config is not None and not any(
+        one == finding or (one.finding.rule == "unknown-key" and one not in before) for one in found(config)
     )
 
 

@@ -16,17 +16,13 @@ from localcloud.workflow.say import say
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
-SUMMARIES = ("preview failed", "update failed")
+SUMMARIES = ("preview failed", "update failed", "Resource monitor has terminated, shutting down")
 """Errors that only summarize others and name no resource (``reportExecResult`` in
-pulumi/pkg/resource/deploy/deployment_executor.go)."""
+pulumi/pkg/resource/deploy/deployment_executor.go; ``RunError`` of the SDK in pulumi/runtime/settings.py)."""
 
 
-CONSEQUENCES = (
-    "context canceled",
-    "program exited with non-zero exit code: 1",
-    "Resource monitor has terminated, shutting down",
-)
-"""Ends of what engine and SDK say of policies and of the program, which they stop because of another error."""
+CONSEQUENCES = ("context canceled", "program exited with non-zero exit code: 1")
+"""Ends of what the engine says of policies and of the program, which it stops because of another error."""
 
 REPEATED = "sdk.helper_schema: "
 """In the first of two errors that the Terraform bridge reports for a failed request; the second names the resource."""

@@ -6,6 +6,8 @@ Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset over which ours is
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
@@ -30,6 +32,9 @@ from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
 ``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` depends on pods only."""
+
+RUNTIME, OWN = "llmd-gke/runtime", "llmd-gke/service"
+"""Annotations of a model's pods: digests of what configuration and service say about them (:func:`rollout`)."""
 
 ROUTER_READY = "condition=RouterReady"
 """The part of ``Ready`` that is about Gateway, route, pool and endpoint picker."""
@@ -114,13 +119,36 @@ def runtime_config(
     if spans_hosts:
         spec["worker"] = multi_host.worker(template, container)
         spec["parallelism"] = multi_host.parallelism(pool)
-    if annotations := weights.pod_annotations(model):
-        spec["annotations"] = annotations
+    spec["annotations"] = {**weights.pod_annotations(model), RUNTIME: _digest(spec)}
     return {
         "apiVersion": kserve.API_VERSION,
         "kind": kserve.CONFIG,
         "metadata": {"name": naming.runtime_config(model.name, pool.accelerator), "namespace": model.namespace},
         "spec": spec,
+    }
+
+
+def _digest(spec: JsonObject) -> str:
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def rollout(config: JsonObject, service: JsonObject) -> JsonObject:
+    """A patch of the Deployment that an update waits for: KServe's conditions stay True while new pods start, because
+    the old ones are available (``propagateDeploymentStatus`` in ``workload_single_node.go``).
+
+    It writes what KServe writes, so it is a conflict until KServe has changed the Deployment; then the provider waits
+    for the rollout, and reports what a new pod said last (pulumi-kubernetes ``provider/pkg/await/deployment.go``).
+    """
+    digests: JsonObject = {}
+    for part in (config, service):
+        annotations = cast("JsonObject", cast("JsonObject", part["spec"])["annotations"])
+        digests |= {key: annotations[key] for key in (RUNTIME, OWN) if key in annotations}
+    metadata = cast("JsonObject", service["metadata"])
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DeploymentPatch",
+        "metadata": {"name": kserve.deployment(str(metadata["name"])), "namespace": metadata["namespace"]},
+        "spec": {"template": {"metadata": {"annotations": digests}}},
     }
 
 
@@ -178,6 +206,7 @@ def service(
         spec["tracing"] = tracing.spec(traces)
     if weights.brings_own_weights(model):
         spec["storageInitializer"] = {"enabled": False}
+    spec["annotations"] = {OWN: _digest({key: value for key, value in spec.items() if key != "replicas"})}
     if not model.stopped:
         # The picker's pod downloads the tokenizer.
         downloader = egress.init_containers(model, egress_settings or EgressSettings())

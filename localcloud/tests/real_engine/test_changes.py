@@ -30,6 +30,7 @@ OF_A_MODEL = {
     "{}-allow-workload",
     "{}-tpu",
     "{}-service",
+    "{}-rollout",
     "cloud-monitoring-{}-uptime",
     "cloud-monitoring-picker-metrics-absent-{}",
 }

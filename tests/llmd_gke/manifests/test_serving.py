@@ -82,6 +82,20 @@ def test_the_service_waits_until_it_is_ready(model: ModelSettings, pool: TpuPool
     assert service["spec"]["baseRefs"] == [{"name": "qwen-tpu"}]
 
 
+def test_an_update_waits_for_the_rollout_of_what_changes_pods_and_for_no_other(
+    make_model: MakeModel, pool: TpuPoolSettings
+) -> None:
+    def waits_for(**changed: object) -> object:
+        model = make_model(**changed)
+        made = serving.rollout(serving.runtime_config(model, pool), serving.service(model, pool))
+        return cast("Any", made)["spec"]["template"]["metadata"]["annotations"]
+
+    before = waits_for()
+    assert waits_for(replicas=2, wait_for="workloads") == before
+    for changed in ({"max_model_len": 4096}, {"uri": "hf://Qwen/Qwen3-8B"}, {"drain_seconds": 10}):
+        assert waits_for(**changed) != before
+
+
 def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     service = cast("Any", serving.service(make_model(stopped=True), pool))
     assert service["metadata"]["annotations"] == {"serving.kserve.io/stop": "true"}

@@ -62,7 +62,7 @@ STARTING = snapshot(
     server("qwen-kserve-abc-1", ready=True, age=90),
     SECOND,
     events=[event("BackOff", "qwen-kserve-abc-2", "Back-off restarting failed container main", count=7)],
-    logs={("models", "qwen-kserve-abc-2"): "Precompile backbone"},
+    logs={("models", "qwen-kserve-abc-2"): "[compilation_manager.py:135] Precompile backbone"},
     unreadable={"events": "events cannot be read: forbidden"},
 )
 

@@ -12,6 +12,9 @@ from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeo
 from llmd_gke.settings import AcceleratorPool, FrontDoorSettings, ModelSettings, VariableSettings
 
 PROBE_SECONDS = 10
+EXIT_SECONDS = 5
+"""From the end of ``drainSeconds`` to the end of a pod: by then the server has ended its engine, and the streams that are
+left get nothing more until their connections are closed."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -30,7 +33,7 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
-    door counts tokens, every stream reports them.
+    door counts tokens, and is the only entrance, every stream reports them.
     """
     arguments = [
         "--served-model-name",
@@ -52,7 +55,8 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
     for name, value in optional.items():
         if value is not None:
             arguments += [name, str(value)]
-    if door is not None and door.counts_tokens:
+    # Beside a door that counts, the own path is open to everyone: its clients see no usage that they did not ask for.
+    if door is not None and door.counts_tokens and not door.keep_paths:
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):
         arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]
@@ -60,8 +64,8 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
 
 
 def grace_seconds(model: ModelSettings) -> int:
-    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and 15 to exit."""
-    return kserve.PRE_STOP_SECONDS + model.drain_seconds + 15
+    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and those to exit."""
+    return kserve.PRE_STOP_SECONDS + model.drain_seconds + EXIT_SECONDS
 
 
 def node_selector(pool: AcceleratorPool) -> JsonObject:

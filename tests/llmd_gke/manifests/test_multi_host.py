@@ -102,7 +102,7 @@ def test_buckets_are_for_workers_too(make_model: MakeModel, slice_: TpuPoolSetti
 
 def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool: TpuPoolSettings) -> None:
     spec = spec_of(model, pool)
-    assert set(spec) == {"template"}
+    assert set(spec) == {"template", "annotations"}
     assert spec["template"]["containers"][0]["command"] == ["vllm", "serve", "/mnt/models"]
     service = cast("Any", serving.service(model, pool))
     assert "worker" not in service["spec"]

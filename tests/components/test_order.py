@@ -107,9 +107,10 @@ def test_gke_policies_do_not_wait_for_the_service_that_needs_them(graph: Graph, 
     assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting forever"
 
 
-def test_nothing_waits_for_a_service(graph: Graph) -> None:
+def test_only_its_rollout_waits_for_a_service(graph: Graph) -> None:
     (service,) = of(kinds.SERVICE)(graph)
-    assert [node.name for node in graph.nodes.values() if graph.comes_before(service, node)] == []
+    waiting = {node.type for node in graph.nodes.values() if graph.comes_before(service, node)}
+    assert waiting <= {"kubernetes:apps/v1:DeploymentPatch"}
 
 
 def test_the_gateway_does_not_wait_for_tpus_or_models(graph: Graph) -> None:

@@ -73,10 +73,13 @@ def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Value
 )
 @pytest.mark.parametrize(
     ("level", "pool", "text"),
-    [("info", None, "waits until all new ones are ready, at most 50m"), ("warn", "v6e", "set `stopped: true` for qwen")],
+    [
+        ("info", None, "waits until all new ones are ready, at most 50m"),
+        ("warn", "v6e", "set `stopped: true` for qwen"),
+    ],
 )
 def test_new_pods_are_said_with_the_wait_and_without_a_spare_host_with_the_order_that_works(
-    changed: Values, says: bool, level: str, pool: str | None, text: str, monkeypatch: pytest.MonkeyPatch
+    changed: Values, says: bool, *, level: str, pool: str | None, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, level, said.append)

@@ -35,7 +35,7 @@ BODIES: dict[str, tuple[int, str, str | None]] = {
 
 
 USED = '"usage":{"prompt_tokens":9,"total_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":0}}'
-ESCAPED = r'\",\"usage\":{\"choices\":[]}'
+ESCAPED = r"\",\"usage\":{\"choices\":[]}"
 EVENTS = [
     f'data: {{"id":"1","choices":[{{"index":0,"delta":{{"content":"{ESCAPED}"}}}}],{USED}}}\n\n',
     f'data: {{"id":"1","choices":[],{USED}}}\n\n',

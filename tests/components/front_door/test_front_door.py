@@ -174,7 +174,10 @@ def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(
     configs = of(kinds.CONFIG)(graph)
     assert len(configs) == 2
     assert all("'--enable-force-include-usage'" in str(config.inputs) for config in configs)
-    for without in (door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}]), door(keepPaths=True)):
+    for without in (
+        door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}]),
+        door(keepPaths=True),
+    ):
         assert all("--enable-force-include-usage" not in str(config.inputs) for config in of(kinds.CONFIG)(without))
 
 

@@ -19,7 +19,9 @@ ENGINE = """\
 model='/mnt/models', compilation_config={'mode': 3, 'backend': 'openxla'}
 (EngineCore pid=88) INFO 11-26 11:24:03 [compilation_manager.py:62] Enabling JAX compile cache.
 (EngineCore pid=88) INFO 11-26 11:24:03 [compilation.py:329] Using torch.compile level 3"""
-PRECOMPILES = "(EngineCore pid=88) INFO 11-26 11:25:12 [compilation_manager.py:135] Precompile backbone --> {'num_tokens': 16}"
+PRECOMPILES = (
+    "(EngineCore pid=88) INFO 11-26 11:25:12 [compilation_manager.py:135] Precompile backbone --> {'num_tokens': 16}"
+)
 AFTERWARDS = "(EngineCore pid=88) INFO 11-26 11:29:40 [kv_cache_utils.py:1085] GPU KV cache size: 131,072 tokens"
 
 

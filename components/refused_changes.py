@@ -80,9 +80,9 @@ def replaced_pods(
             )
             return
         pulumi.log.warn(
-            f"model {model}: this change replaces its pods, and pool {no_spare_host_in} has no spare host "
-            "(updatesNeedStop): a new pod would wait for a host that the old one keeps, and the update would fail after "
-            f"{longest}.\n"
+            f"model {model}: its pods are replaced by this change, and pool {no_spare_host_in} has no spare host "
+            "(updatesNeedStop): a new pod would wait for a host that the old one keeps, and the program would fail "
+            f"after {longest}.\n"
             f"Fix: set `stopped: true` for {model} and run `pulumi up`; then make the change, remove `stopped` and "
             "run it again (docs/pools.md)."
         )

@@ -177,10 +177,9 @@ def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
 def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
-    An allow-list: inference goes to the InferencePool, listing, health and the setting ``paths`` to the Service, and the
-    gateway answers every other path of the server with 404. The endpoint picker rejects what it cannot parse as a chat or
-    a completion. ``kept``: the route stays beside a front door for a
-    transition, and is marked for the policies. It has no ``waitFor``: its references resolve only once KServe has
+    An allow-list: inference goes to the InferencePool, listing, health and the setting ``paths`` to the Service, and
+    the gateway answers every other path of the server with 404. The endpoint picker rejects what it cannot parse as a
+    chat or a completion. ``kept``: the route stays beside a front door for a transition, and is marked for the policies. It has no ``waitFor``: its references resolve only once KServe has
     created both backends, which it does only once the route exists.
     """
     others = (*endpoints.LISTING, *model.paths)

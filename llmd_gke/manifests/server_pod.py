@@ -13,8 +13,8 @@ from llmd_gke.settings import AcceleratorPool, FrontDoorSettings, ModelSettings,
 
 PROBE_SECONDS = 10
 EXIT_SECONDS = 5
-"""From the end of ``drainSeconds`` to the end of a pod: by then the server has ended its engine, and the streams that are
-left get nothing more until their connections are closed."""
+"""From the end of ``drainSeconds`` to the end of a pod: by then the server has ended its engine, and the streams that
+are left get nothing more until their connections are closed."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"

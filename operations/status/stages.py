@@ -62,7 +62,7 @@ class Position:
 
 
 def position(pod: Object, log: str = "") -> Position:
-    """The stage of a model's pod. ``log``: the beginning of its server's log, which distinguishes compilation from start."""
+    """The stage of a model's pod. ``log``: the beginning of its server's log, which tells compilation from start."""
     created = moment(pod, "metadata", "creationTimestamp")
     if get(pod, "metadata", "deletionTimestamp"):
         return Position(GOING, moment(pod, "metadata", "deletionTimestamp"))
@@ -123,7 +123,8 @@ def _trouble(status: Object) -> str:
     begun, failed = moment(last, "startedAt"), moment(last, "finishedAt")
     again = restarts >= LOOP_EXITS and get(status, "ready") is not True and text(last, "exitCode") not in ("", "0")
     if again and begun and failed and (failed - begun).total_seconds() < LOOP_SECONDS:
-        return f"starts again after {restarts} exits, the last with {_end(last)}: {_last_line(last)}{_meaning(status, last)}"
+        reason = f"{_last_line(last)}{_meaning(status, last)}"
+        return f"starts again after {restarts} exits, the last with {_end(last)}: {reason}"
     return ""
 
 

@@ -88,8 +88,8 @@ end
 """
 """Removes from streams the usage that the client has not asked for: AI Gateway asks for it in the last event of every
 chat that streams (envoyproxy/ai-gateway v1.0.0 ``ChatCompletionsEndpointSpec.ParseBody``), and a server with
-:data:`llmd_gke.catalog.front_door.FORCED_USAGE` reports it in every event. AI Gateway has counted it by then, next to the
-server. Clients of OpenAI read the first of ``choices``, of which the last event has none.
+:data:`llmd_gke.catalog.front_door.FORCED_USAGE` reports it in every event. AI Gateway has counted it by then, next to
+the server. Clients of OpenAI read the first of ``choices``, of which the last event has none.
 
 Writes the reason of a 400 or 422 in OpenAI's form. A model's own answer, a JSON object, passes unchanged. The
 endpoint picker's is plain text, Envoy's own is empty, and AI Gateway quotes the parser's message without escaping it,
@@ -98,8 +98,8 @@ which may be invalid JSON (envoyproxy/ai-gateway v1.0.0 ``formatUserFacingErrorJ
 
 def code(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     """The script: passes the caller to the endpoint picker in the two headers that it reads, removes query strings,
-    answers ``GET /v1/models`` and for models that are stopped, removes usage from streams, and says why a request is not
-    valid.
+    answers ``GET /v1/models`` and for models that are stopped, removes usage from streams, and says why a request is
+    not valid.
     """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     request = _REQUEST.format(

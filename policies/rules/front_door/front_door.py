@@ -146,8 +146,8 @@ USAGE = Rule(
     name="forced-usage",
     title="Models report the tokens of every stream where a budget counts them",
     why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
-    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`. Routes "
-    "that `frontDoor.keepPaths` keeps lead around every budget, and then no server needs it.",
+    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`. "
+    "Routes that `frontDoor.keepPaths` keeps lead around every budget, and then no server needs it.",
     sources=(
         "https://docs.vllm.ai/en/latest/cli/serve.html",
         "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",

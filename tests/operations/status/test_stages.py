@@ -114,7 +114,7 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
                     }
                 },
             ),
-            "2 exits, the last with status 2: vllm: error: unrecognized arguments: --rope-scaling {} (the server does not",
+            "2 exits, the last with status 2: vllm: error: unrecognized arguments: --rope-scaling {} (the server",
             "kubectl -n models logs p -c main --previous",
         ),
     ],

@@ -179,8 +179,9 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
 
     An allow-list: inference goes to the InferencePool, listing, health and the setting ``paths`` to the Service, and
     the gateway answers every other path of the server with 404. The endpoint picker rejects what it cannot parse as a
-    chat or a completion. ``kept``: the route stays beside a front door for a transition, and is marked for the policies. It has no ``waitFor``: its references resolve only once KServe has
-    created both backends, which it does only once the route exists.
+    chat or a completion. ``kept``: the route stays beside a front door for a transition, and is marked for the
+    policies. It has no ``waitFor``: its references resolve only once KServe has created both backends, which it does
+    only once the route exists.
     """
     others = (*endpoints.LISTING, *model.paths)
     rules: list[Json] = [_below(model, path, _workload(model)) for path in others]

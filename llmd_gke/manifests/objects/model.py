@@ -32,7 +32,7 @@ def objects(
     traces: TracesSettings | None,
     door: FrontDoorSettings | None,
 ) -> list[Named]:
-    """Account and runtime of the pods, NetworkPolicies, routes and GKE's policies, the service, its rollout and autoscaler.
+    """The pods' account and runtime, NetworkPolicies, routes, GKE's policies, the service, its rollout and autoscaler.
 
     KServe creates the pods without the route, and pool and endpoint picker as soon as it sees one (``reconcile`` and
     ``enqueueOnHttpRouteChange`` in ``pkg/controller/v1alpha2/llmisvc/controller.go``): so the service waits for neither

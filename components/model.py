@@ -17,7 +17,7 @@ from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
-    AcceleratorPool,
+    PoolSettings,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
@@ -42,7 +42,7 @@ class ModelArgs:
     """
 
     settings: ModelSettings
-    pool: AcceleratorPool
+    pool: PoolSettings
     gateway: GatewaySettings
     network: NetworkSettings
     prefix: str

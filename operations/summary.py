@@ -17,7 +17,7 @@ from rich.tree import Tree
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.graph.recording import Graph, ResourceNode, load
-from llmd_gke.settings import AcceleratorPool, SettingsError, StackSettings
+from llmd_gke.settings import PoolSettings, SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import load_stack
 
@@ -71,7 +71,7 @@ def _prices(settings: StackSettings) -> Table:
     return table
 
 
-def _capacity(pool: AcceleratorPool) -> str:
+def _capacity(pool: PoolSettings) -> str:
     return ", ".join(one.provisioning for one in pool.node_pools)
 
 

@@ -9,7 +9,7 @@ from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import parallelism
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import AcceleratorPool, FrontDoorSettings, ModelSettings, VariableSettings
+from llmd_gke.settings import PoolSettings, FrontDoorSettings, ModelSettings, VariableSettings
 
 PROBE_SECONDS = 10
 
@@ -19,14 +19,14 @@ WARM_MARK = f"{WARM_FOLDER}/done"
 NOBODY = 65534
 
 
-def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
+def tensor_parallel(model: ModelSettings, pool: PoolSettings) -> int:
     """Devices that share each layer: those of the slice, divided by the other parallelisms, unless the settings specify
     another number.
     """
     return model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, pool.slice)
 
 
-def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:
+def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSettings | None = None) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
@@ -64,7 +64,7 @@ def grace_seconds(model: ModelSettings) -> int:
     return kserve.PRE_STOP_SECONDS + model.drain_seconds + 15
 
 
-def node_selector(pool: AcceleratorPool) -> JsonObject:
+def node_selector(pool: PoolSettings) -> JsonObject:
     """Selects the nodes of the model's pool, with the labels that GKE requires of pods with accelerators.
 
     GKE rejects TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name
@@ -75,7 +75,7 @@ def node_selector(pool: AcceleratorPool) -> JsonObject:
     return {**chosen, **pool.accelerator.node_labels(pool.family, pool.slice)}
 
 
-def tolerations(pool: AcceleratorPool) -> list[Json]:
+def tolerations(pool: PoolSettings) -> list[Json]:
     """Tolerations for the taints of the pool's nodes: GKE's own, and that of the pool's ComputeClass."""
     kind = pool.accelerator
     taken: list[Json] = [{"key": kind.resource, "operator": "Exists", "effect": kind.taint_effect}]

@@ -25,7 +25,7 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings, ModelSettings, TracesSettings
+from llmd_gke.settings import PoolSettings, EgressSettings, FrontDoorSettings, ModelSettings, TracesSettings
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
@@ -37,7 +37,7 @@ ROUTER_READY = "condition=RouterReady"
 
 def runtime_config(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     *,
     account: str = "default",
@@ -136,7 +136,7 @@ def _waiting(model: ModelSettings) -> JsonObject:
 
 def service(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     traces: TracesSettings | None = None,
     door: FrontDoorSettings | None = None,

@@ -94,7 +94,7 @@ def definition(raw: Object, section_type: type[BaseModel]) -> Object:
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Adds machine types, their topologies and zones from the catalogue."""
-    pool, cluster = definitions["TpuPoolSettings"], definitions["ClusterSettings"]
+    pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
     shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)

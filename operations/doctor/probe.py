@@ -22,7 +22,7 @@ from operations.doctor.probe_network import subnet_in
 from operations.doctor.result import CheckStatus, Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
-    from llmd_gke.settings.sections.pools import AcceleratorPool
+    from llmd_gke.settings.sections.pools import PoolSettings
 
 OPERATION_SECONDS = 180
 LATE_SECONDS = 10.0
@@ -31,7 +31,7 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
 
 
-def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> Iterator[Result]:
+def probe(context: Context, pool: PoolSettings, zone: str | None = None) -> Iterator[Result]:
     """Checks whether a zone (default: the pool's) has a free host of the pool's machine type."""
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
@@ -47,7 +47,7 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
             yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
 
 
-def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
+def walk(pool: PoolSettings, answers: list[Result]) -> list[Result]:
     """The answers about the node pools of a list, and where its hosts would come from now.
 
     An entry without hosts stops nothing as long as another has some, or is a queue (flex-start): its finding is then a
@@ -72,7 +72,7 @@ def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
     return [*softened, ok(check, f"its hosts would come from {named[free[0]].name} now")]
 
 
-def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) -> Result:
+def _reserved(context: Context, check: str, pool: PoolSettings, zone: str) -> Result:
     """The reservation exists, is of the pool's machine type, and has unused hosts."""
     wanted = pool.reservation
     if wanted is None:
@@ -101,7 +101,7 @@ def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) ->
 
 
 def _host(
-    context: Context, check: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]
+    context: Context, check: str, pool: PoolSettings, zone: str, interface: Mapping[str, str]
 ) -> Iterator[Result]:
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
@@ -127,7 +127,7 @@ def _host(
         yield left
 
 
-def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
+def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
     """The body of a request for a TPU host without external address, whose disk is deleted with it."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.provisioning == "spot":
@@ -143,7 +143,7 @@ def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str
     }
 
 
-def _outcome(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[str, object]]) -> Result:
+def _outcome(check: str, pool: PoolSettings, zone: str, errors: list[Mapping[str, object]]) -> Result:
     codes = [str(error.get("code")) for error in errors]
     text = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:

@@ -30,7 +30,7 @@ def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[G
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": zone, "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [MODEL_POOL, kind],
+            "llmd-gke:pools": [MODEL_POOL, kind],
         },
         preview=True,
     )
@@ -107,7 +107,7 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-central1-c", "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [
+            "llmd-gke:pools": [
                 {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4, "diskGb": 150},
                 {"name": "more", "machineType": "tpu7x-standard-4t", "topology": "2x2x2", "maxNodes": 2},
             ],
@@ -131,7 +131,7 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd", "zone": sorted(GKE_ZONES[family.name])[0], "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [{**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}],
+            "llmd-gke:pools": [{**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}],
         },
         preview=True,
     )
@@ -141,7 +141,7 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
 
 def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:
     graph = record(
-        {"llmd-gke:tpuPools": [MODEL_POOL, {**MODEL_POOL, "name": "more", "machineType": "ct5lp-hightpu-4t",
+        {"llmd-gke:pools": [MODEL_POOL, {**MODEL_POOL, "name": "more", "machineType": "ct5lp-hightpu-4t",
                                             "zone": "europe-west4-b"}]},
         preview=True,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from tests.components.kinds import metadata, of, spec
 
 CAPACITIES: dict[str, Any] = {
     **WITHOUT_DOOR["eu4a"],
-    "llmd-gke:tpuPools": [
+    "llmd-gke:pools": [
         {
             "name": "v6e4",
             "machineType": "ct6e-standard-4t",
@@ -91,7 +91,7 @@ def test_components_hang_below_the_stack(graph: Graph) -> None:
         "llmd-gke:edge:GatewayApi",
         "llmd-gke:edge:Edge",
         "llmd-gke:platform:Platform",
-        "llmd-gke:pools:TpuPool",
+        "llmd-gke:pools:Pool",
         "llmd-gke:models:ModelNamespace",
         "llmd-gke:models:Model",
         "llmd-gke:monitoring:CloudMonitoring",

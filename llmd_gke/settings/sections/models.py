@@ -52,7 +52,7 @@ class ModelSettings(Section):
     """Where the weights are: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://BUCKET/PATH``, ``pvc://CLAIM/PATH``, or
     ``gs://BUCKET/PATH``, which Cloud Storage FUSE mounts read-only."""
     pool: str
-    """Name of the TPU pool in ``tpuPools`` that the model runs on."""
+    """Name of the TPU pool in ``pools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``. Not together with
     ``minReplicas`` and ``maxReplicas``."""

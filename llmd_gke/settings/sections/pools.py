@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from llmd_gke.settings.sections.base import Nodes, Section, Word
 from llmd_gke.settings.sections.capacity import CapacityForm, CapacitySettings, ReservationSettings
 
 
-class TpuPoolSettings(Section):
+class PoolSettings(Section):
     """A node pool of TPU hosts: zero or more single hosts, or one multi-host slice, which is created and deleted as a
     whole.
     """
@@ -111,7 +111,7 @@ class TpuPoolSettings(Section):
         return f"{self.name}-capacity" if self.entries else None
 
     @property
-    def node_pools(self) -> tuple[TpuPoolSettings, ...]:
+    def node_pools(self) -> tuple[PoolSettings, ...]:
         """The node pools in GKE, in order of preference, each with one kind of capacity: one, or one per entry."""
         return tuple(self._of(entry) for entry in self.entries) or (self,)
 
@@ -128,7 +128,7 @@ class TpuPoolSettings(Section):
             nodes[pool.quota] = min(nodes.get(pool.quota, 0) + pool.max_nodes, self.max_nodes)
         return nodes
 
-    def _of(self, entry: CapacitySettings) -> TpuPoolSettings:
+    def _of(self, entry: CapacitySettings) -> PoolSettings:
         return self.model_copy(
             update={
                 "name": f"{self.name}-{entry.suffix}",
@@ -164,7 +164,7 @@ class TpuPoolSettings(Section):
         """The zone of its hosts: its own, or else the cluster's TPU zone, ``cluster_zone``."""
         return self.zone or cluster_zone
 
-    def at_most(self, zone: str, nodes: int) -> list[tuple[TpuPoolSettings, int]]:
+    def at_most(self, zone: str, nodes: int) -> list[tuple[PoolSettings, int]]:
         """How that many nodes are spread over its node pools if they cost as much as they can."""
         pools = self.node_pools
         prices = [chip_price(self.family.name, one.zone_in(zone), one.provisioning) for one in pools]
@@ -183,6 +183,3 @@ class TpuPoolSettings(Section):
         every_price_is_public = len(prices) == len(parts)
         return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if every_price_is_public else None)
 
-
-AcceleratorPool: TypeAlias = TpuPoolSettings
-"""A node pool that models run on, whatever its accelerator: a union as soon as there is a second kind of pool."""

@@ -15,7 +15,7 @@ from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:budget"
 _PRICED = tuple(
-    f"llmd-gke:{section}" for section in ("cluster", "tpuPools", "models", "network", "gateway", "frontDoor")
+    f"llmd-gke:{section}" for section in ("cluster", "pools", "models", "network", "gateway", "frontDoor")
 )
 
 

@@ -10,14 +10,14 @@ from llmd_gke.rules import capacity_order, multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.settings.sections.cluster import ClusterSettings
-from llmd_gke.settings.sections.pools import TpuPoolSettings
+from llmd_gke.settings.sections.pools import PoolSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
 
 _OWNER = "set the ID of the project that owns it, or remove it"
 
 
-def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+def pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks one pool, whose settings are at ``key``: its name, slice, zone, node counts and capacity."""
     machine, topology = pool.machine_type, pool.topology
     machine_key, slice_keys = f"{key}.machineType", (f"{key}.machineType", f"{key}.topology")
@@ -73,13 +73,13 @@ def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def _zone(
-    key: str, zone: str, pool: TpuPoolSettings, cluster: ClusterSettings, pool_key: str
+    key: str, zone: str, pool: PoolSettings, cluster: ClusterSettings, pool_key: str
 ) -> Iterator[SettingFinding]:
     yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
     yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
 
 
-def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[SettingFinding]:
+def _reservation(key: str, mode_key: str, pool: PoolSettings) -> Iterator[SettingFinding]:
     """Checks what belongs to one kind of capacity; ``key``: the pool, or an entry of its list."""
     mode, reserved = pool.provisioning, pool.reservation
     named = reserved.path if reserved else None
@@ -94,7 +94,7 @@ def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[Set
             yield from locate(f"{key}.reservation.block", block, names.label(block, "reservation block", 63))
 
 
-def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks a list of capacities: the list, then each entry as the node pool that it becomes."""
     kinds: list[Capacity] = [entry.kind for entry in pool.entries]
     listed, machine_key = f"{key}.capacity", f"{key}.machineType"
@@ -159,7 +159,7 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
             at, value = _asks_for_most(settings, pool.name) or (f"{key}.maxNodes", pool.max_nodes)
-            yield SettingFinding(at, value, finding, ("llmd-gke:tpuPools", "llmd-gke:models"))
+            yield SettingFinding(at, value, finding, ("llmd-gke:pools", "llmd-gke:models"))
 
 
 def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:

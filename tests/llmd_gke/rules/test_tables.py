@@ -20,7 +20,7 @@ from llmd_gke.rules import multi_host, names, parallelism, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 
 SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
 SPREAD = [shape for shape in SLICES if shape.multi_host]
@@ -171,7 +171,7 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_device(
     findings = parallelism.split(tensor, pipeline, [], shape)
     accepted = all(finding.severity == "warning" for finding in findings)
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", tensor_parallel=tensor, pipeline_parallel=pipeline)
-    pool = TpuPoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
+    pool = PoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
     arguments = server_pod.server_arguments(model, pool)
     used = int(arguments[arguments.index("--tensor-parallel-size") + 1])
     if "--pipeline-parallel-size" in arguments:

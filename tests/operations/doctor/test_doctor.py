@@ -208,8 +208,8 @@ def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSe
 
 
 def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
-    (pool,) = eu4a.tpu_pools
-    elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
+    (pool,) = eu4a.pools
+    elsewhere = eu4a.model_copy(update={"pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
     result = [
         one.message for one in ask(Context("eu4a", elsewhere), "machine type") if one.status is CheckStatus.FAILED
     ]
@@ -233,8 +233,8 @@ def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
 
 
 def test_spot_pools_draw_on_a_quota_of_their_own(google: Google, eu4a: StackSettings) -> None:
-    (pool,) = eu4a.tpu_pools
-    spot = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"capacity": "spot"}),)})
+    (pool,) = eu4a.pools
+    spot = eu4a.model_copy(update={"pools": (pool.model_copy(update={"capacity": "spot"}),)})
     (result,) = list(quota.chips(Context("eu4a", spot)))
     assert "PREEMPTIBLE_TPU_V6E in europe-west4" in result.message
 

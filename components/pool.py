@@ -16,7 +16,7 @@ from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.manifests.compute_class import compute_class
-from llmd_gke.settings import StackSettings, TpuPoolSettings
+from llmd_gke.settings import StackSettings, PoolSettings
 
 SLICE_PODS = 15
 """Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
@@ -27,14 +27,14 @@ LONGEST_RUN_HOURS = 168
 
 
 @dataclass(frozen=True, kw_only=True)
-class TpuPoolArgs:
+class PoolArgs:
     """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings specify another.
     Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
     ``prefix``. ``disk_key`` is the full name of a Cloud KMS key for boot disks. ``provider``: of the cluster's objects,
     for the ComputeClass of a list of capacities.
     """
 
-    settings: TpuPoolSettings
+    settings: PoolSettings
     cluster: pulumi.Input[str]
     location: str
     zone: str
@@ -44,7 +44,7 @@ class TpuPoolArgs:
     provider: k8s.Provider | None = None
 
     @classmethod
-    def of(cls, settings: StackSettings, pool: TpuPoolSettings, *, project: Project, cluster: Cluster) -> Self:
+    def of(cls, settings: StackSettings, pool: PoolSettings, *, project: Project, cluster: Cluster) -> Self:
         """Those of a pool of a stack."""
         return cls(
             settings=pool,
@@ -58,8 +58,8 @@ class TpuPoolArgs:
         )
 
 
-class TpuPool(pulumi.ComponentResource):
-    """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
+class Pool(pulumi.ComponentResource):
+    """``llmd-gke:pools:Pool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
     A list of capacities makes a node pool for each, and a ComputeClass that orders them. A multi-host slice gets
     compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GKE
@@ -69,8 +69,9 @@ class TpuPool(pulumi.ComponentResource):
 
     pool: pulumi.Output[str]
 
-    def __init__(self, name: str, args: TpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
+    def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        former = pulumi.ResourceOptions(aliases=[pulumi.Alias(type_="llmd-gke:pools:TpuPool")])
+        super().__init__("llmd-gke:pools:Pool", name, None, pulumi.ResourceOptions.merge(opts, former))
         made = [self._node_pool(name, args, pool) for pool in args.settings.node_pools]
         if args.settings.compute_class is not None:
             # GKE judges the class by its node pools, and pods that select it need one.
@@ -79,7 +80,7 @@ class TpuPool(pulumi.ComponentResource):
         self.pool = made[0].name
         self.register_outputs({"pool": self.pool})
 
-    def _node_pool(self, name: str, args: TpuPoolArgs, settings: TpuPoolSettings) -> container.NodePool:
+    def _node_pool(self, name: str, args: PoolArgs, settings: PoolSettings) -> container.NodePool:
         multi_host = settings.slice.multi_host
         fixed = settings.has_fixed_size
         flex = settings.provisioning == "flex-start"
@@ -149,7 +150,7 @@ class TpuPool(pulumi.ComponentResource):
             ),
         )
 
-    def _placement(self, name: str, args: TpuPoolArgs) -> container.NodePoolPlacementPolicyArgs:
+    def _placement(self, name: str, args: PoolArgs) -> container.NodePoolPlacementPolicyArgs:
         topology = args.settings.topology
         if not args.settings.family.workload_policy:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
@@ -171,7 +172,7 @@ class TpuPool(pulumi.ComponentResource):
         return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)
 
 
-def _reservation(pool: TpuPoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
+def _reservation(pool: PoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
     # Set in every case: without it, a pool consumes any matching open reservation.
     if pool.reservation is None:
         return container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type="NO_RESERVATION")

@@ -1,4 +1,4 @@
-"""A node pool of TPU hosts."""
+"""A node pool of hosts with TPUs or GPUs."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Pool(pulumi.ComponentResource):
     """``llmd-gke:pools:Pool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
     A list of capacities makes a node pool for each, and a ComputeClass that orders them. A multi-host slice gets
-    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GKE
-    adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name; of a list, that of
+    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GPUs get
+    a driver and a taint. GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name; of a list, that of
     the preferred node pool).
     """
 
@@ -84,7 +84,9 @@ class Pool(pulumi.ComponentResource):
         multi_host = settings.slice.multi_host
         fixed = settings.has_fixed_size
         flex = settings.provisioning == "flex-start"
-        owner = args.settings.compute_class
+        kind, owner = settings.accelerator, args.settings.compute_class
+        taints = [(kind.resource, kind.taint_value, "NO_SCHEDULE")] if kind.writes_taint else []
+        taints += [] if owner is None else [(LABEL, owner, NODE_POOL_TAINT_EFFECT)]
         return container.NodePool(
             f"{settings.name}-nodes",
             name=settings.name,
@@ -109,6 +111,7 @@ class Pool(pulumi.ComponentResource):
             else container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
+                guest_accelerators=_guests(settings),
                 spot=True if settings.provisioning == "spot" else None,
                 flex_start=True if flex else None,
                 max_run_duration=f"{(settings.max_run_hours or LONGEST_RUN_HOURS) * 3600}s" if flex else None,
@@ -120,15 +123,19 @@ class Pool(pulumi.ComponentResource):
                     insecure_kubelet_readonly_port_enabled="FALSE"
                 ),
                 # Pods may not set it themselves. Without it JAX loads weights more slowly, and logs a warning.
-                linux_node_config=container.NodePoolNodeConfigLinuxNodeConfigArgs(
+                linux_node_config=None
+                if not kind.transparent_hugepages
+                else container.NodePoolNodeConfigLinuxNodeConfigArgs(
                     transparent_hugepage_enabled="TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"
                 ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
-                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
+                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host or settings.family.gvnic else None,
                 labels=None if owner is None else {LABEL: owner},
-                taints=None
-                if owner is None
-                else [container.NodePoolNodeConfigTaintArgs(key=LABEL, value=owner, effect=NODE_POOL_TAINT_EFFECT)],
+                taints=[
+                    container.NodePoolNodeConfigTaintArgs(key=key, value=value, effect=effect)
+                    for key, value, effect in taints
+                ]
+                or None,
                 service_account=args.node_service_account,
                 oauth_scopes=SCOPES,
                 shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
@@ -151,7 +158,7 @@ class Pool(pulumi.ComponentResource):
         )
 
     def _placement(self, name: str, args: PoolArgs) -> container.NodePoolPlacementPolicyArgs:
-        topology = args.settings.topology
+        topology = args.settings.shape
         if not args.settings.family.workload_policy:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
         policy = compute.ResourcePolicy(
@@ -170,6 +177,20 @@ class Pool(pulumi.ComponentResource):
             ),
         )
         return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)
+
+
+def _guests(pool: PoolSettings) -> list[container.NodePoolNodeConfigGuestAcceleratorArgs] | None:
+    """The GPUs of a host, and the driver that GKE installs; ``None`` for TPUs, which the machine type has."""
+    if pool.accelerator.driver is None:
+        return None
+    driver = container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
+        gpu_driver_version=pool.accelerator.driver
+    )
+    return [
+        container.NodePoolNodeConfigGuestAcceleratorArgs(
+            type=pool.family.accelerator, count=pool.slice.machine.chips, gpu_driver_installation_config=driver
+        )
+    ]
 
 
 def _reservation(pool: PoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:

@@ -62,7 +62,7 @@ def _prices(settings: StackSettings) -> Table:
     for pool in settings.pools:
         nodes = settings.busy_nodes(pool)
         cost = pool.cost(pool.zone_in(settings.cluster.zone), nodes)
-        shape = f"{pool.machine_type} {pool.topology}"
+        shape = pool.family.shown(pool.slice)
         count = f"{nodes} of {pool.max_nodes}"
         table.add_row(pool.name, shape, _capacity(pool), count, str(cost.chips), price(cost.usd_per_hour))
     totals = settings.totals

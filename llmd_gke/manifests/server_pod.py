@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from llmd_gke.catalog import compute_class, front_door, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules import parallelism
+from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
 from llmd_gke.settings import PoolSettings, FrontDoorSettings, ModelSettings, VariableSettings
 
@@ -47,16 +48,28 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
         "--max-model-len": model.max_model_len,
         "--max-num-seqs": model.max_num_seqs,
         "--max-num-batched-tokens": model.max_num_batched_tokens,
-        "--dtype": None if model.dtype == "auto" else model.dtype,
+        "--dtype": _dtype(model, pool),
     }
     for name, value in optional.items():
         if value is not None:
             arguments += [name, str(value)]
+    arguments += [] if names_attention(model.extra_args) else pool.family.arguments
     if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):
         arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]
     return [*arguments, *model.extra_args]
+
+
+def _dtype(model: ModelSettings, pool: PoolSettings) -> str | None:
+    """The data type to write: of chips without bfloat16 also where the settings leave it to the server."""
+    default = None if "bfloat16" in pool.family.dtypes else pool.family.dtypes[0]
+    return default if model.dtype == "auto" else model.dtype
+
+
+def names_attention(arguments: Iterable[str]) -> bool:
+    """Whether further arguments choose the attention backend, and thus not the family's."""
+    return any(one.name.startswith("--attention-") for one in vllm_arguments.read(arguments))
 
 
 def grace_seconds(model: ModelSettings) -> int:
@@ -100,7 +113,7 @@ def variable(given: VariableSettings) -> JsonObject:
 
 
 def security(model: ModelSettings) -> JsonObject:
-    """The server's security context: root, as the public image needs; GKE 1.28 and later require no more for TPUs.
+    """The server's security context: root, as the public images need; GKE 1.28 and later require no more.
 
     KServe's preset drops every capability; those of the settings are added. A privileged container has all of them,
     and Kubernetes rejects it without ``allowPrivilegeEscalation``.

@@ -70,8 +70,6 @@ def runtime_config(
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
         "args": list[Json](server_arguments(model, pool, door)),
         "env": environment,
-        # KServe merges ports by their number: that of the preset stays.
-        "ports": [{"containerPort": kind.memory_port, "name": "accelerator"}],
         "resources": {
             "limits": chips,
             # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed
@@ -86,6 +84,9 @@ def runtime_config(
         "livenessProbe": probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=10),
         "volumeMounts": [mount for part in attached for mount in part.mounts],
     }
+    if kind.memory_port is not None:
+        # KServe merges ports by their number: that of the preset stays.
+        container["ports"] = [{"containerPort": kind.memory_port, "name": "accelerator"}]
     template: JsonObject = {
         "serviceAccountName": account,
         "automountServiceAccountToken": False,

@@ -18,6 +18,8 @@ from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 from llmd_gke.wording import counted
 
+TOPOLOGY, COUNT = TPU.topology_label or "", TPU.count_label or ""
+
 PRESET_STARTUP_MINUTES = 10
 """Minutes that the startup probe of KServe's preset allows: image, weights and the first XLA compilation need more."""
 
@@ -66,7 +68,7 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
 
 
 def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
-    accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
+    accelerator, topology = selector.get(TPU.family_label), selector.get(TOPOLOGY)
     if complete and selector.get(compute_class.LABEL).value is None:
         for label in (accelerator, topology):
             if label.value is None:
@@ -92,13 +94,13 @@ def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
 
 
 def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
-    topology, count = (selector.get(TPU.topology_label).text(), selector.get(TPU.count_label).integer())
+    topology, count = (selector.get(TOPOLOGY).text(), selector.get(COUNT).integer())
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
         yield _pod(
             f"{selector.path}: no {family.name} node with topology {topology} has {count} chips",
             " or ".join(map(str, sorted(per_host))),
-            f"correct {TPU.count_label}",
+            f"correct {COUNT}",
         )
         return
     allowed = {count} if count is not None else per_host
@@ -117,9 +119,11 @@ def tensor_parallel(pod: Input, service: Input, *, complete: bool, preset: bool)
     another object, so a missing tensor parallelism is not 1. With ``preset`` a container without a command starts the
     server by KServe's, which has the number of ``service``.
     """
+    if accelerator(pod) is not TPU:
+        return
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
-    topology = selector.get(TPU.topology_label).text()
+    topology = selector.get(TOPOLOGY).text()
     for container in containers(pod):
         asked, argv = chips(container), arguments(container)
         servers = vllm_arguments.servers(argv)
@@ -160,6 +164,8 @@ def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> boo
 
 def startup_probe(pod: Input, minutes: int) -> Iterator[Finding]:
     """The server has time for image, weights and the first XLA compilation before it is killed."""
+    if accelerator(pod) not in (TPU, None):
+        return
     for container in pod.get("containers").each():
         if chips(container) is None:
             continue
@@ -197,9 +203,9 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
 def image_hardware(pod: Input) -> Iterator[Finding]:
     """The image of the container that has the chips is built for them."""
     for container in containers(pod):
-        value = container.get("image").text()
-        if value is not None and chips(container) and accelerator(pod) is TPU:
-            for finding in models.image_hardware(value, TPU):
+        value, kind = container.get("image").text(), accelerator(pod)
+        if value is not None and chips(container) and kind is not None:
+            for finding in models.image_hardware(value, kind):
                 yield replace(finding, problem=f"{container.path}.{finding.problem}")
 
 

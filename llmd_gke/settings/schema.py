@@ -96,14 +96,19 @@ def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Adds machine types, their topologies and zones from the catalogue."""
     pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
-    shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
+    allowed: dict[str, Object] = {
+        name: {"gpus": {"enum": [int(count) for count in family.shapes[name]]}, "topology": False}
+        if family.dimensions == 1
+        else {"topology": {"enum": list[JsonValue](family.shapes[name])}, "gpus": False}
+        for name, family in machines.items()
+    }
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [
         {
             "if": {"properties": {"machineType": {"const": name}}, "required": ["machineType"]},
-            "then": {"properties": {"topology": {"enum": topologies}}},
+            "then": {"properties": properties, **({"required": ["topology"]} if properties["topology"] else {})},
         }
-        for name, topologies in shapes.items()
+        for name, properties in allowed.items()
     ]
     _object(_object(cluster["properties"])["zone"])["examples"] = list[JsonValue](sorted(zones.known_zones()))
 

@@ -195,14 +195,14 @@ def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
 def _pool(settings: StackSettings, pool: PoolSettings, one: PoolSettings) -> PoolPrice:
     """A node pool of a pool; of a list, as if all hosts came from this entry."""
     zone = one.zone_in(settings.cluster.zone)
-    price = chip_price(one.family.name, zone, one.provisioning)
+    price = chip_price(one.family.name, zone, one.provisioning, one.slice.machine)
     running = min(settings.busy_nodes(pool), one.max_nodes)
     nodes: dict[State, int] = {"idle": one.min_nodes, "running": running, "full": one.max_nodes}
     amounts: dict[State, Amount] = {state: _amount(one, count, price) for state, count in nodes.items()}
     return PoolPrice(
         name=one.name,
         machine_type=one.machine_type,
-        topology=one.topology,
+        topology=one.shape,
         capacity=one.provisioning,
         zone=zone,
         usd_per_chip_hour=price,

@@ -167,6 +167,8 @@ TPU = Accelerator(
     utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
     # "Port to export TPU runtime metrics" (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#runtime-metrics).
     memory_port=8431,
+    transparent_hugepages=True,
+    tests_models=True,
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it accepts requests; without this, the first requests would wait for compilation.

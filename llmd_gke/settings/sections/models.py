@@ -9,7 +9,7 @@ from pydantic import Field
 
 from llmd_gke import gateways
 from llmd_gke.catalog import kserve, models, versions
-from llmd_gke.catalog.accelerators import DEFAULT
+from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT
 from llmd_gke.rules import schedule
 from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
@@ -20,6 +20,9 @@ from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.wording import counted
 
 LONGEST_DRAIN_SECONDS = gateways.DEFAULT.longest_draining_seconds - kserve.PRE_STOP_SECONDS
+
+
+LEAST_STARTUP_MINUTES = min(kind.minimum_startup_minutes for kind in ACCELERATORS)
 
 
 def bucket_of(uri: str) -> str | None:
@@ -52,7 +55,7 @@ class ModelSettings(Section):
     """Where the weights are: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://BUCKET/PATH``, ``pvc://CLAIM/PATH``, or
     ``gs://BUCKET/PATH``, which Cloud Storage FUSE mounts read-only."""
     pool: str
-    """Name of the TPU pool in ``pools`` that the model runs on."""
+    """Name of the pool in ``pools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``. Not together with
     ``minReplicas`` and ``maxReplicas``."""
@@ -84,21 +87,22 @@ class ModelSettings(Section):
     """Maximum number of requests that one server processes at the same time (default: vLLM's)."""
     max_num_batched_tokens: Annotated[int, Field(ge=1)] | None = None
     """Maximum number of tokens that the server processes in one step (default: vLLM's)."""
-    dtype: Literal["auto", "bfloat16"] = "auto"
-    """Data type of the weights (default: ``auto``); TPUs have no float16."""
+    dtype: Literal["auto", "bfloat16", "float16"] = "auto"
+    """Data type of the weights (default: ``auto``); TPUs have no float16, T4 has no bfloat16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     """Further arguments for vLLM, not abbreviated: ``--flag=value``, or flag and value as two entries (default:
     none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
     image: Word = Field(default_factory=lambda: versions.image(DEFAULT.image))
-    """Container image of the server, with a fixed tag or a digest (default: the tested vLLM TPU image)."""
+    """Container image of the server, with a fixed tag or a digest (default: the tested vLLM image for the
+    pool's accelerator)."""
     private_image: bool = False
     """Pull the image with the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
     gated: bool | None = None
     """Whether the weights require an accepted licence and thus the secret ``llmd-gke:hfToken`` (default: from a table
     of models, otherwise by the owner)."""
-    startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
+    startup_minutes: Annotated[int, Field(ge=LEAST_STARTUP_MINUTES, le=180)] | None = None
     """Time limit in minutes for image pull, download and XLA compilation (default: from the size of the weights)."""
     drain_seconds: Annotated[int, Field(ge=0, le=LONGEST_DRAIN_SECONDS)] = 60
     """Time in seconds that running requests get to finish when a pod terminates (default: 60). The load balancer drains

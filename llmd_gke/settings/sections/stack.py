@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
 
-from llmd_gke.catalog import registries
+from pydantic import Field, model_validator
+
+from llmd_gke.catalog import registries, versions
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
@@ -56,6 +59,20 @@ class StackSettings(Section):
     """Cloud Storage buckets that the program creates."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
     """The served models, at least one."""
+
+    @model_validator(mode="after")
+    def _default_images(self) -> Self:
+        """Models without an image of their own get that of their pool's accelerator."""
+        kinds = {pool.name: pool.accelerator for pool in self.pools}
+        models = tuple(
+            model
+            if "image" in model.model_fields_set or kinds.get(model.pool, DEFAULT) is DEFAULT
+            else model.model_copy(update={"image": versions.image(kinds[model.pool].image)})
+            for model in self.models
+        )
+        if models != self.models:
+            object.__setattr__(self, "models", models)  # sections are frozen
+        return self
 
     @property
     def node_pools(self) -> tuple[PoolSettings, ...]:

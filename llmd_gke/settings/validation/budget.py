@@ -45,7 +45,7 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
     """The pools at their maximum; ``None`` if one has a machine type or topology that other rules reject."""
     pools: list[PricedPool] = []
     for pool in settings.pools:
-        shape = accelerators.find_slice(pool.machine_type, pool.topology)
+        shape = accelerators.find_slice(pool.machine_type, pool.shape)
         if shape is None:
             return None
         zone = pool.zone_in(settings.cluster.zone)
@@ -92,7 +92,7 @@ def _floor(settings: StackSettings) -> float:
     chips = 0.0
     for pool in settings.pools:
         prices = [
-            chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning)
+            chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning, pool.slice.machine)
             for one in pool.node_pools
         ]
         public = [price for price in prices if price is not None]

@@ -25,9 +25,9 @@ from components.model_weights import ModelWeights, ModelWeightsArgs
 from components.network import Network, NetworkArgs
 from components.optional import optional, present
 from components.platform import Platform, PlatformArgs
+from components.pool import Pool, PoolArgs
 from components.project import Project, ProjectArgs
 from components.scraping import Scraping, ScrapingArgs
-from components.pool import Pool, PoolArgs
 from components.worker_preset import WorkerPreset, WorkerPresetArgs
 
 settings, secrets = configuration.read()

@@ -13,7 +13,7 @@ from components.kubernetes_objects import resource
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
 from llmd_gke.manifests.types import JsonObject
-from llmd_gke.settings import PoolSettings, ModelSettings, StackSettings
+from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,11 @@ from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
-    PoolSettings,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    PoolSettings,
     StackSettings,
     TracesSettings,
 )

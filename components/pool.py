@@ -16,7 +16,7 @@ from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.manifests.compute_class import compute_class
-from llmd_gke.settings import StackSettings, PoolSettings
+from llmd_gke.settings import PoolSettings, StackSettings
 
 SLICE_PODS = 15
 """Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
@@ -62,9 +62,9 @@ class Pool(pulumi.ComponentResource):
     """``llmd-gke:pools:Pool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
     A list of capacities makes a node pool for each, and a ComputeClass that orders them. A multi-host slice gets
-    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GPUs get
-    a driver and a taint. GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name; of a list, that of
-    the preferred node pool).
+    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GPUs
+    get a driver and a taint; GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool``
+    (its name; of a list, that of the preferred node pool).
     """
 
     pool: pulumi.Output[str]
@@ -129,7 +129,9 @@ class Pool(pulumi.ComponentResource):
                     transparent_hugepage_enabled="TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"
                 ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
-                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host or settings.family.gvnic else None,
+                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True)
+                if multi_host or settings.family.gvnic
+                else None,
                 labels=None if owner is None else {LABEL: owner},
                 taints=[
                     container.NodePoolNodeConfigTaintArgs(key=key, value=value, effect=effect)

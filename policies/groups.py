@@ -40,7 +40,7 @@ GROUPS = (
     Group("platform", "Platform", platform.RULES),
     Group("clusters", "Clusters and networks", (*cluster.RULES, *ranges.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
-    Group("tpu-node-pools", "Node pools with accelerators", (*tpu_pools.RULES, *gpu_pools.RULES, *compute_class.RULES)),
+    Group("tpu-node-pools", "TPU and GPU node pools", (*tpu_pools.RULES, *gpu_pools.RULES, *compute_class.RULES)),
     Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
     Group("production", "Production stacks", production.RULES),
 )

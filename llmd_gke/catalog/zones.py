@@ -1,4 +1,4 @@
-"""Where GKE offers accelerators, and what they cost. The data is in :mod:`llmd_gke.catalog.accelerators`; here are its dates.
+"""Where GKE offers accelerators, and their prices. The data is in :mod:`llmd_gke.catalog.accelerators`; its dates here.
 
 A zone with a price, or with TPU *VMs*, does not necessarily have TPUs on GKE: the three lists differ. An unknown zone
 is therefore a warning, a zone that is known to lack a family an error (:mod:`llmd_gke.rules`).
@@ -75,7 +75,9 @@ def known_zones() -> frozenset[str]:
 
 
 def chip_price(family: str, zone: str, capacity: Capacity, host: MachineType | None = None) -> float | None:
-    """USD per chip-hour, with the chip's share of its ``host`` where hosts have prices of their own, or ``None`` where no public price is known: callers show "unknown" and never guess.
+    """USD per chip-hour, or ``None`` where no public price is known: callers show "unknown" and never guess.
+
+    ``host``: the machine type, of whose own price the chip gets its share where hosts have prices (GPUs).
 
     A reservation is billed at the on-demand rate unless a commitment says otherwise; flex-start prices are not public.
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.server_pod import NOBODY, node_selector, tolerations
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import PoolSettings, ModelSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 
 SKIP_AWAIT: JsonObject = {"pulumi.com/skipAwait": "true"}
 """Nothing waits for the Job itself: it is suspended, or its pods end on their hosts."""

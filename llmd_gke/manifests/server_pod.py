@@ -10,7 +10,7 @@ from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import PoolSettings, FrontDoorSettings, ModelSettings, VariableSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings, VariableSettings
 
 PROBE_SECONDS = 10
 

@@ -35,7 +35,9 @@ class PricedPool:
     def usd_per_hour(self) -> float | None:
         """List price of all its hosts in USD per hour; ``None`` if no price is public."""
         family = family_of(self.machine_type)
-        price = None if family is None else chip_price(family.name, self.zone, self.capacity, host_of(self.machine_type))
+        price = (
+            None if family is None else chip_price(family.name, self.zone, self.capacity, host_of(self.machine_type))
+        )
         return 0.0 if not self.nodes else None if price is None else price * self.chips * self.nodes
 
 

@@ -68,7 +68,9 @@ def _gpus(machine_type: str, count: str, family: Family) -> Iterator[Finding]:
     """A host has as many GPUs as its machine type takes; a topology is for TPUs."""
     allowed = family.shapes[machine_type]
     if not count.isdecimal():
-        yield Finding("gpu-topology", f"topology {count} is for TPUs, {machine_type} has {family.name}", fix="remove it")
+        yield Finding(
+            "gpu-topology", f"topology {count} is for TPUs, {machine_type} has {family.name}", fix="remove it"
+        )
         return
     others = ", ".join(family.shown(one) for one in family.slices() if one.topology == count)
     yield Finding(

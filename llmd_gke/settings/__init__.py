@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from llmd_gke.settings.load import load_stack
 
 __all__ = [
-    "PoolSettings",
     "AccessSettings",
     "CallerSettings",
     "ChannelSettings",
@@ -50,6 +49,7 @@ __all__ = [
     "ObjectivesSettings",
     "PlatformSettings",
     "PluginSettings",
+    "PoolSettings",
     "SaturationSettings",
     "ScalingSettings",
     "SchedulerSettings",
@@ -58,7 +58,6 @@ __all__ = [
     "StorageSettings",
     "TlsSettings",
     "TokenIssuerSettings",
-    "PoolSettings",
     "TracesSettings",
     "VariableSettings",
     "load_stack",

@@ -72,7 +72,11 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
     except Unreadable as unreadable:
         raise SettingsError(stack, [SettingFinding(key_of(unreadable.path), None, unreadable.finding)]) from None
     foreign = list(_foreign(raw))
-    findings = [*foreign, *_renamed(ours), *(SettingFinding(key_of(path), value, finding) for path, value, finding in unfit(ours))]
+    findings = [
+        *foreign,
+        *_renamed(ours),
+        *(SettingFinding(key_of(path), value, finding) for path, value, finding in unfit(ours)),
+    ]
     try:
         settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
     except ValidationError as error:

@@ -18,7 +18,7 @@ from llmd_gke.catalog.overhead import (
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.rules import schedule
 from llmd_gke.rules.budget import cents
-from llmd_gke.settings import PoolSettings, ModelSettings, StackSettings
+from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring

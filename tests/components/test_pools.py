@@ -131,12 +131,33 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd", "zone": sorted(GKE_ZONES[family.name])[0], "minVersion": "1.35"},
-            "llmd-gke:pools": [{**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}],
+            "llmd-gke:pools": [
+                {**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}
+                if family.dimensions > 1
+                else {"name": "v6e4", "machineType": machine, "maxNodes": 4}
+            ],
         },
         preview=True,
     )
     config = config_of(graph.find(kinds.NODE_POOL, "v6e4-nodes"))
     assert (config["machineType"], config["diskType"]) == (machine, family.boot_disks[0])
+
+
+def test_gpu_hosts_have_their_gpus_with_a_driver_and_the_taint_that_keeps_other_pods_away(record: Record) -> None:
+    graph = record(
+        {
+            "llmd-gke:cluster": {"name": "llmd", "zone": "us-central1-a"},
+            "llmd-gke:pools": [{"name": "v6e4", "machineType": "n1-standard-8", "gpus": 2, "maxNodes": 4}],
+        },
+        preview=True,
+    )
+    config = config_of(graph.find(kinds.NODE_POOL, "v6e4-nodes"))
+    driver = {"gpuDriverVersion": "LATEST"}
+    assert config["guestAccelerators"] == [
+        {"type": "nvidia-tesla-t4", "count": 2, "gpuDriverInstallationConfig": driver}
+    ]
+    assert config["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}]
+    assert "linuxNodeConfig" not in config
 
 
 def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:

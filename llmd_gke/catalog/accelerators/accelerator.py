@@ -118,7 +118,7 @@ class Family:
                 yield Slice(host, topology, self.devices_per_chip)
 
     def shown(self, shape: Slice) -> str:
-        """A machine type and what makes it this slice, for messages: ``ct6e-standard-4t 2x2``, ``g2-standard-4 1xL4``."""
+        """A slice in messages: ``ct6e-standard-4t 2x2``, ``g2-standard-4 1xL4``."""
         return f"{shape.machine.name} {shape.topology}{f'x{self.name}' if self.dimensions == 1 else ''}"
 
 

@@ -9,7 +9,7 @@ Sources, read 2026-11:
 * https://cloud.google.com/kubernetes-engine/docs/how-to/gpus (drivers, taint, label)
 * https://cloud.google.com/compute/resource-usage#gpu_quota (quotas; families since H100 share one with a dimension)
 * https://docs.vllm.ai/en/v0.32.0/features/quantization/llm_compressor/fp8 (FP8 from compute capability 8.9 on; before,
-  only weights, which the server widens), vllm ``vllm/v1/attention/backends`` (FlashAttention and FlashInfer from 8.0 on)
+  only weights, which the server widens), vllm ``vllm/v1/attention/backends`` (FlashAttention, FlashInfer: from 8.0 on)
 """
 
 from __future__ import annotations

@@ -6,7 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from llmd_gke.catalog.accelerators import Accelerator, Family, Slice, family_of, find_slice, kind_of, quota_name, topologies
+from llmd_gke.catalog.accelerators import (
+    Accelerator,
+    Family,
+    Slice,
+    family_of,
+    find_slice,
+    kind_of,
+    quota_name,
+    topologies,
+)
 from llmd_gke.catalog.cost import Totals, dearest_first, pool_cost
 from llmd_gke.catalog.zones import Capacity, chip_price, is_reclaimable
 from llmd_gke.settings.sections.base import Nodes, Section, Word
@@ -61,7 +70,7 @@ class PoolSettings(Section):
 
     @property
     def family(self) -> Family:
-        """The family of its hosts' accelerators. Raises ``KeyError`` for a machine type that validation would have rejected."""
+        """Its accelerators' family. Raises ``KeyError`` for a machine type that validation would have rejected."""
         family = family_of(self.machine_type)
         if family is None:
             raise KeyError(self.machine_type)
@@ -173,7 +182,9 @@ class PoolSettings(Section):
     def at_most(self, zone: str, nodes: int) -> list[tuple[PoolSettings, int]]:
         """How that many nodes are spread over its node pools if they cost as much as they can."""
         pools = self.node_pools
-        prices = [chip_price(self.family.name, one.zone_in(zone), one.provisioning, self.slice.machine) for one in pools]
+        prices = [
+            chip_price(self.family.name, one.zone_in(zone), one.provisioning, self.slice.machine) for one in pools
+        ]
         # A pool with one kind of capacity is not asked for more than it has: that is another rule's finding.
         limits = [one.max_nodes for one in pools] if self.entries else [nodes]
         return list(zip(pools, dearest_first(prices, limits, nodes), strict=True))
@@ -188,4 +199,3 @@ class PoolSettings(Section):
         prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
         every_price_is_public = len(prices) == len(parts)
         return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if every_price_is_public else None)
-

@@ -14,9 +14,7 @@ from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:budget"
-_PRICED = tuple(
-    f"llmd-gke:{section}" for section in ("cluster", "pools", "models", "network", "gateway", "frontDoor")
-)
+_PRICED = tuple(f"llmd-gke:{section}" for section in ("cluster", "pools", "models", "network", "gateway", "frontDoor"))
 
 
 def budget(settings: StackSettings) -> Iterator[SettingFinding]:

@@ -29,7 +29,7 @@ def _of_kind(pool: PoolSettings, findings: Iterable[SettingFinding]) -> Iterator
     for one in findings:
         if one.finding.rule.startswith("tpu-"):
             rule = pool.accelerator.rule(one.finding.rule.removeprefix("tpu-"))
-            one = replace(one, finding=replace(one.finding, rule=rule))  # noqa: PLW2901
+            one = replace(one, finding=replace(one.finding, rule=rule))
         yield one
 
 
@@ -45,7 +45,9 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
     shape_key = f"{key}.gpus" if of_gpus else f"{key}.topology"
     yield from locate(shape_key, topology, tpu_checks.topology(machine, topology), machine_key)
     if pool.gpus is not None and not of_gpus:
-        finding = Finding("tpu-topology", "gpus is for machine types with GPUs, and not beside topology", fix="remove it")
+        finding = Finding(
+            "tpu-topology", "gpus is for machine types with GPUs, and not beside topology", fix="remove it"
+        )
         yield SettingFinding(f"{key}.gpus", pool.gpus, finding, (machine_key,))
     zone = pool.zone_in(cluster.zone)
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
@@ -92,9 +94,7 @@ def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
             return
 
 
-def _zone(
-    key: str, zone: str, pool: PoolSettings, cluster: ClusterSettings, pool_key: str
-) -> Iterator[SettingFinding]:
+def _zone(key: str, zone: str, pool: PoolSettings, cluster: ClusterSettings, pool_key: str) -> Iterator[SettingFinding]:
     yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
     yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
 

@@ -141,7 +141,7 @@ TPU_ARGUMENTS = Rule(
 GPU_ARGUMENTS = Rule(
     name="gpu-server-argument",
     title="Servers on GPUs have no arguments that the CUDA build rejects",
-    why="The server exits on arguments, formats of weights and connectors that it does not have, on a host that is paid.",
+    why="The server exits on arguments, formats of weights and connectors that it does not have.",
     sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
     kinds=WORKLOADS,
     check_resource=_gpu_arguments,
@@ -159,7 +159,7 @@ GPU_PRECISION = Rule(
 IMAGE_HARDWARE = Rule(
     name="image-hardware",
     title="Images of servers are built for the accelerator of their nodes",
-    why="`vllm/vllm-openai` and other images for CUDA have no TPU backend, and `vllm/vllm-tpu` has no other: the server "
+    why="Images for CUDA such as `vllm/vllm-openai` have no TPU backend, and `vllm/vllm-tpu` has no other: the server "
     "exits, on a host that is paid. "
     "The hardware is read from the image's name.",
     sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),

@@ -12,8 +12,8 @@ NODE_POOL_RULE = Rule(
     name="gpu-node-pool",
     title="GPU pools have whole GPUs that their machine type has, and a driver",
     why="GKE refuses a type or number of GPUs that the machine does not have. Without a driver no node offers "
-    "`nvidia.com/gpu`, and pods wait forever. Shared and partitioned GPUs do not suit model servers: each takes most of "
-    "the memory.",
+    "`nvidia.com/gpu`, and pods wait forever. Shared and partitioned GPUs do not suit model servers, "
+    "each of which takes most of the memory.",
     sources=(GPUS, "https://cloud.google.com/compute/docs/accelerator-optimized-machines"),
     kinds=(NODE_POOL,),
     check_resource=on_inputs(gpu.node_pool),

@@ -70,9 +70,7 @@ def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model:
     assert [policy["value"] for policy in behaviour["scaleDown"]["policies"]] == [1]
 
 
-def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(
-    scaled: ModelSettings, pool: PoolSettings
-) -> None:
+def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(scaled: ModelSettings, pool: PoolSettings) -> None:
     (metric,) = made(scaled, "gke")["load"]["spec"]["metrics"]
     ((key, value),) = metric["pod"]["selector"]["matchLabels"].items()
     assert {key: value} == cast("Any", serving.service(scaled, pool, source="gke"))["spec"]["labels"]

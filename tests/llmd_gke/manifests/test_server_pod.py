@@ -186,9 +186,7 @@ def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: Pool
 
 
 @pytest.mark.parametrize("seconds", [0, 60, 3585])
-def test_running_requests_may_finish_when_a_pod_goes(
-    make_model: MakeModel, pool: PoolSettings, seconds: int
-) -> None:
+def test_running_requests_may_finish_when_a_pod_goes(make_model: MakeModel, pool: PoolSettings, seconds: int) -> None:
     model = make_model(drain_seconds=seconds)
     arguments = server_pod.server_arguments(model, pool)
     assert arguments[arguments.index("--shutdown-timeout") + 1] == str(seconds)
@@ -202,3 +200,14 @@ def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelS
     config = cast("Any", serving.runtime_config(model, pool, account="llmd-qwen"))
     template = config["spec"]["template"]
     assert (template["serviceAccountName"], template["automountServiceAccountToken"]) == ("llmd-qwen", False)
+
+
+def test_a_server_on_t4_computes_in_half_precision_with_a_backend_that_t4_has(make_model: MakeModel) -> None:
+    pool = PoolSettings(name="t4", machine_type="n1-standard-8", gpus=2, max_nodes=2)
+    made = container(make_model(image="docker.io/vllm/vllm-openai:v0.27.0"), pool)
+    text = " ".join(made["args"])
+    assert "--tensor-parallel-size 2" in text
+    assert "--dtype float16 --attention-backend TRITON_ATTN" in text
+    assert made["resources"]["limits"] == {"nvidia.com/gpu": "2"}
+    own = container(make_model(extra_args=("--attention-backend=FLEX_ATTENTION",)), pool)
+    assert "TRITON_ATTN" not in own["args"]

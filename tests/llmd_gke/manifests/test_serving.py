@@ -193,9 +193,7 @@ def test_variables_come_as_values_or_from_secrets(make_model: MakeModel, pool: P
     assert {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}} in environment
 
 
-def test_the_server_is_unprivileged_until_its_settings_say_otherwise(
-    make_model: MakeModel, pool: PoolSettings
-) -> None:
+def test_the_server_is_unprivileged_until_its_settings_say_otherwise(make_model: MakeModel, pool: PoolSettings) -> None:
     closed = {"runAsNonRoot": False, "allowPrivilegeEscalation": False, "privileged": False}
     assert container(make_model(), pool)["securityContext"] == closed
     some = container(make_model(capabilities=["SYS_RESOURCE"]), pool)["securityContext"]

@@ -157,9 +157,7 @@ def test_a_model_with_objectives_of_its_own_is_not_measured_against_the_default(
 
 def test_a_group_of_hosts_that_lacks_a_worker_is_a_lost_replica(check: Check, make_stack: MakeStack) -> None:
     pool = {"name": "many", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4}
-    stack = make_stack(
-        pools=[pool], models=[{**MODEL, "pool": "many", "replicas": 1, "experimentalMultiHost": True}]
-    )
+    stack = make_stack(pools=[pool], models=[{**MODEL, "pool": "many", "replicas": 1, "experimentalMultiHost": True}])
     group = f'{s.KUBE},statefulset="qwen-kserve-mn-1"'
     lost = {
         f"kube_statefulset_replicas{{{group}}}": s.level(3),

@@ -44,6 +44,9 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
     of_gpus = pool.topology is None and pool.accelerator.topology_label is None
     shape_key = f"{key}.gpus" if of_gpus else f"{key}.topology"
     yield from locate(shape_key, topology, tpu_checks.topology(machine, topology), machine_key)
+    if pool.topology is not None and pool.topology.isdecimal():
+        finding = Finding("tpu-topology", "topology is for TPUs", fix="set gpus instead")
+        yield SettingFinding(f"{key}.topology", pool.topology, finding, (machine_key,))
     if pool.gpus is not None and not of_gpus:
         finding = Finding(
             "tpu-topology", "gpus is for machine types with GPUs, and not beside topology", fix="remove it"

@@ -40,8 +40,9 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     pool = make_pool(machine_type=machine, topology=topology)
     host = pool.slice.machine
     resources = container(make_model(), pool)["resources"]
-    assert resources["limits"] == {"google.com/tpu": str(host.chips)}
-    assert resources["requests"]["google.com/tpu"] == str(host.chips)
+    kind = "google.com/tpu" if "x" in topology else "nvidia.com/gpu"
+    assert resources["limits"] == {kind: str(host.chips)}
+    assert resources["requests"][kind] == str(host.chips)
     assert 0 < int(resources["requests"]["cpu"]) < host.vcpus
     assert 0 < int(resources["requests"]["memory"].removesuffix("G")) < host.memory_gb
     devices = host.chips * (2 if machine.startswith("tpu7x") else 1)

@@ -22,12 +22,12 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.settings import ModelSettings, PoolSettings
 
-SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
+SLICES = [shape for family in accelerators.TPU.families for shape in family.slices()]
 SPREAD = [shape for shape in SLICES if shape.multi_host]
 ZONES = sorted({zone for of_family in zones.GKE_ZONES.values() for zone in of_family})
 
-families = some.sampled_from(accelerators.FAMILIES)
-machines = some.sampled_from(accelerators.machine_types())
+families = some.sampled_from(accelerators.TPU.families)
+machines = some.sampled_from([one.name for family in accelerators.TPU.families for one in family.machines])
 slices = some.sampled_from(SLICES)
 sides = some.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 32])
 topologies = some.one_of(

@@ -125,7 +125,9 @@ def test_what_settings_accept_is_accepted(add: Callable[[dict[str, Any]], object
 @pytest.mark.parametrize("shape", [shape for family in accelerators.FAMILIES for shape in family.slices()], ids=str)
 def test_every_slice_of_the_catalogue_is_accepted(shape: accelerators.Slice, stack_file: Any) -> None:
     file = content("eu4a")
-    file["config"]["llmd-gke:pools"][0].update(machineType=shape.machine.name, topology=shape.topology)
+    pool = {key: value for key, value in file["config"]["llmd-gke:pools"][0].items() if key != "topology"}
+    of_kind = {"topology": shape.topology} if "x" in shape.topology else {"gpus": int(shape.topology)}
+    file["config"]["llmd-gke:pools"] = [{**pool, "machineType": shape.machine.name, **of_kind}]
     assert stack_file.is_valid(file)
 
 

@@ -92,10 +92,10 @@ def _topologies(definition: Object) -> Iterator[str]:
         yield "| `machineType` | `topology`, or `gpus` |"
         yield "|---|---|"
     for choice in choices:
-        machine = _table(_table(_table(choice["if"])["properties"])["machineType"])["const"]
+        machines = _list(_table(_table(_table(choice["if"])["properties"])["machineType"])["enum"])
         allowed = _table(_table(choice["then"])["properties"])
         values = _list(_table(allowed["topology"] or allowed["gpus"])["enum"])
-        yield f"| {_code(machine)} | {', '.join(_code(str(one)) for one in values)} |"
+        yield f"| {', '.join(map(_code, machines))} | {', '.join(_code(str(one)) for one in values)} |"
     if choices:
         yield ""
 

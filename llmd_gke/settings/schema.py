@@ -96,19 +96,21 @@ def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Adds machine types, their topologies and zones from the catalogue."""
     pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
-    allowed: dict[str, Object] = {
-        name: {"gpus": {"enum": [int(count) for count in family.shapes[name]]}, "topology": False}
-        if family.dimensions == 1
-        else {"topology": {"enum": list[JsonValue](family.shapes[name])}, "gpus": False}
-        for name, family in machines.items()
-    }
+    alike: dict[tuple[str, ...], list[JsonValue]] = {}
+    for name, family in machines.items():
+        alike.setdefault(family.shapes[name], []).append(name)
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [
         {
-            "if": {"properties": {"machineType": {"const": name}}, "required": ["machineType"]},
-            "then": {"properties": properties, **({"required": ["topology"]} if properties["topology"] else {})},
+            "if": {"properties": {"machineType": {"enum": names}}, "required": ["machineType"]},
+            "then": {"properties": {"gpus": {"enum": [int(count) for count in shapes]}, "topology": False}}
+            if shapes[0].isdecimal()
+            else {
+                "properties": {"topology": {"enum": list[JsonValue](shapes)}, "gpus": False},
+                "required": ["topology"],
+            },
         }
-        for name, properties in allowed.items()
+        for shapes, names in alike.items()
     ]
     _object(_object(cluster["properties"])["zone"])["examples"] = list[JsonValue](sorted(zones.known_zones()))
 

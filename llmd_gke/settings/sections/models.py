@@ -9,7 +9,7 @@ from pydantic import Field
 
 from llmd_gke import gateways
 from llmd_gke.catalog import kserve, models, versions
-from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules import schedule
 from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
@@ -20,9 +20,6 @@ from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.wording import counted
 
 LONGEST_DRAIN_SECONDS = gateways.DEFAULT.longest_draining_seconds - kserve.PRE_STOP_SECONDS
-
-
-LEAST_STARTUP_MINUTES = min(kind.minimum_startup_minutes for kind in ACCELERATORS)
 
 
 def bucket_of(uri: str) -> str | None:
@@ -102,7 +99,7 @@ class ModelSettings(Section):
     gated: bool | None = None
     """Whether the weights require an accepted licence and thus the secret ``llmd-gke:hfToken`` (default: from a table
     of models, otherwise by the owner)."""
-    startup_minutes: Annotated[int, Field(ge=LEAST_STARTUP_MINUTES, le=180)] | None = None
+    startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
     """Time limit in minutes for image pull, download and XLA compilation (default: from the size of the weights)."""
     drain_seconds: Annotated[int, Field(ge=0, le=LONGEST_DRAIN_SECONDS)] = 60
     """Time in seconds that running requests get to finish when a pod terminates (default: 60). The load balancer drains

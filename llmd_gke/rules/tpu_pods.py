@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
-from llmd_gke.catalog.accelerators import TPU, Family
+from llmd_gke.catalog.accelerators import ACCELERATORS, TPU, Family
 from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
-from llmd_gke.rules.pods import accelerator, arguments, chips, containers
+from llmd_gke.rules.pods import accelerator, arguments, chips, chips_of, containers
 from llmd_gke.wording import counted
 
 TOPOLOGY, COUNT = TPU.topology_label or "", TPU.count_label or ""
@@ -203,8 +203,9 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
 def image_hardware(pod: Input) -> Iterator[Finding]:
     """The image of the container that has the chips is built for them."""
     for container in containers(pod):
-        value, kind = container.get("image").text(), accelerator(pod)
-        if value is not None and chips(container) and kind is not None:
+        value = container.get("image").text()
+        kind = next((one for one in ACCELERATORS if chips_of(container, one.resource)), None)
+        if value is not None and kind is not None:
             for finding in models.image_hardware(value, kind):
                 yield replace(finding, problem=f"{container.path}.{finding.problem}")
 

@@ -71,7 +71,7 @@ def group(parallelism: Input, pod: Input) -> Iterator[Finding]:
     """``parallelism`` of a service (or Config) with workers describes the slice that its pods select."""
     selector = pod.get("nodeSelector")
     kind = next((kind for kind in ACCELERATORS if selector.get(kind.family_label).value is not None), DEFAULT)
-    topology = None if kind.topology_label is None else selector.get(kind.topology_label).text()
+    topology = selector.get(kind.topology_label).text()
     tensor, pipeline = parallelism.get("tensor"), parallelism.get("pipeline")
     family = kind.family_by_label(selector.get(kind.family_label).text())
     shapes = [shape for shape in family.slices() if shape.topology == topology] if family else []

@@ -77,7 +77,7 @@ def accelerator(pod: Input) -> Accelerator | None:
     selector, asking = pod.get("nodeSelector"), list(containers(pod))
     for kind in accelerators.ACCELERATORS:
         labels = (kind.family_label, kind.topology_label)
-        if any(selector.get(label).value is not None for label in labels if label is not None):
+        if any(selector.get(label).value is not None for label in labels if label):
             return kind
         if any(chips_of(container, kind.resource) is not None for container in asking):
             return kind

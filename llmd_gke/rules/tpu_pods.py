@@ -18,8 +18,6 @@ from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, chips_of, containers
 from llmd_gke.wording import counted
 
-TOPOLOGY, COUNT = TPU.topology_label or "", TPU.count_label or ""
-
 PRESET_STARTUP_MINUTES = 10
 """Minutes that the startup probe of KServe's preset allows: image, weights and the first XLA compilation need more."""
 
@@ -68,7 +66,7 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
 
 
 def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
-    accelerator, topology = selector.get(TPU.family_label), selector.get(TOPOLOGY)
+    accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
     if complete and selector.get(compute_class.LABEL).value is None:
         for label in (accelerator, topology):
             if label.value is None:
@@ -94,13 +92,13 @@ def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
 
 
 def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
-    topology, count = (selector.get(TOPOLOGY).text(), selector.get(COUNT).integer())
+    topology, count = (selector.get(TPU.topology_label).text(), selector.get(TPU.count_label).integer())
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
         yield _pod(
             f"{selector.path}: no {family.name} node with topology {topology} has {count} chips",
             " or ".join(map(str, sorted(per_host))),
-            f"correct {COUNT}",
+            f"correct {TPU.count_label}",
         )
         return
     allowed = {count} if count is not None else per_host
@@ -123,7 +121,7 @@ def tensor_parallel(pod: Input, service: Input, *, complete: bool, preset: bool)
         return
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
-    topology = selector.get(TOPOLOGY).text()
+    topology = selector.get(TPU.topology_label).text()
     for container in containers(pod):
         asked, argv = chips(container), arguments(container)
         servers = vllm_arguments.servers(argv)

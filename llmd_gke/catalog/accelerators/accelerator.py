@@ -178,9 +178,9 @@ class Accelerator:
 
     hardware: str = "TPU"
     """The hardware that images are built for: a key of :data:`llmd_gke.catalog.image_hardware.HARDWARE`."""
-    topology_label: str | None = None
-    count_label: str | None = None
-    """Labels that GKE gives its nodes, if any: the slice's topology, chips of the machine."""
+    topology_label: str = ""
+    count_label: str = ""
+    """Labels that GKE gives its nodes: the slice's topology, chips of the machine; empty where there is none."""
     memory_port: int | None = None
     """The port of a server's container where GKE reads the memory in use, without which there is no such metric;
     ``None`` where GKE reads it from the node."""
@@ -217,7 +217,7 @@ class Accelerator:
             self.topology_label: shape.topology,
             self.count_label: str(shape.machine.chips),
         }
-        return {label: value for label, value in labels.items() if label is not None}
+        return {label: value for label, value in labels.items() if label}
 
     def resources(self, shape: Slice) -> dict[str, str]:
         """Requests and limits of a container: every chip of its node."""

@@ -80,7 +80,7 @@ class PoolSettings(Section):
     def shape(self) -> str:
         """The topology of its slice; of GPU hosts, the number of their GPUs. Empty if it is missing."""
         shapes = topologies(self.machine_type)
-        of_machine = shapes[0] if shapes and self.accelerator.topology_label is None else ""
+        of_machine = shapes[0] if shapes and not self.accelerator.topology_label else ""
         return self.topology or str(self.gpus or of_machine)
 
     @property

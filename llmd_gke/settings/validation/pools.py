@@ -41,7 +41,7 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
         policy = pool.workload_policy_name(cluster.name)
         yield from locate(f"{key}.name", pool.name, names.workload_policy(policy, pool.name))
     yield from locate(machine_key, machine, tpu_checks.machine_type(machine))
-    of_gpus = pool.topology is None and pool.accelerator.topology_label is None
+    of_gpus = pool.topology is None and not pool.accelerator.topology_label
     shape_key = f"{key}.gpus" if of_gpus else f"{key}.topology"
     yield from locate(shape_key, topology, tpu_checks.topology(machine, topology), machine_key)
     if pool.topology is not None and pool.topology.isdecimal():

@@ -18,7 +18,7 @@ from tests.llmd_gke.settings.conftest import ROOT, Config
 
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
-WITH_KEYS = ("eu4a", "prod")
+WITH_KEYS = ("eu4a", "gpu", "prod")
 """Stacks whose callers' keys are set before the first deployment."""
 
 

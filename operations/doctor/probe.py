@@ -1,4 +1,4 @@
-"""Checks real capacity by creating one TPU host for a moment.
+"""Checks real capacity by creating one host for a moment.
 
 A node pool without capacity retries silently for about 35 minutes; a plain instance is rejected within seconds
 (``ZONE_RESOURCE_POOL_EXHAUSTED``, https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-vm-creation).
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from llmd_gke.catalog.accelerators import accelerator_of
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
@@ -128,10 +129,12 @@ def _host(
 
 
 def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
-    """The body of a request for a TPU host without external address, whose disk is deleted with it."""
+    """The body of a request for a host without external address, whose disk is deleted with it."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.provisioning == "spot":
         scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
+    kind = f"zones/{zone}/acceleratorTypes/{pool.family.accelerator}"
+    gpus = {"acceleratorType": kind, "acceleratorCount": pool.slice.chips}
     disk = {"sourceImage": IMAGE, "diskSizeGb": "10", "diskType": f"zones/{zone}/diskTypes/{pool.family.boot_disks[0]}"}
     return {
         "name": name,
@@ -139,6 +142,8 @@ def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, s
         "disks": [{"boot": True, "autoDelete": True, "initializeParams": disk}],
         "networkInterfaces": [dict(interface)],
         "scheduling": scheduling,
+        # Only a machine type without chips of its own, N1, is asked for some.
+        **({"guestAccelerators": [gpus]} if accelerator_of(pool.machine_type) is None else {}),
         "labels": {LABEL: "true"},
     }
 

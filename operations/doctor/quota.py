@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.wording import counted
 from operations.doctor.context import Context
 from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
-CHIPS = f"{' and '.join(kind.name for kind in ACCELERATORS)} quota"
+CHIPS = "chip quota"
 """The name of the check about chips."""
 
 DISK_QUOTAS = {

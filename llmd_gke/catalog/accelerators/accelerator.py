@@ -74,6 +74,22 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class ChipMetrics:
+    """PromQL names of the metrics of chips, by the label ``node``: per cent of their ``utilization`` and of their
+    memory's ``bandwidth``; the memory in use, and what adds up to all of it, in the same unit.
+    """
+
+    node: str
+    utilization: str
+    bandwidth: str
+    memory_used: str
+    memory_total: tuple[str, ...]
+    source: str
+    component: str | None = None
+    """The component of the cluster's ``monitoringConfig`` that collects them; ``None`` for metrics of GKE itself."""
+
+
+@dataclass(frozen=True)
 class Family:
     """One generation of TPUs, or one model of GPUs.
 
@@ -141,12 +157,7 @@ class Accelerator:
     """The extended resource of its nodes, and the key of the taint that GKE gives them (:attr:`taint`)."""
     family_label: str
     """The label that GKE gives its nodes: :attr:`Family.accelerator`."""
-    node_names: str
-    """A regular expression (RE2) for the names that GKE gives its nodes, whatever the pool's name is."""
-    utilization: str
-    """GKE's metric of the utilization of a node's chips, in per cent, by its PromQL name."""
-    utilization_source: str
-    """The page of Google's own alert on :attr:`utilization`."""
+    metrics: ChipMetrics
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 

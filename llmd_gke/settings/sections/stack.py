@@ -80,6 +80,14 @@ class StackSettings(Section):
         return tuple(one for pool in self.pools for one in pool.node_pools)
 
     @property
+    def collected(self) -> tuple[str, ...]:
+        """Metrics that GKE collects for this stack, as a cluster's ``monitoringConfig`` names them: states of
+        autoscalers, and of GPUs.
+        """
+        chips = {pool.accelerator.metrics.component for pool in self.pools}
+        return (*filter(None, sorted(chips, key=str)), *(["HPA"] if self.autoscaled else []))
+
+    @property
     def pool_keys(self) -> tuple[str, ...]:
         """The keys of :attr:`pools`, such as ``llmd-gke:pools[0]``."""
         return tuple(f"llmd-gke:pools[{index}]" for index in range(len(self.pools)))

@@ -31,8 +31,8 @@ GOOGLE_CHECKS = [
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:
     results = run.run(context, GOOGLE_CHECKS)
     assert [(one.check, one.message) for one in results if one.status is not CheckStatus.OK] == []
-    assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
-    assert "64 chips" in only(results, "TPU quota").message
+    assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "chip quota", "weights"}
+    assert "64 chips" in only(results, "chip quota").message
     assert OFFERED[-1] in only(results, "GKE version").message
 
 
@@ -226,7 +226,7 @@ def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
     google: Google, context: Context, limit: str, verdict: CheckStatus
 ) -> None:
     google.conditions(quota={"CT6E": int(limit)})
-    (result,) = ask(context, "TPU quota")
+    (result,) = ask(context, "chip quota")
     assert result.status is verdict
     assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in result.message
     assert any("tpus_per_tpu_family" in path for path in google.calls)
@@ -254,6 +254,14 @@ def test_of_several_limits_the_one_for_the_place_counts() -> None:
     assert quota.effective(limits, {"region": "europe-west4", "tpu_family": "CT5P"}) == 8
     assert quota.effective(limits, {"region": "asia-east1"}) == 4
     assert quota.effective([], {}) is None
+
+
+def test_the_quota_of_all_gpus_which_new_projects_lack_comes_first(google: Google, t4: StackSettings) -> None:
+    google.conditions(quota={"GPUS_ALL_REGIONS": 0})
+    everywhere, in_region = quota.chips(Context("gpu", t4))
+    assert everywhere.status is CheckStatus.FAILED
+    assert everywhere.message.startswith("GPUS_ALL_REGIONS, for all regions together, is 0 chips")
+    assert "NVIDIA_T4_GPUS in europe-west4" in in_region.message
 
 
 def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itself_uses_it(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.settings import PoolSettings
+from llmd_gke.settings import PoolSettings, StackSettings
 from llmd_gke.settings.sections.capacity import ReservationSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe, walk
@@ -21,6 +21,14 @@ def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, c
     assert body["disks"][0]["initializeParams"]["diskType"].endswith("hyperdisk-balanced")
     assert "accessConfigs" not in body["networkInterfaces"][0]
     assert google.named("instances") == set()
+
+
+def test_a_host_of_a_machine_type_without_gpus_asks_for_them(google: Google, t4: StackSettings) -> None:
+    google.make_subnet()
+    (result,) = probe(Context("gpu", t4), t4.pools[0])
+    assert result.status is CheckStatus.OK
+    ((gpus,),) = (body["guestAccelerators"] for body in google.made())
+    assert gpus == {"acceleratorType": f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-t4", "acceleratorCount": 2}
 
 
 def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:

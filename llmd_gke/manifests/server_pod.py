@@ -54,6 +54,9 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
         if value is not None:
             arguments += [name, str(value)]
     arguments += [] if names_attention(model.extra_args) else pool.family.arguments
+    if model.kv_offload_gb is not None:
+        gib = f"{model.kv_offload_gb * 10**9 / 2**30:.2f}"
+        arguments += [word.replace("GIB", gib) for word in pool.accelerator.kv_offload]
     if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):

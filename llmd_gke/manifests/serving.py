@@ -58,6 +58,11 @@ def runtime_config(
     environment: list[Json] = [
         *({"name": name, "value": value} for name, value in kind.environment.items()),
         {"name": kind.cache_variable, "value": weights.CACHE_PATH},
+        *(
+            [{"name": kind.kv_offload_blocks, "value": str(model.kv_offload_blocks)}]
+            if kind.kv_offload_blocks and model.kv_offload_blocks
+            else []
+        ),
         *({"name": name, "value": value} for name, value in rules.DEFAULTS.items() if name not in named),
         *(multi_host.environment(pool) if spans_hosts else ()),
         *(variable(one) for one in model.env),
@@ -74,7 +79,11 @@ def runtime_config(
             "limits": chips,
             # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed
             # /dev/shm.
-            "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
+            "requests": {
+                **chips,
+                "cpu": str(machine.vcpus // 4),
+                "memory": f"{machine.memory_gb // 2 + (model.kv_offload_gb or 0)}G",
+            },
         },
         "securityContext": security(model),
         "startupProbe": probe(

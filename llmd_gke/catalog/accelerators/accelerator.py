@@ -186,6 +186,8 @@ class Accelerator:
     quantizations: frozenset[str]
     kv_connectors: frozenset[str]
     """Values of ``--quantization`` and connectors of ``--kv-transfer-config`` that the server supports."""
+    kv_offload: tuple[str, ...]
+    """Arguments that keep KV cache in the host's memory; ``GIB`` stands for its size."""
 
     hardware: str = "TPU"
     """The hardware that images are built for: a key of :data:`llmd_gke.catalog.image_hardware.HARDWARE`."""
@@ -195,6 +197,8 @@ class Accelerator:
     memory_port: int | None = None
     """The port of a server's container where GKE reads the memory in use, without which there is no such metric;
     ``None`` where GKE reads it from the node."""
+    kv_offload_blocks: str | None = None
+    """The variable with the number of blocks in the host's memory; ``None`` where the server counts bytes."""
     driver: str | None = None
     """The version of the driver that GKE installs on its nodes; ``None`` where it belongs to the node's image."""
     global_quota: str | None = None

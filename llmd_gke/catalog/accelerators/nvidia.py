@@ -253,6 +253,7 @@ NVIDIA = Accelerator(
             "gptq", "gptq_marlin", "modelopt", "modelopt_fp4", "moe_wna16", "mxfp4", "quark", "torchao",
         }
     ),
+    kv_offload=("--kv-offloading-size", "GIB"),
     kv_connectors=frozenset(
         {"LMCacheConnectorV1", "MooncakeConnector", "MultiConnector", "NixlConnector", "OffloadingConnector"}
     ),

@@ -185,6 +185,7 @@ TPU = Accelerator(
         "SKIP_JAX_PRECOMPILE": "the server must compile before it accepts requests",
         "VLLM_XLA_CACHE_PATH": "set compileCache",
         "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
+        "TPU_OFFLOAD_NUM_CPU_CHUNKS": "set kvOffloadBlocks",
     },
     platform_variables=re.compile(
         r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)"
@@ -202,6 +203,12 @@ TPU = Accelerator(
     quantizations=frozenset(
         {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
     ),
+    kv_offload=(
+        "--kv-transfer-config",
+        '{"kv_connector":"TPUOffloadConnector","kv_role":"kv_both",'
+        '"kv_connector_module_path":"tpu_inference.offload.tpu_offload_connector"}',
+    ),
+    kv_offload_blocks="TPU_OFFLOAD_NUM_CPU_CHUNKS",
     kv_connectors=frozenset({"TPUConnector", "TPUConnectorHMA", "TPUOffloadConnector", "RaidenOffloadConnector"}),
     minimum_startup_minutes=15,
     quota_dimensions={_FAMILY_QUOTA: "tpu_family"},

@@ -106,6 +106,11 @@ class ModelSettings(Section):
     for an hour at most, of which KServe's pause before the pod's end takes 15 s."""
     warm_up: bool = True
     """Mark a pod ready only after its first completion (default: true). Set it to false for embedding models."""
+    kv_offload_gb: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Host memory in GB for KV cache that leaves the chips, from which prefixes are loaded instead of computed again
+    (default: none)."""
+    kv_offload_blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Blocks of KV cache that ``kvOffloadGb`` has room for; only on TPU, and required there."""
     compile_cache: Word | None = None
     """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), that stores compiled graphs for later pods (default: none;
     each pod compiles once)."""

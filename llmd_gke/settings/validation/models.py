@@ -10,6 +10,7 @@ from llmd_gke.rules import (
     buckets,
     capacity_order,
     environment,
+    kv_offload,
     models,
     multi_host,
     names,
@@ -42,7 +43,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.image", model.image, models.image(model.image))
     yield from locate(f"{key}.image", model.image, models.image_hardware(model.image, kind), *of_kind)
     yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri, kind), *of_kind)
-    owned = vllm_arguments.owned_arguments(model.image)
+    owned = vllm_arguments.owned_arguments(model.image, offloads=model.kv_offload_gb is not None)
     findings = vllm_arguments.server_arguments(model.extra_args, kind, owned=owned)
     yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, *of_kind)
     findings = vllm_parser.settings(model.extra_args, model.image, kind, owned=owned)
@@ -101,6 +102,11 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     for finding in findings:
         at, value = ("uri", model.uri) if finding.severity == "warning" else ("extraArgs", list(model.extra_args))
         yield SettingFinding(f"{key}.{at}", value, finding, needs)
+    findings = kv_offload.blocks(model.kv_offload_blocks, model.kv_offload_gb, kind)
+    yield from locate(f"{key}.kvOffloadBlocks", model.kv_offload_blocks, findings, *needs)
+    if model.kv_offload_gb is not None:
+        findings = kv_offload.memory(model.kv_offload_gb, shape)
+        yield from locate(f"{key}.kvOffloadGb", model.kv_offload_gb, findings, *needs)
     zones = [one.zone_in(settings.cluster.zone) for one in pool.node_pools]
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:

@@ -50,6 +50,26 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     assert server_pod.tensor_parallel(make_model(extra_args=("--data-parallel-size=1",)), pool) == devices
 
 
+@pytest.mark.parametrize(
+    ("machine", "topology", "arguments", "memory"),
+    [
+        ("ct6e-standard-4t", "2x2", ["--kv-transfer-config", "TPUOffloadConnector"], 360 + 100),
+        ("g2-standard-96", None, ["--kv-offloading-size", "93.13"], 192 + 100),
+    ],
+)
+def test_kv_cache_in_the_hosts_memory_is_requested_beside_the_servers_own(
+    make_model: MakeModel, make_pool: MakePool, machine: str, topology: str | None, arguments: list[str], memory: int
+) -> None:
+    pool = make_pool(machine_type=machine, topology=topology)
+    blocks = 3000 if topology else None
+    server = container(make_model(kv_offload_gb=100, kv_offload_blocks=blocks), pool)
+    name, value = arguments
+    assert value in server["args"][server["args"].index(name) + 1]
+    assert server["resources"]["requests"]["memory"] == f"{memory}G"
+    counts = [one["value"] for one in server["env"] if one["name"] == "TPU_OFFLOAD_NUM_CPU_CHUNKS"]
+    assert counts == (["3000"] if topology else [])
+
+
 def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: PoolSettings) -> None:
     assert server_pod.node_selector(pool) == {
         "cloud.google.com/gke-nodepool": pool.name,

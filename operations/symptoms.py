@@ -188,8 +188,8 @@ PODS = (
         r"Found no NVIDIA driver|CUDA driver version is insufficient|libcuda\.so\.1: cannot open|"
         r"NVIDIA driver .{0,40}too old",
         "`Found no NVIDIA driver on your system`, `CUDA driver version is insufficient`",
-        "the node has no driver, or one that is older than the image's CUDA: delete the node's virtual machine, and GKE "
-        "replaces it with one that has the newest driver",
+        "the node has no driver, or one that is older than the image's CUDA: delete the node's virtual machine, and "
+        "GKE replaces it with one that has the newest driver",
         "kubectl -n kube-system get pods -o wide --field-selector spec.nodeName=NODE",
     ),
     Symptom(

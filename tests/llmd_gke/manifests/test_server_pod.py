@@ -51,19 +51,21 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
 
 
 @pytest.mark.parametrize(
-    ("machine", "topology", "arguments", "memory"),
+    ("host", "name", "value", "memory"),
     [
-        ("ct6e-standard-4t", "2x2", ["--kv-transfer-config", "TPUOffloadConnector"], 360 + 100),
-        ("g2-standard-96", None, ["--kv-offloading-size", "93.13"], 192 + 100),
+        (("ct6e-standard-4t", "2x2"), "--kv-transfer-config", "TPUOffloadConnector", 360 + 100),
+        (("g2-standard-96", None), "--kv-offloading-size", "93.13", 192 + 100),
     ],
 )
 def test_kv_cache_in_the_hosts_memory_is_requested_beside_the_servers_own(
-    make_model: MakeModel, make_pool: MakePool, machine: str, topology: str | None, arguments: list[str], memory: int
+    host: tuple[str, str | None], name: str, value: str, memory: int
 ) -> None:
-    pool = make_pool(machine_type=machine, topology=topology)
+    machine, topology = host
+    pool = PoolSettings(name="pool", machine_type=machine, topology=topology, max_nodes=2)
     blocks = 3000 if topology else None
-    server = container(make_model(kv_offload_gb=100, kv_offload_blocks=blocks), pool)
-    name, value = arguments
+    uri = "hf://Qwen/Qwen3-4B"
+    model = ModelSettings(name="qwen", uri=uri, pool="pool", kv_offload_gb=100, kv_offload_blocks=blocks)
+    server = container(model, pool)
     assert value in server["args"][server["args"].index(name) + 1]
     assert server["resources"]["requests"]["memory"] == f"{memory}G"
     counts = [one["value"] for one in server["env"] if one["name"] == "TPU_OFFLOAD_NUM_CPU_CHUNKS"]

@@ -18,11 +18,11 @@ from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
-    AcceleratorPool,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    PoolSettings,
     StackSettings,
     TracesSettings,
 )
@@ -46,7 +46,7 @@ class ModelArgs:
     """
 
     settings: ModelSettings
-    pool: AcceleratorPool
+    pool: PoolSettings
     gateway: GatewaySettings
     network: NetworkSettings
     prefix: str

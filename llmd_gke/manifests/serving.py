@@ -27,7 +27,7 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings, ModelSettings, TracesSettings
+from llmd_gke.settings import EgressSettings, FrontDoorSettings, ModelSettings, PoolSettings, TracesSettings
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
@@ -42,7 +42,7 @@ ROUTER_READY = "condition=RouterReady"
 
 def runtime_config(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     *,
     account: str = "default",
@@ -63,6 +63,11 @@ def runtime_config(
     environment: list[Json] = [
         *({"name": name, "value": value} for name, value in kind.environment.items()),
         {"name": kind.cache_variable, "value": weights.CACHE_PATH},
+        *(
+            [{"name": kind.kv_offload_blocks, "value": str(model.kv_offload_blocks)}]
+            if kind.kv_offload_blocks and model.kv_offload_blocks
+            else []
+        ),
         *({"name": name, "value": value} for name, value in rules.DEFAULTS.items() if name not in named),
         *(multi_host.environment(pool) if spans_hosts else ()),
         *(variable(one) for one in model.env),
@@ -75,13 +80,15 @@ def runtime_config(
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
         "args": list[Json](server_arguments(model, pool, door)),
         "env": environment,
-        # KServe merges ports by their number: that of the preset stays.
-        "ports": [{"containerPort": kind.memory_port, "name": "accelerator"}],
         "resources": {
             "limits": chips,
             # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed
             # /dev/shm.
-            "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
+            "requests": {
+                **chips,
+                "cpu": str(machine.vcpus // 4),
+                "memory": f"{machine.memory_gb // 2 + (model.kv_offload_gb or 0)}G",
+            },
         },
         "securityContext": security(model),
         "startupProbe": probe(
@@ -91,6 +98,9 @@ def runtime_config(
         "livenessProbe": probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=10),
         "volumeMounts": [mount for part in attached for mount in part.mounts],
     }
+    if kind.memory_port is not None:
+        # KServe merges ports by their number: that of the preset stays.
+        container["ports"] = [{"containerPort": kind.memory_port, "name": "accelerator"}]
     template: JsonObject = {
         "serviceAccountName": account,
         "automountServiceAccountToken": False,
@@ -164,7 +174,7 @@ def _waiting(model: ModelSettings) -> JsonObject:
 
 def service(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     traces: TracesSettings | None = None,
     door: FrontDoorSettings | None = None,

@@ -244,12 +244,12 @@ def private_pool(pool: Input) -> Iterator[Finding]:
 
 
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
-    """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
-    if accelerators.family_of(machine_type) is not None:
+    """The system pool has no accelerator: GKE's own pods, controllers and endpoint pickers do not run on its hosts."""
+    if accelerators.family_of(machine_type) and (kind := accelerators.accelerator_of(machine_type)) is not None:
         yield Finding(
             "system-pool",
-            f"{machine_type} is a TPU host: GKE's system pods, controllers and endpoint pickers cannot run there",
-            "a machine type without TPU",
+            f"{machine_type} is a {kind.name} host: system pods, controllers and endpoint pickers cannot run there",
+            "a machine type without TPU or GPU",
             "for example e2-standard-4",
         )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llmd_gke.catalog.accelerators import Accelerator, accelerator_of, family_of
+from llmd_gke.catalog.accelerators import NVIDIA, Accelerator, accelerator_of, family_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import versions
 from llmd_gke.rules.cluster import ordinary_disk
@@ -22,8 +22,11 @@ NODE_ACCOUNT = "a service account with roles/container.defaultNodeServiceAccount
 
 
 def accelerator(pool: Input) -> Accelerator | None:
-    """The accelerator of a node pool's machines, by the machine type's name; ``None`` for ordinary machines."""
-    return accelerator_of(pool.get("nodeConfig", "machineType").text() or "")
+    """The accelerator of a node pool's machines, by their name or the GPUs that they ask for; ``None`` for ordinary
+    machines.
+    """
+    asked = next(pool.get("nodeConfig", "guestAccelerators").each(), None)
+    return accelerator_of(pool.get("nodeConfig", "machineType").text() or "") or (NVIDIA if asked is not None else None)
 
 
 def node_hardening(pool: Input) -> Iterator[Finding]:

@@ -62,11 +62,12 @@ def _groups(kind: str, spec: Input) -> Iterator[list[Input]]:
 
 def chips(container: Input) -> int | None:
     """Number of chips that a container requests; extended resources have equal limits and requests."""
-    counts = (_chips(container, resource) for resource in accelerators.RESOURCES)
+    counts = (chips_of(container, resource) for resource in accelerators.RESOURCES)
     return next((number for number in counts if number is not None), None)
 
 
-def _chips(container: Input, resource: str) -> int | None:
+def chips_of(container: Input, resource: str) -> int | None:
+    """As :func:`chips`, of one kind: ``google.com/tpu``."""
     counts = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
     return next((number for number in counts if number is not None), None)
 
@@ -76,9 +77,9 @@ def accelerator(pod: Input) -> Accelerator | None:
     selector, asking = pod.get("nodeSelector"), list(containers(pod))
     for kind in accelerators.ACCELERATORS:
         labels = (kind.family_label, kind.topology_label)
-        if any(selector.get(label).value is not None for label in labels):
+        if any(selector.get(label).value is not None for label in labels if label):
             return kind
-        if any(_chips(container, kind.resource) is not None for container in asking):
+        if any(chips_of(container, kind.resource) is not None for container in asking):
             return kind
     return None
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
-from llmd_gke.catalog.accelerators import TPU, Family
+from llmd_gke.catalog.accelerators import ACCELERATORS, TPU, Family
 from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
-from llmd_gke.rules.pods import accelerator, arguments, chips, containers
+from llmd_gke.rules.pods import accelerator, arguments, chips, chips_of, containers
 from llmd_gke.wording import counted
 
 PRESET_STARTUP_MINUTES = 10
@@ -117,6 +117,8 @@ def tensor_parallel(pod: Input, service: Input, *, complete: bool, preset: bool)
     another object, so a missing tensor parallelism is not 1. With ``preset`` a container without a command starts the
     server by KServe's, which has the number of ``service``.
     """
+    if accelerator(pod) is not TPU:
+        return
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
     topology = selector.get(TPU.topology_label).text()
@@ -160,6 +162,8 @@ def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> boo
 
 def startup_probe(pod: Input, minutes: int) -> Iterator[Finding]:
     """The server has time for image, weights and the first XLA compilation before it is killed."""
+    if accelerator(pod) not in (TPU, None):
+        return
     for container in pod.get("containers").each():
         if chips(container) is None:
             continue
@@ -198,8 +202,9 @@ def image_hardware(pod: Input) -> Iterator[Finding]:
     """The image of the container that has the chips is built for them."""
     for container in containers(pod):
         value = container.get("image").text()
-        if value is not None and chips(container) and accelerator(pod) is TPU:
-            for finding in models.image_hardware(value, TPU):
+        kind = next((one for one in ACCELERATORS if chips_of(container, one.resource)), None)
+        if value is not None and kind is not None:
+            for finding in models.image_hardware(value, kind):
                 yield replace(finding, problem=f"{container.path}.{finding.problem}")
 
 

@@ -208,10 +208,11 @@ def takes_shutdown_timeout(image: str) -> bool:
     return version is not None and version >= SHUTDOWN_TIMEOUT_SINCE
 
 
-def owned_arguments(image: str) -> Mapping[str, str]:
-    """As :data:`OWNED_ARGUMENTS`, for the servers of an image."""
+def owned_arguments(image: str, *, offloads: bool = False) -> Mapping[str, str]:
+    """As :data:`OWNED_ARGUMENTS`, for the servers of an image; ``offloads``: with KV cache in the host's memory."""
     drains = {SHUTDOWN_TIMEOUT: "set drainSeconds"} if takes_shutdown_timeout(image) else {}
-    return {**OWNED_ARGUMENTS, **drains}
+    connects = dict.fromkeys(("--kv-transfer-config", "--kv-offloading-size"), "set kvOffloadGb") if offloads else {}
+    return {**OWNED_ARGUMENTS, **drains, **connects}
 
 
 def spaced(word: str, rule: str) -> Iterator[Finding]:

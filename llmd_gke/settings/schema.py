@@ -94,16 +94,23 @@ def definition(raw: Object, section_type: type[BaseModel]) -> Object:
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Adds machine types, their topologies and zones from the catalogue."""
-    pool, cluster = definitions["TpuPoolSettings"], definitions["ClusterSettings"]
+    pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
-    shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
+    alike: dict[tuple[str, ...], list[JsonValue]] = {}
+    for name, family in machines.items():
+        alike.setdefault(family.shapes[name], []).append(name)
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [
         {
-            "if": {"properties": {"machineType": {"const": name}}, "required": ["machineType"]},
-            "then": {"properties": {"topology": {"enum": topologies}}},
+            "if": {"properties": {"machineType": {"enum": names}}, "required": ["machineType"]},
+            "then": {"properties": {"gpus": {"enum": [int(count) for count in shapes]}, "topology": False}}
+            if shapes[0].isdecimal()
+            else {
+                "properties": {"topology": {"enum": list[JsonValue](shapes)}, "gpus": False},
+                "required": ["topology"],
+            },
         }
-        for name, topologies in shapes.items()
+        for shapes, names in alike.items()
     ]
     _object(_object(cluster["properties"])["zone"])["examples"] = list[JsonValue](sorted(zones.known_zones()))
 

@@ -146,7 +146,7 @@ def two_models(record: object) -> Graph:
         {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3},
         {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
     ]
-    graph = record({"llmd-gke:tpuPools": pools, "llmd-gke:models": models})
+    graph = record({"llmd-gke:pools": pools, "llmd-gke:models": models})
     assert isinstance(graph, Graph)
     return graph
 

@@ -7,11 +7,11 @@ from llmd_gke.manifests import egress, firewall, identity, naming, routing, scal
 from llmd_gke.manifests.front_door import models as behind_door
 from llmd_gke.manifests.named import Named, account, named, names
 from llmd_gke.settings import (
-    AcceleratorPool,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    PoolSettings,
     TracesSettings,
 )
 
@@ -22,7 +22,7 @@ SERVICE, ROLLOUT = "service", "rollout"
 
 def objects(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     *,
     gateway: GatewaySettings,
     network: NetworkSettings,

@@ -55,7 +55,7 @@ def besides_monitoring(cloud: Cloud) -> Cloud:
 
 
 def pool(config: dict[str, Any]) -> dict[str, Any]:
-    return config["llmd-gke:tpuPools"][0]
+    return config["llmd-gke:pools"][0]
 
 
 def gateway_ip(rehearsal: Rehearsal) -> object:
@@ -172,7 +172,7 @@ def test_early_hosts_change_nothing_in_a_pool_that_exists_and_come_with_a_new_on
     assert changes(running.steps(*UP)) == {}
 
     def with_pool(config: dict[str, Any]) -> None:
-        config["llmd-gke:tpuPools"].append({**pool(config), "name": "more"})
+        config["llmd-gke:pools"].append({**pool(config), "name": "more"})
 
     running.edit("local", with_pool)
     assert changes(running.steps(*UP)) == {"more": "create", "more-nodes": "create"}

@@ -49,7 +49,7 @@ def test_another_number_of_replicas_changes_the_service_and_nothing_else(running
 def test_a_changed_server_argument_changes_the_runtime_config_only(running: Rehearsal) -> None:
     def smaller(config: dict[str, Any]) -> None:
         model(config).update(maxModelLen=4096)
-        config["llmd-gke:tpuPools"][0].update(updatesNeedStop=True)
+        config["llmd-gke:pools"][0].update(updatesNeedStop=True)
 
     running.edit("local", smaller)
     steps = running.steps("preview")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.accelerators import TPU
-from llmd_gke.rules import multi_host, pods, serving, tpu_pods
+from llmd_gke.catalog.accelerators import NVIDIA, TPU
+from llmd_gke.rules import gpu, multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.kinds import CHARTS, JOB, LLM_SERVICE, WORKER_SET
@@ -63,6 +63,17 @@ def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding
         yield from pods.server_arguments(pod, kind=TPU if tpu else None)
     if tpu and subject.kind in KSERVE:
         yield from serving.kv_offloading(subject.spec, TPU)
+
+
+def _gpu_arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        if pods.accelerator(pod) is NVIDIA:
+            yield from pods.server_arguments(pod, kind=NVIDIA)
+
+
+def _precision(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        yield from gpu.precision(pod)
 
 
 def _image(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -127,10 +138,29 @@ TPU_ARGUMENTS = Rule(
     check_resource=_arguments,
 )
 
+GPU_ARGUMENTS = Rule(
+    name="gpu-server-argument",
+    title="Servers on GPUs have no arguments that the CUDA build rejects",
+    why="The server exits on arguments, formats of weights and connectors that it does not have.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_resource=_gpu_arguments,
+)
+
+GPU_PRECISION = Rule(
+    name="gpu-precision",
+    title="Data types of servers are ones that their GPU computes in",
+    why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_resource=_precision,
+)
+
 IMAGE_HARDWARE = Rule(
     name="image-hardware",
-    title="Images of TPU servers are built for TPU",
-    why="`vllm/vllm-openai` and other images for CUDA have no TPU backend: the server exits, on a host that is paid. "
+    title="Images of servers are built for the accelerator of their nodes",
+    why="Images for CUDA such as `vllm/vllm-openai` have no TPU backend, and `vllm/vllm-tpu` has no other: the server "
+    "exits, on a host that is paid. "
     "The hardware is read from the image's name.",
     sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
     kinds=WORKLOADS,
@@ -150,4 +180,13 @@ TPU_ENVIRONMENT = Rule(
     severity="low",
 )
 
-RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, IMAGE_HARDWARE, TPU_ENVIRONMENT)
+RULES = (
+    TPU_POD,
+    TPU_PARALLELISM,
+    TPU_STARTUP,
+    TPU_ARGUMENTS,
+    IMAGE_HARDWARE,
+    TPU_ENVIRONMENT,
+    GPU_ARGUMENTS,
+    GPU_PRECISION,
+)

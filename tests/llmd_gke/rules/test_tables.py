@@ -20,14 +20,14 @@ from llmd_gke.rules import multi_host, names, parallelism, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 
-SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
+SLICES = [shape for family in accelerators.TPU.families for shape in family.slices()]
 SPREAD = [shape for shape in SLICES if shape.multi_host]
 ZONES = sorted({zone for of_family in zones.GKE_ZONES.values() for zone in of_family})
 
-families = some.sampled_from(accelerators.FAMILIES)
-machines = some.sampled_from(accelerators.machine_types())
+families = some.sampled_from(accelerators.TPU.families)
+machines = some.sampled_from([one.name for family in accelerators.TPU.families for one in family.machines])
 slices = some.sampled_from(SLICES)
 sides = some.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 32])
 topologies = some.one_of(
@@ -171,7 +171,7 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_device(
     findings = parallelism.split(tensor, pipeline, [], shape)
     accepted = all(finding.severity == "warning" for finding in findings)
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", tensor_parallel=tensor, pipeline_parallel=pipeline)
-    pool = TpuPoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
+    pool = PoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
     arguments = server_pod.server_arguments(model, pool)
     used = int(arguments[arguments.index("--tensor-parallel-size") + 1])
     if "--pipeline-parallel-size" in arguments:

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.catalog.accelerators import FAMILIES
+from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 
-MACHINES = some.sampled_from(accelerators.machine_types())
-OFFERED = {(shape.machine.name, shape.topology) for family in FAMILIES for shape in family.slices()}
+MACHINES = some.sampled_from([one.name for family in TPU.families for one in family.machines])
+OFFERED = {(shape.machine.name, shape.topology) for family in TPU.families for shape in family.slices()}
 TOPOLOGIES = some.one_of(
     some.sampled_from(sorted({topology for _, topology in OFFERED})),
     some.lists(some.integers(1, 32), min_size=1, max_size=3).map(lambda sides: "x".join(map(str, sides))),

@@ -28,9 +28,9 @@ def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused
     assert refused(config) == (
         HEAD + "  llmd-gke:tpuPool\n"
         "    there is no such setting  [unknown-key]\n"
-        "    allowed: cluster, network, tpuPools, gateway, frontDoor, platform, monitoring, registry, imageCache, "
+        "    allowed: cluster, network, pools, gateway, frontDoor, platform, monitoring, registry, imageCache, "
         "budget, storage, models\n"
-        "    fix:     did you mean tpuPools?"
+        "    fix:     did you mean pools?"
     )
 
 
@@ -61,7 +61,7 @@ def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: 
 
 
 def test_a_key_in_snake_case_is_refused_with_the_one_that_is_meant(config: Config, refused: Refuse) -> None:
-    pool = config["llmd-gke:tpuPools"][0]
+    pool = config["llmd-gke:pools"][0]
     pool["max_nodes"] = pool.pop("maxNodes")
     assert "did you mean maxNodes?" in refused(config)
 

@@ -83,7 +83,7 @@ def test_settings_that_cannot_be_used_are_said_in_words(clone: Clone) -> None:
     clone.write(most=0)
     done = run("graph", "--stack", "one", root=clone.root)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "llmd-gke:tpuPools[0].maxNodes" in done.stderr
+    assert "llmd-gke:pools[0].maxNodes" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -34,7 +34,7 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
-    door counts tokens, and is the only entrance, every stream reports them.
+    door counts tokens, every stream reports them.
     """
     arguments = [
         "--served-model-name",
@@ -60,8 +60,7 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
     if model.kv_offload_gb is not None:
         gib = f"{model.kv_offload_gb * 10**9 / 2**30:.2f}"
         arguments += [word.replace("GIB", gib) for word in pool.accelerator.kv_offload]
-    # Beside a door that counts, the own path is open to everyone: its clients see no usage that they did not ask for.
-    if door is not None and door.counts_tokens and not door.keep_paths:
+    if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):
         arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]

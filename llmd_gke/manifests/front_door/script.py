@@ -25,13 +25,6 @@ function envoy_on_request(handle)
   if path:find("?", 1, true) then
     handle:headers():replace(":path", (path:match("^[^?]*")))
   end{more}
-  if path:find("^/v1/[^?]*completions") then
-    local body = handle:body()
-    local text = body and body:getBytes(0, body:length()) or ""
-    local usage = text:find('"continuous_usage_stats"%s*:%s*true') and "all"
-      or text:find('"include_usage"%s*:%s*true') and "last" or "none"
-    handle:streamInfo():dynamicMetadata():set("llmd-gke", "usage", usage)
-  end
 end
 """
 """Key authentication can set one header only, and the endpoint picker reads two. A query string has no meaning in
@@ -43,30 +36,8 @@ _REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
 (``sanitize``)."""
 
 _RESPONSE = """
-local function without_usage(handle, last)
-  local function shown(event)
-    if event:find('"choices"%s*:%s*%[%s*%]') and event:find('"usage"') then
-      return last and event or ""
-    end
-    return (event:gsub(',%s*"usage"%s*:%s*%b{}', ""))
-  end
-  local rest = ""
-  for chunk in handle:bodyChunks() do
-    local text = rest .. chunk:getBytes(0, chunk:length())
-    local whole = #text > 1048576 and text or text:match("^.*\\n\\r?\\n") or ""
-    rest = text:sub(#whole + 1)
-    chunk:setBytes((whole:gsub("data: [^\\n]*\\n\\r?\\n", shown)))
-  end
-end
-
 function envoy_on_response(handle)
   local status = handle:headers():get(":status")
-  local asked = handle:streamInfo():dynamicMetadata():get("llmd-gke")
-  local usage = asked and asked.usage
-  local stream = (handle:headers():get("content-type") or ""):find("event-stream", 1, true)
-  if stream and (usage == "none" or usage == "last") and not handle:headers():get("content-encoding") then
-    return without_usage(handle, usage == "last")
-  end
   if (status ~= "400" and status ~= "422") or handle:headers():get("content-encoding") then
     return
   end
@@ -86,20 +57,14 @@ function envoy_on_response(handle)
   handle:headers():replace("content-length", tostring(body:setBytes(answer)))
 end
 """
-"""Removes from streams the usage that the client has not asked for: AI Gateway asks for it in the last event of every
-chat that streams (envoyproxy/ai-gateway v1.0.0 ``ChatCompletionsEndpointSpec.ParseBody``), and a server with
-:data:`llmd_gke.catalog.front_door.FORCED_USAGE` reports it in every event. AI Gateway has counted it by then, next to
-the server. Clients of OpenAI read the first of ``choices``, of which the last event has none.
-
-Writes the reason of a 400 or 422 in OpenAI's form. A model's own answer, a JSON object, passes unchanged. The
+"""Writes the reason of a 400 or 422 in OpenAI's form. A model's own answer, a JSON object, passes unchanged. The
 endpoint picker's is plain text, Envoy's own is empty, and AI Gateway quotes the parser's message without escaping it,
 which may be invalid JSON (envoyproxy/ai-gateway v1.0.0 ``formatUserFacingErrorJSON``)."""
 
 
 def code(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     """The script: passes the caller to the endpoint picker in the two headers that it reads, removes query strings,
-    answers ``GET /v1/models`` and for models that are stopped, removes usage from streams, and says why a request is
-    not valid.
+    answers ``GET /v1/models`` and for models that are stopped, and says why a request is not valid.
     """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     request = _REQUEST.format(

@@ -38,9 +38,6 @@ class ModelServer:
             def do_GET(self) -> None:
                 owner.answer(self)
 
-            def do_POST(self) -> None:
-                owner.answer(self)
-
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 pass
 

@@ -1,11 +1,10 @@
-"""The front door's Lua script in a real Envoy: what a model receives, and what a client reads in a 400 and a stream."""
+"""The front door's Lua script in a real Envoy: what a model receives, and what a client reads in a 400."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -34,36 +33,6 @@ BODIES: dict[str, tuple[int, str, str | None]] = {
 """By path: status and body of an answer, and the message that the client gets; none where the answer is unchanged."""
 
 
-USED = '"usage":{"prompt_tokens":9,"total_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":0}}'
-ESCAPED = r"\",\"usage\":{\"choices\":[]}"
-EVENTS = [
-    f'data: {{"id":"1","choices":[{{"index":0,"delta":{{"content":"{ESCAPED}"}}}}],{USED}}}\n\n',
-    f'data: {{"id":"1","choices":[],{USED}}}\n\n',
-    "data: [DONE]\n\n",
-]
-"""A stream of a server that reports usage in every event."""
-
-
-class StreamingServer(ModelServer):
-    """Answers a POST with :data:`EVENTS`, whose borders are not those of the chunks."""
-
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
-        if request.command != "POST":
-            return super().answer(request)
-        request.rfile.read(int(request.headers["content-length"]))
-        request.send_response(200)
-        request.send_header("content-type", "text/event-stream; charset=utf-8")
-        request.send_header("transfer-encoding", "chunked")
-        request.end_headers()
-        text = "".join(EVENTS).encode()
-        for start in range(0, len(text), 50):
-            piece = text[start : start + 50]
-            request.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            request.wfile.flush()
-        request.wfile.write(b"0\r\n\r\n")
-        return None
-
-
 def typed(kind: str, **more: Any) -> dict[str, Any]:
     return {"typed_config": {"@type": f"type.googleapis.com/envoy.extensions.filters.{kind}", **more}}
 
@@ -71,7 +40,7 @@ def typed(kind: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of an Envoy with the script, fixed answers, and a model that answers with the headers that it got."""
-    folder, port, server = tmp_path_factory.mktemp("envoy"), free_port(), StreamingServer("127.0.0.1", free_port())
+    folder, port, server = tmp_path_factory.mktemp("envoy"), free_port(), ModelServer("127.0.0.1", free_port())
     fixed = [
         {"match": {"path": f"/{name}"}, "direct_response": {"status": status, "body": {"inline_string": body}}}
         for name, (status, body, _) in BODIES.items()
@@ -135,30 +104,6 @@ def test_a_400_says_why_in_openais_form_and_a_models_own_is_unchanged(door: http
 
 def test_a_400_of_a_filter_before_the_script_such_as_ai_gateways_says_why(door: httpx.Client) -> None:
     assert door.get("/v1", headers={"x-earlier": "1"}).json()["error"]["message"] == "fault filter abort"
-
-
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions?x=1"])
-@pytest.mark.parametrize(
-    ("options", "events", "usages"),
-    [
-        ({}, 2, 0),
-        ({"stream_options": {"include_usage": False}}, 2, 0),
-        ({"stream_options": {"include_usage": True}}, 3, 1),
-        ({"stream_options": {"include_usage": True, "continuous_usage_stats": True}}, 3, 2),
-    ],
-)
-def test_a_stream_has_the_usage_that_its_client_asked_for(
-    door: httpx.Client, path: str, options: dict[str, Any], events: int, usages: int
-) -> None:
-    text = door.post(path, json={"model": "qwen", "prompt": "a", "stream": True, **options}).text
-    assert len(text.split("\n\n")) == events + 1
-    assert text.count(',"usage"') == usages
-    assert ESCAPED in text
-    assert text.endswith("data: [DONE]\n\n")
-
-
-def test_a_stream_of_another_path_is_unchanged(door: httpx.Client) -> None:
-    assert door.post("/v1/responses", json={"stream": True}).text == "".join(EVENTS)
 
 
 @pytest.mark.parametrize("query", ["", "?", "?api-version=2024-02-01", "?x=/v1/models?y", "?api_key=abc#z"])

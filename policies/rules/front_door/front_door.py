@@ -49,8 +49,7 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
 
 
 def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    kept = any(front_door.is_kept(route.node) for route in program.of(HTTP_ROUTE))
-    if not kept and any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
+    if any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
         for config in program.of(LLM_SERVICE_CONFIG):
             for finding in front_door.reports_usage(config.spec.get("template")):
                 yield StackFinding(config, finding)
@@ -146,13 +145,12 @@ USAGE = Rule(
     name="forced-usage",
     title="Models report the tokens of every stream where a budget counts them",
     why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
-    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`. "
-    "Routes that `frontDoor.keepPaths` keeps lead around every budget, and then no server needs it.",
+    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`.",
     sources=(
         "https://docs.vllm.ai/en/latest/cli/serve.html",
         "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
     ),
-    kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG, HTTP_ROUTE),
+    kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG),
     check_stack=_usage,
 )
 

@@ -92,9 +92,9 @@ def _topologies(definition: Object) -> Iterator[str]:
         yield "| `machineType` | `topology` |"
         yield "|---|---|"
     for choice in choices:
-        machine = _table(_table(_table(choice["if"])["properties"])["machineType"])["const"]
+        machines = _list(_table(_table(_table(choice["if"])["properties"])["machineType"])["enum"])
         topologies = _list(_table(_table(_table(choice["then"])["properties"])["topology"])["enum"])
-        yield f"| {_code(machine)} | {', '.join(_code(one) for one in topologies)} |"
+        yield f"| {', '.join(map(_code, machines))} | {', '.join(map(_code, topologies))} |"
     if choices:
         yield ""
 

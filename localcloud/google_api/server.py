@@ -161,16 +161,17 @@ class Emulator:
             return 404, ApiError(404, f"{http} {path}").body
         with cloud.lock:
             cloud.look()
-            return 200, self._seen()
+            return 200, contents(cloud)
 
-    def _seen(self) -> JsonObject:
-        cloud = self.cloud
-        return {
-            "faults": cloud.faults.shown(),
-            "resources": cast("JsonValue", cloud.resources),
-            "operations": [_shown(cloud, name) for name in cloud.operations],
-            "requests": list[JsonValue](cloud.requests.last()),
-        }
+
+def contents(cloud: EmulatedCloud) -> JsonObject:
+    """Everything that an emulator keeps, after it was read (``cloud.look()``)."""
+    return {
+        "faults": cloud.faults.shown(),
+        "resources": cast("JsonValue", cloud.resources),
+        "operations": [_shown(cloud, name) for name in cloud.operations],
+        "requests": list[JsonValue](cloud.requests.last()),
+    }
 
 
 def _shown(cloud: EmulatedCloud, name: str) -> JsonValue:

@@ -12,7 +12,6 @@ from rich.console import Console
 from llmd_common.bootstrap import disk_problem
 from llmd_common.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, CloudKind, Workdir, cache_folder, kind_of_environment
 from localcloud.google_api import cli as google_cli
@@ -128,15 +127,8 @@ def programs_(
         list[str] | None,
         typer.Argument(metavar="[NAME]...", help="Only these programs. Default: all programs of the laptop cloud."),
     ] = None,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove without asking for confirmation.")] = False,
 ) -> None:
     """Build missing programs of the laptop cloud, and list the path of each."""
-    if prune:
-        pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
-        return
     chosen_programs = binaries.chosen(wanted or ())
     binaries.ensure(chosen_programs, console)
     for name in chosen_programs:

@@ -37,7 +37,7 @@ def shown(rule: str, word: str, other: list[Any]) -> list[Any]:
     line, _, rest = rule.split(f"\n{word}")[1].partition("\n")
     block = code(rest) if line.endswith((":", "with")) else [{}]
     names = re.findall(r"\(objects\.md#([\w-]+)\)", line)
-    base = [one for name in names for one in code(pages()[OBJECTS].split(f"\n## {name}\n")[1])]
+    base = [one for name in names for one in code(OBJECTS.read_text().split(f"\n## {name}\n")[1])]
     base = base or (other if "the same" in line else [])
     result: Any = block if not base else merged(base if len(base) > 1 else base[0], block[0])
     return result if isinstance(result, list) else [result]

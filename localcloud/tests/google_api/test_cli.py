@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from localcloud.google_api import cli
-from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import HIDDEN
-from localcloud.google_api.server import running
 from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
@@ -54,33 +49,14 @@ def test_the_command_prints_what_exists_and_sets_faults(busy: Client, monkeypatc
         printed("faults", '{"fault": "meteor"}')
 
 
+def test_looking_does_not_make_the_files_again_that_make_down_removed(busy: Client) -> None:
+    shutil.rmtree(busy.cloud.folder)
+    assert busy.seen()["resources"] == {}
+    assert not busy.cloud.folder.exists()
+
+
 def test_nothing_secret_is_written_down(busy: Client) -> None:
     seen = json.dumps(busy.seen())
     assert HIDDEN in seen
     assert "SECRET" not in seen
     assert all(b"SECRET" not in file.read_bytes() for file in busy.cloud.folder.iterdir())
-
-
-# -- over HTTP ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def serving(busy: Client) -> Iterator[EmulatedCloud]:
-    with running(busy.cloud.folder) as cloud:
-        yield cloud
-
-
-def get(url: str, **headers: str) -> tuple[str, str]:
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
-        return answer.headers["Content-Type"], answer.read().decode()
-
-
-def test_reading_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
-    shutil.rmtree(serving.folder)
-    assert get(f"{serving.url}/_emulator/")[0].startswith("application/json")
-    assert not serving.folder.exists()
-
-
-def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(f"{serving.url}/_emulator/", Host="evil.example.com:80")

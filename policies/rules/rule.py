@@ -191,7 +191,8 @@ class Rule:
     """A rule about single objects (``check_resource``) or about the whole program (``check_stack``).
 
     ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
-    the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
+    the upstream issue, ``sources`` are links, ``opt_out`` is the way out of the rule, if there is another one than its
+    configuration. The
     examples that it rejects and accepts are in ``policies/rules/GROUP/NAME.yaml``.
     """
 

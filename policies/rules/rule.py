@@ -224,6 +224,10 @@ class Rule:
             return True
         return ANY_POLICY in self.kinds and subject.has_targets
 
+    def is_mandatory(self, settings: ParameterValues) -> bool:
+        """Whether the rule is mandatory in a stack: rules for production are so there, and advisory elsewhere."""
+        return self.level == "mandatory" or (self.level == "production" and settings.is_production)
+
     def settings(self, config: Mapping[str, object], stack: str = "") -> ParameterValues:
         """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""
         by_name = {parameter.name: parameter for parameter in self.parameters}

@@ -21,7 +21,8 @@ SECURITY_CONTEXT = "securitycontext"
 names."""
 OF_CONTAINERS = ("privileged", "capabilities", "procMount")
 """Fields that only the security context of a container has, not that of a pod."""
-NOT_ASKED_FOR = ("metadata", "status")
+NOT_ASKED_FOR = ("metadata", "status", "matchingCriteria")
+"""Fields of an object that hold no pod; the last one describes the pods that GKE's WorkloadAllowlist admits."""
 
 
 def pods_within(node: Input) -> Iterator[Input]:

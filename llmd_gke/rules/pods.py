@@ -99,9 +99,15 @@ def _script_words(text: str) -> list[str]:
         return text.split()
 
 
+def may_be_vllm(container: Input) -> bool:
+    """Whether a container may run vLLM: by its image, unless that is of another program, or by its arguments."""
+    image = container.get("image").value
+    return not isinstance(image, str) or "vllm" in image or vllm_arguments.is_server(arguments(container))
+
+
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
-    for container in containers(pod):
+    for container in filter(may_be_vllm, containers(pod)):
         argv, of = arguments(container), kind or accelerators.DEFAULT
         findings = list(vllm_arguments.server_arguments(argv, of, owned={}))
         words = vllm_arguments.server_words(argv, command=container.get("command").value is not None)

@@ -15,7 +15,7 @@ from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
-from llmd_gke.rules.pods import accelerator, arguments, chips, containers
+from llmd_gke.rules.pods import accelerator, arguments, chips, containers, may_be_vllm
 from llmd_gke.wording import counted
 
 PRESET_STARTUP_MINUTES = 10
@@ -48,17 +48,20 @@ def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
     selector = pod.get("nodeSelector")
     asking = [(container, chips(container)) for container in containers(pod)]
     asking = [(container, number) for container, number in asking if number is not None]
-    if len(asking) > 1 and not guessed:
+    family = TPU.family_by_label(selector.get(TPU.family_label).text())
+    most = family.numa_nodes if family else 1
+    if len(asking) > most and not guessed:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
         yield _pod(
-            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to one container", "one"
+            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to {counted(most, 'container')}",
+            str(most),
         )
     if not asking and complete and not pod.notes.unknown:
         yield _pod(f"{pod.path}: selects TPU nodes but does not request {TPU.resource}", "all chips of the node")
-    family = TPU.family_by_label(selector.get(TPU.family_label).text())
     yield from _selectors(selector, complete)
-    if family is not None and len(asking) == 1:
-        yield from _chips(selector, family, asking[0][0], asking[0][1])
+    if family is not None and 1 <= len(asking) <= most:
+        owner = asking[0][0] if len(asking) == 1 else pod
+        yield from _chips(selector, family, owner, sum(number for _, number in asking))
 
 
 def _pod(problem: str, allowed: str, fix: str = "request all chips of the node in the server's container") -> Finding:
@@ -67,16 +70,16 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
 
 def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
     accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
+    value = accelerator.text()
+    family = TPU.family_by_label(value)
     if complete and selector.get(compute_class.LABEL).value is None:
-        for label in (accelerator, topology):
+        for label in (accelerator,) if family is not None and family.dynamic_slices else (accelerator, topology):
             if label.value is None:
                 yield _pod(
                     f"{label.path} is missing: GKE rejects TPU pods that do not select accelerator and topology",
                     "both labels",
                     "select both, and gke-accelerator-count where a topology is ambiguous",
                 )
-    value = accelerator.text()
-    family = TPU.family_by_label(value)
     if value is not None and family is None:
         allowed = ", ".join(family.accelerator for family in TPU.families)
         yield _pod(
@@ -91,7 +94,7 @@ def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
         yield _pod(f"{topology.path}: {family.name} has no topology {shape}", allowed, "use one of these")
 
 
-def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
+def _chips(selector: Input, family: Family, owner: Input, asked: int) -> Iterator[Finding]:
     topology, count = (selector.get(TPU.topology_label).text(), selector.get(TPU.count_label).integer())
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
@@ -104,7 +107,7 @@ def _chips(selector: Input, family: Family, container: Input, asked: int) -> Ite
     allowed = {count} if count is not None else per_host
     if allowed and asked not in allowed:
         yield _pod(
-            f"{container.path} requests {asked} chips of a {family.name} node in topology {topology}, which has "
+            f"{owner.path} requests {asked} chips of a {family.name} node in topology {topology}, which has "
             f"{' or '.join(str(n) for n in sorted(allowed))}: GKE rejects pods that do not request all of them",
             " or ".join(str(n) for n in sorted(allowed)),
         )
@@ -213,7 +216,7 @@ def environment(pod: Input) -> Iterator[Finding]:
             )
             if name == "SKIP_JAX_PRECOMPILE" and variable.get("value").text() == "1":
                 why = "the first requests would wait for the compilation"
-            if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu":
+            if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu" and may_be_vllm(container):
                 why = "without cpu, loading the model fails (set tpu,cpu or remove the variable)"
             if why:
                 yield Finding("tpu-environment", f"{variable.path}: {name} on TPU: {why}", fix=f"remove {name}")

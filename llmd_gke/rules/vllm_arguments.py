@@ -178,6 +178,13 @@ def servers(argv: Sequence[str]) -> int:
     return len(_starts(argv))
 
 
+def is_server(argv: Iterable[str]) -> bool:
+    """Whether a command line shows that it is a server's: by its program, or by an argument written in full."""
+    words = list(argv)
+    named = (argument.name for argument in read(words) if argument.written.startswith("--") and not argument.abbreviated)
+    return not KNOWN_ARGUMENTS.isdisjoint(named) or any(map(STARTS_SERVER.search, words))
+
+
 def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:
     """The words that vLLM's server gets: those behind its start, or all of a container without a ``command``."""
     starts = _starts(argv)

@@ -18,7 +18,7 @@ from policies.extract import plain, subjects
 from policies.groups import ALL
 from policies.judgement import Judgement, judge_objects, judge_program
 from policies.messages import printable
-from policies.rules.rule import ParameterValues, Rule, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, Subject
 from policies.stack_inputs import StackInputs
 from policies.wire import secret_texts
 
@@ -80,13 +80,13 @@ def _of_file(text: str, name: str) -> Source:
     try:
         content = plain(cast("object", json.loads(text)), most=sys.maxsize)
     except ValueError:
-        return Source(list(manifests.of_text(text, name)))
+        return manifests.of_text(text, name)
     if isinstance(content, Mapping):
         if "resource_changes" in content:
             return plans.of_terraform(content, name)
         if content.keys() & {"steps", "resourcePlans", "deployment"}:
             return plans.of_pulumi(content, name)
-    return Source(list(manifests.of_text(text, name)))
+    return manifests.of_text(text, name)
 
 
 def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> Report:
@@ -107,7 +107,10 @@ def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> 
         inputs.secrets.update(secret_texts(one.inputs))
     violations: list[Violation] = []
     uncertain: list[str] = []
+    program = Program(extracted)
     for rule, level, settings in levels:
+        if rule.relevant is not None and not rule.relevant(program):
+            continue
         judgement = _judge(rule, extracted, inputs, settings)
         uncertain += [f"{rule.name}: {printable(text, inputs.secrets)}" for text in judgement.uncertain]
         for subject, finding in judgement.violations:

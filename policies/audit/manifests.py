@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -14,7 +14,7 @@ from typing import cast
 from llmd_common import child_process
 from llmd_common.problems import BadInput, SetUpFailed, Unreachable
 from llmd_gke.rules.inputs import Value
-from policies.audit.resources import Resource, Source, is_object, of_object, unknown_where
+from policies.audit.resources import Source, is_object, of_object, unknown_where
 from policies.extract import DOCUMENT, UnreadableDocument, documents, plain
 from policies.groups import ALL
 from policies.rules.kinds import CRD
@@ -51,22 +51,24 @@ def is_placeholder(text: str) -> bool:
     return PLACEHOLDER.fullmatch(text) is not None
 
 
-def of_text(text: str, file: str) -> Iterator[Resource]:
-    """The objects in the documents of a YAML text; a document that cannot be read becomes an unreadable bundle."""
-    position, number = 0, 0
+def of_text(text: str, file: str) -> Source:
+    """The objects in the documents of a YAML text. What is not a Kubernetes object is left out."""
+    source = Source()
+    position = 0
     for end in [*(match.start() for match in DOCUMENT.finditer(text)), len(text)]:
         part, line = text[position:end], text.count("\n", 0, position) + 1
-        position, number = end, number + 1
+        position = end
         if "apiVersion" not in part:
             continue
         rendered = RENDERED_FROM.search(part)
         for value in documents(DOCUMENT.sub("", part, count=1), file):
             first = line + next((n for n, text in enumerate(part.split("\n")) if text.startswith("apiVersion")), 0)
             if isinstance(value, UnreadableDocument):
-                yield Resource("kubernetes:yaml/v2:ConfigGroup", {"yaml": part}, file, file, line)
+                source.unread.append(f"{file}:{line} cannot be read as YAML")
             elif isinstance(value, Mapping) and is_object(value):
                 made = of_object(value, *((rendered[1], 0) if rendered else (file, first)))
-                yield replace(made, inputs=unknown_where(made.inputs, is_placeholder))
+                source.resources.append(replace(made, inputs=unknown_where(made.inputs, is_placeholder)))
+    return source
 
 
 def text_of(path: Path) -> str:
@@ -83,10 +85,10 @@ def of_folder(folder: Path) -> Source:
     Those below are programs of their own, and are only named.
     """
     if (folder / CHART).is_file():
-        return Source(list(of_text(_output("helm", "template", "audit", str(folder)), str(folder / CHART))))
+        return of_text(_output("helm", "template", "audit", str(folder)), str(folder / CHART))
     for name in KUSTOMIZATIONS:
         if (folder / name).is_file():
-            return Source(list(of_text(_output("kubectl", "kustomize", str(folder)), str(folder / name))))
+            return of_text(_output("kubectl", "kustomize", str(folder)), str(folder / name))
     source = Source()
     for place, folders, files in os.walk(folder):
         own = Path(place)
@@ -97,7 +99,9 @@ def of_folder(folder: Path) -> Source:
             continue
         for name in sorted(files):
             if name.endswith(SUFFIXES):
-                source.resources += of_text(text_of(own / name), str(own / name))
+                found = of_text(text_of(own / name), str(own / name))
+                source.resources += found.resources
+                source.unread += found.unread
     return source
 
 

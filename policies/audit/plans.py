@@ -59,7 +59,7 @@ def of_terraform(plan: Table, file: str) -> Source:
         made = list(_from_terraform(type_, _table(after), address, file))
         source.resources += made
         if not made:
-            source.unread.append(f"{address}: resources of type {type_} are not read")
+            source.unread.append(f"{address} is of a type that is not read")
     return source
 
 
@@ -75,7 +75,7 @@ def _from_terraform(type_: str, values: Table, address: str, file: str) -> Itera
     elif isinstance(manifest, Mapping) and is_object(manifest):
         yield of_object(manifest, file)
     elif isinstance(text := values.get("yaml_body"), str):
-        yield from of_text(text, file)
+        yield from of_text(text, file).resources
 
 
 def _renamed(value: Value) -> Value:

@@ -151,6 +151,10 @@ FAMILIES: tuple[Family, ...] = (
         # supported. Use workload policy instead." (vllm-project/ci-infra#547)
         workload_policy=True,
         devices_per_chip=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpu-ironwood (NUMA binding)
+        numa_nodes=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/dynamic-slicing
+        dynamic_slices=True,
     ),
 )
 

@@ -8,12 +8,20 @@ from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES
 from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
-from policies.rules.kinds import GATEWAY
-from policies.rules.rule import Parameter, ParameterValues, Rule, Subject, on_inputs
+from policies.rules.kinds import ALPHA_POOL, CHARTS, GATEWAY, HTTP_ROUTE, LLM_SERVICE, POOL
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, Subject, on_inputs
 
 
 def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.gateway_class(subject.spec.get("gatewayClassName"), settings.texts("allowed"))
+
+
+def _serves_models(program: Program) -> bool:
+    """Whether a program has InferencePools, or may have: by a reference to one, or in charts."""
+    if any(program.of(POOL, ALPHA_POOL, LLM_SERVICE, *CHARTS)):
+        return True
+    rules = (rule for route in program.of(HTTP_ROUTE) for rule in route.spec.get("rules").each())
+    return any(ref.get("kind").text() == POOL.name for rule in rules for ref in rule.get("backendRefs").each())
 
 
 def _unclaimed(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -33,6 +41,7 @@ GATEWAY_CLASS = Rule(
     ),
     kinds=(GATEWAY,),
     check_resource=_class,
+    relevant=_serves_models,
     severity="critical",
     parameters=(
         Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "The GKE GatewayClasses that Gateways may use"),

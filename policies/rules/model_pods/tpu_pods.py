@@ -53,7 +53,10 @@ def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Findi
 
 def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if _complete(subject) and subject.kind in SERVERS and subject.kind != JOB:
+        # A pod that is not restarted runs to its end, and serves nobody.
         for pod in pods.serving_pods(subject.kind.name, subject.spec):
+            if pod.get("restartPolicy").value in ("Never", "OnFailure"):
+                continue
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 
 

@@ -52,7 +52,7 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
 
 
 def _uncovered(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
-    if settings.is_production:
+    if settings.is_production or not settings.stack:  # an audit of another tool's plan has no stack
         return
     for subject in program.of(CLUSTER, NETWORK):
         if subject.protect:

@@ -34,12 +34,12 @@ TPU_ENVIRONMENT: Mapping[str, str] = {
 TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
 
 
-def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
+def tpu_pod(pod: Input, *, complete: bool, leads: bool = False) -> Iterator[Finding]:
     """A TPU pod requests all chips of its node in one container and selects accelerator and topology.
 
     Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported.
     Neither are they for a pod that is recognized only by its shape, whose apparent containers may belong to several
-    pods.
+    pods. ``leads``: other pods of its group request the chips.
     """
     if accelerator(pod) is not TPU:
         return
@@ -56,7 +56,7 @@ def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
             f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to {counted(most, 'container')}",
             str(most),
         )
-    if not asking and complete and not pod.notes.unknown:
+    if not asking and complete and not leads and not pod.notes.unknown:
         yield _pod(f"{pod.path}: selects TPU nodes but does not request {TPU.resource}", "all chips of the node")
     yield from _selectors(selector, complete)
     if family is not None and 1 <= len(asking) <= most:

@@ -33,8 +33,10 @@ def on_tpu(subject: Subject) -> bool:
 
 
 def _tpu_pod(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in model_pods(subject):
-        yield from tpu_pods.tpu_pod(pod, complete=_complete(subject))
+    found = list(model_pods(subject))
+    asks = subject.kind == WORKER_SET and any(pods.chips(one) for pod in found for one in pod.get("containers").each())
+    for pod in found:
+        yield from tpu_pods.tpu_pod(pod, complete=_complete(subject), leads=asks)
 
 
 def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 NAME = "llmd-gke"
 VERSION = "0.1.0"
 
+
 class PolicyServer(Protocol):
     """The part of the SDK's server that we use, typed: the SDK has no type hints for it."""
 

@@ -53,7 +53,8 @@ def tpu_pod(pod: Input, *, complete: bool, leads: bool = False) -> Iterator[Find
     if len(asking) > most and not guessed:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
         yield _pod(
-            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to {counted(most, 'container')}",
+            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to "
+            f"{counted(most, 'container')}",
             str(most),
         )
     if not asking and complete and not leads and not pod.notes.unknown:

@@ -181,7 +181,9 @@ def servers(argv: Sequence[str]) -> int:
 def is_server(argv: Iterable[str]) -> bool:
     """Whether a command line shows that it is a server's: by its program, or by an argument written in full."""
     words = list(argv)
-    named = (argument.name for argument in read(words) if argument.written.startswith("--") and not argument.abbreviated)
+    named = (
+        argument.name for argument in read(words) if argument.written.startswith("--") and not argument.abbreviated
+    )
     return not KNOWN_ARGUMENTS.isdisjoint(named) or any(map(STARTS_SERVER.search, words))
 
 

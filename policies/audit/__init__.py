@@ -1,1 +1,1 @@
-"""The pack on anything, without a Pulumi engine: manifests, charts, clusters, plans of Terraform, previews of Pulumi."""
+"""The pack on anything, without an engine: manifests, charts, clusters, plans of Terraform, previews of Pulumi."""

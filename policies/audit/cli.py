@@ -14,7 +14,8 @@ from policies.audit.output import as_json, as_sarif, table
 
 ABOUT = (
     "Apply the policy pack to anything: manifests (a file, a folder, or - for standard input), the folder of a chart "
-    "(helm) or kustomization (kubectl), a context of the kubeconfig, a plan (terraform show -json, pulumi preview --json)."
+    "(helm) or kustomization (kubectl), a context of the kubeconfig, a plan (terraform show -json, pulumi preview "
+    "--json)."
 )
 
 

@@ -70,9 +70,9 @@ def read(source: str) -> Source:
     if source in known:
         return manifests.of_context(source)
     raise BadInput(
-        f"{source} is neither a file or folder nor a context of the kubeconfig.\nAllowed: manifests (file, folder, or `-` "
-        "for standard input), the folder of a chart or kustomization, a plan (`terraform show -json`, `pulumi preview "
-        f"--json`), or a context ({', '.join(known) or 'there is none, or no kubectl on PATH'})"
+        f"{source} is neither a file or folder nor a context of the kubeconfig.\nAllowed: manifests (file, folder, or "
+        "`-` for standard input), the folder of a chart or kustomization, a plan (`terraform show -json`, `pulumi "
+        f"preview --json`), or a context ({', '.join(known) or 'there is none, or no kubectl on PATH'})"
     )
 
 
@@ -116,7 +116,8 @@ def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> 
         for subject, finding in judgement.violations:
             place = resources[int(subject.urn)] if subject.urn else Resource("", None)
             shown = replace(
-                finding, **{key: printable(getattr(finding, key), inputs.secrets) for key in ("problem", "allowed", "fix")}
+                finding,
+                **{key: printable(getattr(finding, key), inputs.secrets) for key in ("problem", "allowed", "fix")},
             )
             violations.append(Violation(rule, level, printable(subject.label), place.file, place.line, shown))
     return Report(

@@ -143,9 +143,9 @@ def of_context(context: str) -> Source:
         source.unread += done.stderr.strip().splitlines()
         source.complete = False
     source.unread.append(
-        f"context {context}: read {', '.join(names)} of all namespaces (permissions get and list). Never read: Secrets, "
-        "so charts that Helm installed are unknown; settings of the cluster and its node pools at Google; namespaces of "
-        "Google and of Kubernetes; objects that others control"
+        f"context {context}: read {', '.join(names)} of all namespaces (permissions get and list). Never read: "
+        "Secrets, so charts that Helm installed are unknown; settings of the cluster and its node pools at Google; "
+        "namespaces of Google and of Kubernetes; objects that others control"
     )
     return source
 

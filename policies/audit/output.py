@@ -49,7 +49,11 @@ def _place(one: Violation) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     columns = [
-        [line for part in cell.split("\n") for line in textwrap.wrap(part, width, subsequent_indent="  " * (part[:2] == "- "))]
+        [
+            line
+            for part in cell.split("\n")
+            for line in textwrap.wrap(part, width, subsequent_indent="  " * (part[:2] == "- "))
+        ]
         for cell, width in zip(cells, widths, strict=True)
     ]
     for line in zip_longest(*columns, fillvalue=""):

@@ -43,7 +43,9 @@ def _terraform_name(kind: str) -> str:
     return "google_" + re.sub(r"(?=[A-Z])", "_", kind.partition(":")[0].replace("/", "_")).lower()
 
 
-TYPES = {_terraform_name(kind.name): kind.name for rule in ALL for kind in rule.kinds if kind.group == "gcp"} | _IRREGULAR
+TYPES = {
+    _terraform_name(kind.name): kind.name for rule in ALL for kind in rule.kinds if kind.group == "gcp"
+} | _IRREGULAR
 """Pulumi's types of the Google resources that rules are about, by Terraform's."""
 
 

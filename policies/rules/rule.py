@@ -190,10 +190,10 @@ class StackFinding:
 class Rule:
     """A rule about single objects (``check_resource``) or about the whole program (``check_stack``).
 
-    ``relevant``: to which programs an audit applies the rule. A program that uses the pack serves models, what is audited
-    need not. ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
-    the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
-    examples that it rejects and accepts are in ``policies/rules/GROUP/NAME.yaml``.
+    ``relevant``: to which programs an audit applies the rule. A program that uses the pack serves models, what is
+    audited need not. ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's
+    error code or the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a
+    program. The examples that it rejects and accepts are in ``policies/rules/GROUP/NAME.yaml``.
     """
 
     name: str

@@ -4,7 +4,7 @@ import pulumi
 
 import quick_sdk
 
-quick_sdk.switch_on()  # the graph is the same without this line, a second later (docs/upstream.md)
+quick_sdk.switch_on()  # the graph is the same without this line, a second later (docs/contributing/upstream.md)
 
 from components import configuration
 from components.autoscaler import Autoscaler, AutoscalerArgs
@@ -88,7 +88,7 @@ optional(
     ScrapingArgs.of(settings, cluster=cluster),
     lambda args: Scraping("monitoring", args, after(gateway_api, *namespaces.values())),
 )
-watching = optional(
+cloud_monitoring = optional(
     CloudMonitoringArgs.of(settings, secrets, gateway_ip=network.gateway_ip),
     lambda args: CloudMonitoring("cloud-monitoring", args, after(project)),
 )
@@ -130,8 +130,8 @@ models = {
     for model in settings.models
 }
 
-if watching and watching.dashboard_url:
-    pulumi.export("dashboardUrl", watching.dashboard_url)
+if cloud_monitoring and cloud_monitoring.dashboard_url:
+    pulumi.export("dashboardUrl", cloud_monitoring.dashboard_url)
 pulumi.export("gatewayIp", network.gateway_ip)
 if door:
     pulumi.export("baseUrl", door.base_url)

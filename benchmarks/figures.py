@@ -1,4 +1,4 @@
-"""Writes ``docs/figures.md``: what common commands cost, and on which machine: ``python benchmarks/figures.py``.
+"""``python benchmarks/figures.py`` writes ``docs/contributing/figures.md``: what common commands cost, and where.
 
 Each figure is the wall time of a whole command in this clone: commands for operators (medians of ``--runs``, 5 unless
 given), then the rehearsal of stack ``local`` from nothing to nothing, and with ``--laptop`` the laptop cloud's. Nothing
@@ -23,11 +23,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-PAGE = ROOT / "docs" / "figures.md"
+PAGE = ROOT / "docs" / "contributing" / "figures.md"
 MANY_MODELS = "## Many models"
 """Heading of the part that ``python benchmarks/many_models.py --write`` writes."""
-LIFE_CYCLES = "## Life cycles under random faults"
-"""Heading of the part that ``python -m localcloud.tests.life_cycle.figures`` writes, the last one."""
 HELP = ("cost --help", "status --help")
 CALLS = ("cost --stack eu4a",)
 STEPS = ("up", "up", "preview", "down")

@@ -3,7 +3,7 @@
 Prints the time of ``make preview``, the first ``make up``, an ``up`` without changes, one that adds a model, and
 ``make down``, with the number of resources and the memory of the largest process, for one model and for many, on the
 real engine and the stand-in clouds with policies. Nothing is asserted: the numbers belong to the machine that is
-printed with them. ``--write`` writes them to ``docs/figures.md``.
+printed with them. ``--write`` writes them to ``docs/contributing/figures.md``.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, nargs="+", default=[50])
-    parser.add_argument("--write", action="store_true", help="write the figures to docs/figures.md")
+    parser.add_argument("--write", action="store_true", help="write the figures to docs/contributing/figures.md")
     options = parser.parse_args()
     if resolve.ready(cache_folder()) is None:
         sys.exit("The engine is not set up. Fix: make up")

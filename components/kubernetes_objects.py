@@ -46,8 +46,7 @@ def create(
     """Creates objects in their order, each after what it names, as ``PREFIX-NAME``.
 
     ``earlier``: resources of others, by a name in ``after``; ``special``: further options, by the name of an object
-    that may be in the list. Returns
-    ``earlier`` and the objects' resources, by name.
+    that may be in the list. Returns ``earlier`` and the objects' resources, by name.
     """
     made = dict(earlier or {})
     for one in objects:

@@ -51,10 +51,10 @@ class ModelStorage(pulumi.ComponentResource):
     """``llmd-gke:models:ModelStorage``: the buckets to create, and the access of each model's pods to buckets.
 
     Access to weights is read-only, except for the Job that copies them; a compile cache is also writable, below its own
-    path. Roles are granted to the
-    service account of one model in one namespace (Workload Identity), not to a shared account. It is created after the
-    cluster, because the identity pool is created with the cluster, and before the models, because mounts fail in a pod
-    without read access. A bucket that is not empty is not deleted, except a compile cache, which later pods fill again.
+    path. Roles are granted to the service account of one model in one namespace (Workload Identity), not to a shared
+    account. It is created after the cluster, because the identity pool is created with the cluster, and before the
+    models, because mounts fail in a pod without read access. A bucket that is not empty is not deleted, except a
+    compile cache, which later pods fill again.
     """
 
     def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -117,7 +117,7 @@ class Network(pulumi.ComponentResource):
                 purpose=PROXY_SUBNET_PURPOSE,
                 role="ACTIVE",
                 # In another region both subnets are replaced. The engine loads the old cluster's provider for the
-                # dependents of `nodes`, not for the Gateway, which goes with the proxies (docs/upstream.md).
+                # dependents of `nodes`, not for the Gateway, which goes with the proxies (upstream.md).
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[*self.for_nodes], custom_timeouts=SLOW_DELETE),
             )
         if existing is None or existing.nat == "create":

@@ -2,7 +2,8 @@
 
 One table for ``smoke``, ``status`` and ``docs/troubleshooting.md``. Sources: GKE's load balancer answers
 (https://cloud.google.com/load-balancing/docs/https/troubleshooting-ext-https-lbs), Envoy's response flags, vLLM's,
-libtpu's and KServe's messages, the front door's own errors, and the log of a first deployment (docs/incidents.md).
+libtpu's and KServe's messages, the front door's own errors, and the log of a first
+deployment (docs/contributing/incidents.md).
 """
 
 from __future__ import annotations

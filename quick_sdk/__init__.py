@@ -2,7 +2,7 @@
 
 Of the providers' packages, only those modules are imported that the program uses (:mod:`quick_sdk.imports`), and the
 SDK waits for all pending outputs at once (:mod:`quick_sdk.pending_outputs`). Without the call a program registers the
-same resources, only later. What upstream should change, so that this package can go: ``docs/upstream.md``.
+same resources, only later. What upstream should change, so that this package can go: ``docs/contributing/upstream.md``.
 """
 
 from __future__ import annotations

@@ -11,11 +11,12 @@ from policies.groups import ALL, page_of
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("localcloud/**/*.md")])
-INCIDENTS = (ROOT / "docs" / "incidents.md").read_text()
+FOLDERS = ("docs", "docs/contributing", "localcloud/docs")
+INCIDENTS = (ROOT / "docs" / "contributing" / "incidents.md").read_text()
 
 
 def test_every_policy_that_is_named_exists() -> None:
-    named = re.findall(r"\[`([\w-]+)`\]\((policies/[\w-]+\.md#[\w-]+)\)", INCIDENTS)
+    named = re.findall(r"\[`([\w-]+)`\]\(\.\./(policies/[\w-]+\.md#[\w-]+)\)", INCIDENTS)
     assert len(named) > 20
     assert {(name, f"docs/{page}") for name, page in named} - {(rule.name, page_of(rule)) for rule in ALL} == set()
 
@@ -41,5 +42,5 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
     linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", index))
-    pages = {*(ROOT / "docs").glob("*.md"), *(ROOT / "localcloud" / "docs").glob("*.md")}
+    pages = {page for folder in FOLDERS for page in (ROOT / folder).glob("*.md")}
     assert {(ROOT / "docs" / link).resolve() for link in linked} == pages - {ROOT / "docs" / "README.md"}

@@ -24,8 +24,7 @@ APIS = (
 )
 """APIs that every stack needs. ``cloudresourcemanager`` is for role bindings on the project, ``containerfilesystem``
 for image streaming, ``dns`` for the cluster's own names (with Cloud DNS as the cluster's DNS they do not resolve
-without
-it), ``networkservices`` for the Inference Gateway, ``logging`` and ``monitoring`` for nodes."""
+without it), ``networkservices`` for the Inference Gateway, ``logging`` and ``monitoring`` for nodes."""
 
 
 def needed(

@@ -2,7 +2,7 @@
 
 Sources: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/autoscale-using-metrics (2026-09: AutoscalingMetric
 is generally available from ``[gke] autoscaling_metric`` of ``versions.toml``; gauges only, keys of labels without ``.``
-and ``/``, 50 metrics a node); kedacore/keda v2.18.3 ``apis/keda/v1alpha1`` and ``pkg/scalers/prometheus_scaler.go``;
+and ``/``, 50 metrics a node); kedacore/keda v2.21.0 ``apis/keda/v1alpha1`` and ``pkg/scalers/prometheus_scaler.go``;
 kedacore/charts ``keda/values.yaml`` of the same version.
 """
 

@@ -36,5 +36,6 @@ CONCURRENCY_DETECTOR = "concurrency-detector"
 llm-d/llm-d-router v0.9.0 ``pkg/epp/framework/plugins/flowcontrol/saturationdetector/concurrency/config.go``. The picker
 adds the counter that it needs, ``inflight-load-producer`` (``pkg/epp/datalayer/data_graph.go``
 ``CreateMissingDataProducers``)."""
+DETECTORS = (SATURATION_DETECTOR, CONCURRENCY_DETECTOR)
 DEFAULT_PICKER = "max-score-picker"
 """Plugin that chooses one endpoint by the scores; ``random-picker`` and ``weighted-random-picker`` are the others."""

@@ -1,12 +1,7 @@
-"""The facts about an implementation of the Gateway API: classes, address, policies, limits, conditions.
-
-The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else uses
-:mod:`llmd_gke.gateways`, and names no implementation.
-"""
+"""The types of the facts about GKE's Gateway."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from llmd_gke.json_types import JsonObject
@@ -81,8 +76,7 @@ class Serving:
 @dataclass(frozen=True)
 class Explained:
     """The meaning of a status condition. ``bad``: it does not go away by itself. ``reason`` and ``message`` are regular
-    expressions that the condition matches;
-    ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
+    expressions that the condition matches; ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
     """
 
     bad: bool
@@ -91,43 +85,3 @@ class Explained:
     reason: str = ""
     message: str = ""
     fix: str = ""
-
-
-@dataclass(frozen=True)
-class GatewayImplementation:
-    """An implementation of the Gateway API that serves InferencePools."""
-
-    name: str
-    """Its name in messages."""
-    class_prefix: str
-    """Prefix of the names of all its classes."""
-    classes: Mapping[str, str]
-    """The class for each value of the setting ``exposure``."""
-    pool_classes: frozenset[str]
-    """Classes that can carry an InferencePool."""
-    address: Callable[[str], JsonObject]
-    """The entry of ``spec.addresses`` for a reserved address, by the address resource's name."""
-    certificate_manager_option: str
-    pre_shared_option: str
-    certificates_per_listener: int
-    """TLS options of a listener, and the most certificates of one."""
-    health_check_ranges: tuple[str, ...]
-    """Source ranges of its health checks, in addition to the range of its proxies."""
-    default_backend_timeout_seconds: int
-    """Seconds after which it aborts a response unless a policy sets another limit."""
-    keep_alive_seconds: int
-    """Seconds for which it keeps an idle connection to a backend, which must keep it longer."""
-    longest_draining_seconds: int
-    """The longest time that it gives running requests of a backend that is removed."""
-    gateway_policy: Callable[[str, str, str | None, bool], JsonObject | None]
-    """The policy of a Gateway by name, namespace, SSL policy and access from other regions; ``None`` for none."""
-    model_policies: Callable[[Serving], dict[str, JsonObject]]
-    """The policies of a model, by the last part of their resources' names."""
-    policy_kinds: tuple[PolicyKind, ...]
-    """Kinds of policies of which a target may have only one each."""
-    refused: Mapping[str, RouteFeature]
-    unclaimed: Mapping[str, RouteFeature]
-    """Features of HTTPRoutes, by the keys of :mod:`llmd_gke.rules.routes`: those that it rejects, and those that it
-    does not claim to support."""
-    conditions: tuple[Explained, ...]
-    """Conditions of Gateways, routes and policies that only it sets, or that have a special meaning there."""

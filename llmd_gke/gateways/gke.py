@@ -6,8 +6,7 @@ Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``
 
 from __future__ import annotations
 
-from llmd_gke.gateways.gateway import Explained, GatewayImplementation, PolicyKind, Serving
-from llmd_gke.gateways.gke_routes import REFUSED, UNCLAIMED
+from llmd_gke.gateways.gateway import Explained, PolicyKind, Serving
 from llmd_gke.json_types import JsonObject
 
 GROUP = "networking.gke.io"
@@ -22,6 +21,8 @@ IMPORT_KIND = "GCPInferencePoolImport"
 """An InferencePool of another cluster, in :data:`GROUP`."""
 
 PROXY_SUBNET_PURPOSE = "REGIONAL_MANAGED_PROXY"
+PROXY_SUBNET_PURPOSES = (PROXY_SUBNET_PURPOSE, "GLOBAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
+"""The first, that of cross-region load balancers, and the older name of the first."""
 """``purpose`` of the subnet from which a region's managed Envoy proxies take their addresses."""
 
 HEALTH_CHECK_INTERVAL_SECONDS = 15
@@ -32,6 +33,9 @@ REGIONAL_INTERNAL = "gke-l7-rilb"
 
 INFERENCE_POOL_CLASSES = frozenset({REGIONAL_EXTERNAL, REGIONAL_INTERNAL})
 """Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class always answers 503."""
+
+CLASSES = {"external": REGIONAL_EXTERNAL, "internal": REGIONAL_INTERNAL}
+"""The class for each value of the setting ``exposure``."""
 
 CLASS_PREFIX = "gke-l7-"
 
@@ -113,6 +117,11 @@ def backend_policies(model: Serving) -> dict[str, JsonObject]:
     return _for_targets(BACKEND_POLICY, "backend", model, default)
 
 
+def model_policies(model: Serving) -> dict[str, JsonObject]:
+    """The policies of a model, by the last part of their resources' names."""
+    return {**health_checks(model), **backend_policies(model)}
+
+
 def _for_targets(kind: PolicyKind, suffix: str, model: Serving, default: JsonObject) -> dict[str, JsonObject]:
     return {
         f"{suffix}-{target.key}": _policy(
@@ -159,25 +168,4 @@ CONDITIONS = (
         fix="kubectl -n {namespace} get healthcheckpolicy,gcpbackendpolicy -o yaml",
     ),
     Explained(False, "GKE has not attached the policy yet", type="Attached"),
-)
-
-GKE = GatewayImplementation(
-    name="GKE's Gateway",
-    class_prefix=CLASS_PREFIX,
-    classes={"external": REGIONAL_EXTERNAL, "internal": REGIONAL_INTERNAL},
-    pool_classes=INFERENCE_POOL_CLASSES,
-    address=named_address,
-    certificate_manager_option=CERTIFICATE_MANAGER_OPTION,
-    pre_shared_option=PRE_SHARED_OPTION,
-    certificates_per_listener=CERTIFICATES_PER_LISTENER,
-    health_check_ranges=HEALTH_CHECK_RANGES,
-    default_backend_timeout_seconds=DEFAULT_BACKEND_TIMEOUT_SECONDS,
-    keep_alive_seconds=KEEP_ALIVE_SECONDS,
-    longest_draining_seconds=LONGEST_DRAINING_SECONDS,
-    gateway_policy=gateway_policy,
-    model_policies=lambda model: {**health_checks(model), **backend_policies(model)},
-    policy_kinds=POLICIES,
-    refused=REFUSED,
-    unclaimed=UNCLAIMED,
-    conditions=CONDITIONS,
 )

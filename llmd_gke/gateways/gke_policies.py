@@ -73,8 +73,22 @@ VALUES: Mapping[str, tuple[str, ...]] = {
         "HTTP_COOKIE",
         "NONE",
     ),
+    "spec.default.localityLbAlgorithm": (
+        "LEAST_REQUEST",
+        "MAGLEV",
+        "ORIGINAL_DESTINATION",
+        "RANDOM",
+        "RING_HASH",
+        "ROUND_ROBIN",
+        "WEIGHTED_ROUND_ROBIN",
+    ),
+    "spec.default.serviceLbAlgorithm": ("SPRAY_TO_REGION", "WATERFALL_BY_REGION", "WATERFALL_BY_ZONE"),
+    **{
+        f"spec.default.config.{protocol}HealthCheck.proxyHeader": ("NONE", "PROXY_V1")
+        for protocol in ("http", "https", "http2", "tcp")
+    },
 }
-"""Values of fields that take only these."""
+"""Values of fields that take only these, beside those of :mod:`llmd_gke.rules.health`."""
 
 BACKENDS: Mapping[str, str] = {
     "InferencePool": INFERENCE_POOL_GROUP,
@@ -87,4 +101,6 @@ GATEWAYS: Mapping[str, str] = {"Gateway": "gateway.networking.k8s.io"}
 
 def targets_of(kind: str) -> Mapping[str, str]:
     """Kinds of objects that a policy can be attached to, with their groups."""
+    if kind == gke.TRAFFIC_POLICY.kind:
+        return {"Service": ""}
     return GATEWAYS if kind == gke.GATEWAY_POLICY.kind else BACKENDS

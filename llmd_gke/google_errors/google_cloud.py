@@ -125,7 +125,7 @@ REFUSALS = (
         r"permissions? denied on (resource|')|impersonated credentials|project \S+ not found or deleted|"
         r"not have (the )?(required )?([\w.]+ )?permission|IAM_PERMISSION_DENIED|"
         r"USER_PROJECT_DENIED|insufficientPermissions|does not have access to service account|"
-        r"does not have [\w.]+ access to the Google Cloud|is forbidden: User \"(?!system:)[^\"]+\" cannot |"
+        r"does not have [\w.]+ access to the Google Cloud|\bforbidden: User \"(?!system:)[^\"]+\" cannot |"
         r"attempting to grant RBAC permissions not currently held",
         "the account that runs the update lacks the permission in the message, or what the message names does not "
         "exist",

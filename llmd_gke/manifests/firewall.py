@@ -6,8 +6,8 @@ the proxy-only subnet, its health checks from Google's ranges.
 
 from __future__ import annotations
 
-from llmd_gke import gateways
 from llmd_gke.catalog import front_door, kserve
+from llmd_gke.gateways import gke
 from llmd_gke.manifests import egress, naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings, NetworkSettings
@@ -43,7 +43,7 @@ def blocks(*ranges: str) -> list[Json]:
 
 def data_plane(network: NetworkSettings) -> list[Json]:
     """Peers: the sources of the load balancer's requests and health checks."""
-    return blocks(network.proxies, *gateways.DEFAULT.health_check_ranges)
+    return blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
 
 
 def in_namespace(name: str) -> JsonObject:

@@ -1,7 +1,7 @@
 """KEDA, for stacks whose replicas follow a load that GKE's managed adapter cannot read: its chart and its
 NetworkPolicies.
 
-Value names: ``keda/values.yaml`` of the chart (kedacore/charts @801208a, 2.18.3); ports: its templates.
+Value names: ``keda/values.yaml`` of the chart (kedacore/charts @1444d00, 2.20.2); ports: its templates.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmd_gke import gateways
 from llmd_gke.catalog import endpoints, front_door, kserve
+from llmd_gke.gateways import gke
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, PolicyTarget, Serving
 from llmd_gke.manifests import naming, pod_security
 from llmd_gke.manifests.named import Named, names, secret
 from llmd_gke.manifests.types import Json, JsonObject
@@ -26,7 +27,7 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 
 def gateway_class(settings: GatewaySettings) -> str:
     """The regional GatewayClass for the setting ``exposure``: global classes do not support an InferencePool."""
-    return gateways.DEFAULT.classes[settings.exposure]
+    return gke.CLASSES[settings.exposure]
 
 
 def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[str]) -> JsonObject:
@@ -45,7 +46,7 @@ def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[s
         "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE, "annotations": annotations},
         "spec": {
             "gatewayClassName": gateway_class(settings),
-            "addresses": [gateways.DEFAULT.address(address_name)],
+            "addresses": [gke.named_address(address_name)],
             "listeners": _listeners(settings, namespaces),
         },
     }
@@ -85,9 +86,9 @@ def _termination(tls: TlsSettings) -> JsonObject:
     if tls.certificate_manager:
         return {
             "mode": "Terminate",
-            "options": {gateways.DEFAULT.certificate_manager_option: ",".join(tls.certificate_manager)},
+            "options": {gke.CERTIFICATE_MANAGER_OPTION: ",".join(tls.certificate_manager)},
         }
-    return {"mode": "Terminate", "options": {gateways.DEFAULT.pre_shared_option: ",".join(tls.pre_shared_certificates)}}
+    return {"mode": "Terminate", "options": {gke.PRE_SHARED_OPTION: ",".join(tls.pre_shared_certificates)}}
 
 
 def parent(listener: str) -> JsonObject:
@@ -123,9 +124,7 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
 
 def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:
     """The implementation's policy of the Gateway; ``None`` if the settings need none."""
-    return gateways.DEFAULT.gateway_policy(
-        naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access
-    )
+    return gke.gateway_policy(naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access)
 
 
 def objects(
@@ -151,7 +150,7 @@ def objects(
 
 def _pool(model: ModelSettings) -> JsonObject:
     # The group must be that of v1: KServe's own routes list the v1alpha2 pool first, which GKE does not have.
-    return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
+    return {"group": INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
 def _workload(model: ModelSettings) -> JsonObject:
@@ -198,9 +197,9 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
     return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
-def policies(serving: gateways.Serving) -> dict[str, JsonObject]:
+def policies(serving: Serving) -> dict[str, JsonObject]:
     """The implementation's policies for the targets of its requests, by the last part of their resources' names."""
-    return gateways.DEFAULT.model_policies(serving)
+    return gke.model_policies(serving)
 
 
 def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
@@ -209,13 +208,13 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
     """
     workload = kserve.workload_service(model.name)
     return policies(
-        gateways.Serving(
+        Serving(
             name=model.name,
             namespace=model.namespace,
             targets=(
-                gateways.PolicyTarget("pool", _pool(model)),
+                PolicyTarget("pool", _pool(model)),
                 # `group` is required even if it is empty.
-                gateways.PolicyTarget("service", {"group": "", "kind": "Service", "name": workload}),
+                PolicyTarget("service", {"group": "", "kind": "Service", "name": workload}),
             ),
             port=kserve.WORKLOAD_PORT,
             health_path="/health",

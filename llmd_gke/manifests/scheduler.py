@@ -6,7 +6,13 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, scheduling
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import FrontDoorSettings, ModelSettings, PluginSettings, SchedulerSettings
+from llmd_gke.settings import (
+    FrontDoorSettings,
+    ModelSettings,
+    PluginSettings,
+    SaturationSettings,
+    SchedulerSettings,
+)
 
 LONGEST_WAIT = "60s"
 """How long a request may wait in the picker's queue. Without a limit it waits as long as its client does, also where
@@ -34,7 +40,8 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     ``scheduler.go``). Prefix scorers are omitted if the server caches no prefixes. With ``flow_control`` requests wait
     in the picker while all replicas are saturated, by priority, and callers of one priority take turns
     (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``). A model without any server counts as saturated: after
-    :data:`LONGEST_WAIT` the picker answers 503.
+    :data:`LONGEST_WAIT` the picker answers 503. Unless the settings say when a replica is full, it is then by the
+    requests that it can run at once, ``maxNumSeqs``: by metrics, one replica with a long queue holds every request.
     """
     entries = _plugins(model)
     if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
@@ -47,7 +54,7 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
         )
         used.append({"pluginRef": plugin.type, **({} if plugin.weight is None else {"weight": plugin.weight})})
     detector: JsonObject = {}
-    if (limits := _limits(model)) is not None:
+    if (limits := _limits(model, counted=flow_control)) is not None:
         kind, parameters = limits
         declared.append({"type": kind, "parameters": parameters})
         # llm-d-router 0.9 reads this older field and a newer one; an endpoint picker of the inference extension 1.5
@@ -66,11 +73,16 @@ def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> Jso
     }
 
 
-def _limits(model: ModelSettings) -> tuple[str, JsonObject] | None:
-    """The saturation detector and its parameters; ``None`` if the settings have none."""
+def _limits(model: ModelSettings, *, counted: bool) -> tuple[str, JsonObject] | None:
+    """The saturation detector and its parameters; ``None`` for the picker's own. ``counted``: ``maxNumSeqs`` limits the
+    requests in flight by default.
+    """
     saturation = model.scheduler.saturation
     if saturation is None:
-        return None
+        own = any(plugin.type in scheduling.DETECTORS for plugin in model.scheduler.plugins)
+        if not counted or own or model.max_num_seqs is None:
+            return None
+        saturation = SaturationSettings(max_concurrency=model.max_num_seqs)
     if saturation.max_concurrency is not None:
         return scheduling.CONCURRENCY_DETECTOR, {"maxConcurrency": saturation.max_concurrency}
     stale = saturation.metrics_staleness_milliseconds

@@ -124,8 +124,8 @@ def restricts(policy: Input, more: Sequence[Input] = ()) -> bool:
     """Whether a security policy denies what no rule allows. What is not known yet counts, and is noted.
 
     Rules apply in the order of their priorities: one that admits everyone, alone or together with those before it,
-    leaves nothing for a denial after it. One that only throttles admits everyone, so it is no guard. ``more``: rules
-    that are resources of their own.
+    leaves nothing for a denial after it. One that only throttles admits everyone, so it protects nothing. ``more``:
+    rules that are resources of their own.
     """
     if isinstance(policy.get("rules").value, Unknown):
         return True

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from llmd_gke.catalog import accelerators, zones
-from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSES
 from llmd_gke.rules import addresses, names, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
@@ -20,7 +20,7 @@ SMALLEST_PROXY_PREFIX = 26
 WIDEST_PROXY_PREFIX = 16
 """NetworkPolicies admit the range to the port of the model servers: a wider range would contain other clients, too."""
 WORKLOAD_POOL = re.compile(r"[a-z0-9][-a-z0-9.:]*\.(?:svc|hub)\.id\.goog")
-HYPERDISK_ONLY = frozenset({"n4", "c4"})
+HYPERDISK_ONLY = frozenset({"c4", "c4a", "c4d", "n4", "n4a", "n4d"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
 
 
@@ -119,7 +119,7 @@ def ai_zones(node_locations: Input, location: Input) -> Iterator[Finding]:
 
 def proxy_subnet(subnet: Input) -> Iterator[Finding]:
     """A proxy-only subnet is active and large enough for the Envoys of a region."""
-    if subnet.get("purpose").text() != PROXY_SUBNET_PURPOSE:
+    if subnet.get("purpose").text() not in PROXY_SUBNET_PURPOSES:
         return
     role = subnet.get("role")
     if role.value is None or role.text() not in (None, "ACTIVE"):
@@ -257,8 +257,8 @@ def ordinary_machine(machine_type: str) -> Iterator[Finding]:
 def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     """The system pool's boot disk attaches to its machines (hashicorp/terraform-provider-google#19890).
 
-    https://cloud.google.com/compute/docs/disks/hyperdisks: n4 and c4 support only Hyperdisk, e2 and n1 do not support
-    it.
+    https://cloud.google.com/compute/docs/disks/hyperdisks: series of the fourth generation support only
+    Hyperdisk, e2 and n1 do not support it.
     """
     series = machine_type.split("-")[0]
     hyperdisk = disk_type.startswith("hyperdisk")

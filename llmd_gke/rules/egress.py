@@ -82,7 +82,7 @@ def control_plane(mode: str, private_nodes: bool) -> Iterator[Finding]:
         yield _unfit(
             f"mode {mode} requires private nodes: otherwise the endpoint picker might not reach the control plane",
             "cluster.privateNodes: true, or mode: open",
-            "remove privateNodes (the default is true)",
+            "remove cluster.privateNodes (the default is true)",
         )
 
 

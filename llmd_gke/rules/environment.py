@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from llmd_gke import gateways
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
+from llmd_gke.gateways import gke
 from llmd_gke.rules import secret_texts
 from llmd_gke.rules.finding import Finding
 
@@ -22,7 +22,7 @@ hold the requests of all callers, whatever their priority. 8 is a thirtieth of t
 once by default, and enough for the usual uses of ``n`` (votes over several answers)."""
 
 KEEP_ALIVE = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
-KEEP_ALIVE_SECONDS = gateways.DEFAULT.keep_alive_seconds + 30
+KEEP_ALIVE_SECONDS = gke.KEEP_ALIVE_SECONDS + 30
 """Seconds for which the server keeps an idle connection. vLLM's own 5 are shorter than those of what is in front of it:
 then requests meet a connection that is being closed (vllm-project/vllm#18472)."""
 
@@ -87,7 +87,7 @@ def keeps_connections(value: str | None) -> Iterator[Finding]:
     """The server keeps an idle connection longer than the load balancer does. ``value``: that of :data:`KEEP_ALIVE`,
     ``None`` if it is in a Secret.
     """
-    shortest = gateways.DEFAULT.keep_alive_seconds
+    shortest = gke.KEEP_ALIVE_SECONDS
     if value is None or not value.isdecimal() or int(value) <= shortest:
         yield Finding(
             RULE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_gke import gateways
+from llmd_gke.gateways import gke
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
@@ -75,7 +75,7 @@ def _sources(section: Input, keys: tuple[str, ...], ranges: str) -> Iterator[Fin
             f"{where} {', '.join(wide) or 'is missing, which means any source'}: the Internet may reach the VPC",
             allowed="limited source ranges, tags, address groups or service accounts",
             fix=f"list only the sources that need access: Google's load balancers need "
-            f"{' and '.join(gateways.HEALTH_CHECK_RANGES)} only",
+            f"{' and '.join(sorted(gke.HEALTH_CHECK_RANGES))} only",
         )
 
 

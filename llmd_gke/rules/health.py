@@ -10,7 +10,8 @@ import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import kserve
-from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke, gke_policies
+from llmd_gke.gateways import gke, gke_policies
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 

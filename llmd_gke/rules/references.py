@@ -59,14 +59,15 @@ def not_granted(reference: Reference, path: str) -> Finding:
 
 @dataclass(frozen=True)
 class Origin:
-    """A route's kind and namespace. ``same``: whether that is the Gateway's, too. ``labels``: those of the namespace,
-    ``None`` if they are not known.
+    """A route's kind, namespace and host names. ``same``: whether the namespace is the Gateway's, too. ``labels``:
+    those of the namespace, ``None`` if they are not known.
     """
 
     kind: str
     namespace: str
     same: bool
     labels: Mapping[str, str] | None
+    hosts: Input
 
 
 def admission(gateway: Input, parent: Input, route: Origin) -> Iterator[Finding]:
@@ -94,6 +95,24 @@ def admission(gateway: Input, parent: Input, route: Origin) -> Iterator[Finding]
             fix="set allowedRoutes.namespaces: {from: Selector, selector: {matchLabels: "
             f"{{{NAMESPACE_NAME}: {route.namespace}}}}}}} on a listener",
         )
+    elif not any(_admits(one, route) and _serves_a_host(one, route.hosts) for one in named):
+        names = [text for one in named if (text := one.get("hostname").text())]
+        yield Finding(
+            "route-admission",
+            f"{parent.path}: no listener of the Gateway has a host name of the route (NoMatchingListenerHostname): "
+            "requests get 404",
+            allowed=", ".join(names),
+            fix="use a host name of the listener, or remove hostnames",
+        )
+
+
+def _serves_a_host(listener: Input, hosts: Input) -> bool:
+    own, names = listener.get("hostname").text(), [one.text() for one in hosts.each()]
+    return own is None or not names or any(name is None or _meet(own, name) or _meet(name, own) for name in names)
+
+
+def _meet(pattern: str, name: str) -> bool:
+    return pattern == name or (pattern.startswith("*.") and name.endswith(pattern[1:]))
 
 
 def _admits(listener: Input, route: Origin) -> bool:

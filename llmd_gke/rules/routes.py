@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmd_gke.gateways import INFERENCE_POOL_GROUP, RouteFeature
 from llmd_gke.gateways import gke_routes as features
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, RouteFeature
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
 

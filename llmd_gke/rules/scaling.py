@@ -1,7 +1,7 @@
 """Rules about autoscaled replicas.
 
 Sources: kserve ``pkg/controller/v1alpha2/llmisvc/workload.go`` (``PreserveDeploymentReplicas``: a Deployment's replicas
-are left unchanged only if the service specifies none) and ``scaling.go`` (names that it deletes); kedacore/keda v2.18.3
+are left unchanged only if the service specifies none) and ``scaling.go`` (names that it deletes); kedacore/keda v2.21.0
 ``pkg/scalers/prometheus_scaler.go`` (``ignoreNullValues``).
 """
 

@@ -1,6 +1,6 @@
 """Rules about the working hours of a model, and what they mean to KEDA's cron scaler.
 
-Source: kedacore/keda v2.18.3 ``pkg/scalers/cron_scaler.go``: five fields without names of days here, a time zone of the
+Source: kedacore/keda v2.21.0 ``pkg/scalers/cron_scaler.go``: five fields without names of days here, a time zone of the
 IANA database, start and end never the same; within the hours it asks for ``desiredReplicas``.
 """
 

@@ -70,12 +70,15 @@ def router_shape(spec: Input, name: str, *, config: bool) -> Iterator[Finding]:
             f"{gateway.path} has no refs although the route has refs: the webhook rejects it",
             "list the Gateway in refs",
         )
-    if not config and gateway_refs and router.get("scheduler").present() and route.value is None:
-        yield _shape(
-            f"{route.path} is missing although a Gateway and a scheduler are set: the service stays in "
-            "WaitingForGateway forever (kserve/kserve#5986)",
-            "refer to your HTTPRoute with router.route.http.refs",
+    picks = router.get("scheduler").present()
+    own = bool(gateway_refs) and picks  # a base would hardly bring the route of a Gateway that is named here
+    if not config and router.present() and route.value is None and (own or not list(spec.get("baseRefs").each())):
+        effect = (
+            "a service with a scheduler stays in WaitingForGateway forever (kserve/kserve#5986)"
+            if picks
+            else "KServe makes neither route nor pool nor endpoint picker"
         )
+        yield _shape(f"{route.path} is missing: {effect}", "refer to your HTTPRoute with router.route.http.refs")
     if not config:
         yield from _parents(gateway_refs, http.get("spec", "parentRefs"))
     for ref in refs:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from llmd_gke.catalog import front_door, tracing, versions, vllm
 from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator
+from llmd_gke.catalog.models import FORMATS
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import version_of
 
@@ -270,7 +271,9 @@ def server_arguments(
         elif argument.abbreviated and completes and name in KNOWN_ARGUMENTS and (owned or written != RAY_HEAD):
             problem = f"{argument.shown}: a server that has another argument with this beginning exits"
             yield Finding(rule, problem, allowed=name, fix=f"write {name}, or remove it")
-        elif name == "--quantization" and value not in kind.quantizations:
+        elif value not in kind.quantizations and (
+            name == "--quantization" or (name == "--load-format" and value in FORMATS)
+        ):
             yield Finding(
                 rule,
                 f"{argument.shown} {value} does not run on {kind.name}",

@@ -138,6 +138,19 @@ def _suffixed_secrets() -> Object:
     return {f"^{NAMESPACE}:{base}{notification.SUFFIX}$": _secret(f"{base}SUFFIX") for base in notification.SECRETS}
 
 
+def short(value: JsonValue) -> JsonValue:
+    """The schema with two types in place of alternatives where a value may be ``null``, if that is enough."""
+    if isinstance(value, list):
+        return [short(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    match {key: short(one) for key, one in value.items()}:
+        case {"anyOf": [{"type": str(kind), **limits}, {"type": "null"}], **rest} if "enum" not in limits:
+            return {"type": [kind, "null"], **limits, **rest}
+        case same:
+            return same
+
+
 def _object(value: object) -> Object:
     return cast("Object", value)
 
@@ -151,7 +164,7 @@ def main(arguments: list[str]) -> int:
     from llmd_gke.settings import reference
 
     schema = stack_file()
-    wanted = {SCHEMA: json.dumps(schema, indent=2, ensure_ascii=False) + "\n", PAGE: reference.page(schema)}
+    wanted = {SCHEMA: json.dumps(short(schema), indent=2, ensure_ascii=False) + "\n", PAGE: reference.page(schema)}
     stale = [file for file, text in wanted.items() if not file.exists() or file.read_text() != text]
     for file in stale:
         if "--check" in arguments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from pathlib import Path
 
 import yaml
@@ -70,6 +71,11 @@ def _instead(root: Path, stack: str) -> str:
     return f"set a stack, for example STACK={names[0]}" if names else f"copy a stack file to Pulumi.{stack}.yaml"
 
 
+def _lookalike(text: str) -> str | None:
+    """The first character that looks like one of ASCII: a full-width colon, a no-break space."""
+    return next((one for one in text if not one.isascii() and unicodedata.normalize("NFKC", one).isascii()), None)
+
+
 def content(text: str, name: str) -> object:
     """The content of a stack file, from its text. ``name``: the file's, for messages. Raises :class:`Unusable`."""
     try:
@@ -86,6 +92,9 @@ def content(text: str, name: str) -> object:
         problem, fix = _position(error), "correct the file at that position"
         if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
+        elif (odd := _lookalike(text)) is not None:
+            line, plain = text[: text.index(odd)].count("\n") + 1, unicodedata.normalize("NFKC", odd)
+            fix = f"write `{plain}` in place of the {unicodedata.name(odd).lower()} (U+{ord(odd):04X}) in line {line}"
         raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
     except (RecursionError, ValueError):  # raised by the YAML library for texts such as 5,000 digits
         raise Unusable(f"{name} is not valid YAML", fix="see Pulumi.eu4a.yaml for a complete one") from None

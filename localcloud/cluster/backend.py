@@ -37,6 +37,8 @@ from localcloud.workflow.state import Pending
 
 PLATFORM = "llmd-gke:platform"
 FAILED = 1
+RETRIES = 4
+"""Repetitions of an update. What an update has installed stays, so each gets further on a busy machine."""
 
 
 class LaptopCloud:
@@ -99,19 +101,20 @@ class LaptopCloud:
 
     def update(self, run: Update, console: Console) -> int:
         """Stops an update that waits for a process that keeps crashing; repeats one that failed for a transient
-        reason.
+        reason, :data:`RETRIES` times.
         """
-        watch = crashes.Watch(self.workdir, console)
-        with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
-            events = Path(folder) / "events.jsonl"
-            status = run(events=events, watch=watch)
-            # Below 0: somebody killed the engine, so the update is not repeated.
-            cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
-        if cause is None:
-            return FAILED if status and watch.cause else status
-        say(console, f"\n{cause}; retrying once.")
-        controllers.wait(self.workdir, console)
-        status = run(watch=watch)
+        watch, status = crashes.Watch(self.workdir, console), FAILED
+        for left in reversed(range(RETRIES + 1)):
+            with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
+                events = Path(folder) / "events.jsonl"
+                status = run(events=events, watch=watch)
+                # Below 0: somebody killed the engine, so the update is not repeated.
+                passing = left > 0 and status > 0 and status != STOPPED and not watch.cause
+                cause = transient_errors.cause(events) if passing else None
+            if cause is None:
+                break
+            say(console, f"\n{cause}; trying again. Tries left: {left}.")
+            controllers.wait(self.workdir, console)
         return FAILED if status and watch.cause else status
 
     def after_update(self, stack: str, status: int, console: Console) -> int:

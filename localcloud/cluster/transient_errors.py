@@ -1,4 +1,4 @@
-"""Transient failures of an update, after which the laptop cloud repeats it once by itself.
+"""Transient failures of an update, after which the laptop cloud repeats it by itself.
 
 KServe's and LeaderWorkerSet's CRDs are large. On a busy machine the API server takes longer for one than Helm's time
 limit, and the chart's installation fails. And while a controller is restarting, its webhooks do not answer, and the API
@@ -14,8 +14,8 @@ from pathlib import Path
 from localcloud.workflow import failures
 
 CAUSES = {
-    "The machine was too busy for Helm's time limit for the API server": re.compile(
-        r"context deadline exceeded|request did not complete within the allotted timeout"
+    "The machine was too busy for a time limit of a request to the API server": re.compile(
+        r"context deadline exceeded|request did not complete within the allotted timeout|Client\.Timeout"
     ),
     "A controller was briefly unavailable, so its webhook did not answer": re.compile(
         r"failed calling webhook.*(connection refused|connection reset|no endpoints available|EOF)", re.DOTALL
@@ -24,12 +24,12 @@ CAUSES = {
         r"failed calling webhook.*certificate signed by unknown authority", re.DOTALL
     ),
 }
-"""Patterns of the messages of Helm and of the API server, by their cause."""
+"""Patterns of the messages of Helm, of the Kubernetes provider and of the API server, by their cause."""
 
 
 def cause(events: Path) -> str | None:
     """The cause, if every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
-    causes = [_cause(error) for error in failures.errors(events)]
+    causes = [_cause(error) for error in failures.errors(events) if not failures.is_consequence(error)]
     return causes[0] if causes and all(causes) else None
 
 

@@ -1,8 +1,7 @@
 """A new cluster for a program that creates its second one: Google deletes a cluster with everything in it.
 
-The program's objects are
-deleted one by one, its controllers together with the cluster (``deleted_with``). Here there is one control plane, so it
-is emptied when the next cluster is created.
+The program's objects are deleted one by one, its controllers together with the cluster (``deleted_with``). Here there
+is one control plane, so it is emptied when the next cluster is created.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from llmd_common.kubernetes.fields import Key
 from localcloud.gke_gateway.envoy.clusters import load_assignment
 from localcloud.gke_gateway.envoy.files import EnvoyFiles, write, write_folder, write_resources
-from localcloud.gke_gateway.resources.endpoints import EndpointSource, endpoints
+from localcloud.gke_gateway.resources.endpoints import EndpointSource, PodEndpoint, endpoints
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.gke_gateway.translate import GatewayProgram
 from localcloud.providers.protocol.values import JsonObject, JsonValue
@@ -90,6 +90,12 @@ def write_programs(programs: Mapping[Key, GatewayProgram], snapshot: ClusterSnap
         if file.stem not in every.routes:
             file.unlink()
     return any(changed)
+
+
+def drained_endpoints(programs: Mapping[Key, GatewayProgram], snapshot: ClusterSnapshot) -> Mapping[PodEndpoint, int]:
+    """The endpoints of backends that a policy drains, each with the seconds of that."""
+    sources = [source for source in _merged(programs).sources.values() if source.drain_seconds]
+    return {endpoint: source.drain_seconds for source in sources for endpoint in endpoints(source, snapshot)}
 
 
 def _merged(programs: Mapping[Key, GatewayProgram]) -> GatewayProgram:

@@ -12,7 +12,8 @@ from llmd_common.kubernetes.client import Conflict, Kube, KubeError, NotFound, U
 from llmd_common.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.addresses import address_of, bring_up
-from localcloud.gke_gateway.applied_config import Store, write_programs
+from localcloud.gke_gateway.applied_config import Store, drained_endpoints, write_programs
+from localcloud.gke_gateway.draining import Draining
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.events import Events
 from localcloud.gke_gateway.policy_attachment import policy_statuses
@@ -48,6 +49,7 @@ class Controller:
     store: Store
     events: Events
     programs: dict[Key, GatewayProgram] = field(default_factory=dict[Key, GatewayProgram])
+    _draining: Draining = field(default_factory=Draining)
     _up: set[str] = field(default_factory=set[str])
 
     async def run(self) -> None:
@@ -80,6 +82,7 @@ class Controller:
             self._up |= wanted
         if write_programs(self.programs, snapshot, self.files):
             log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
+        self._draining.follow(drained_endpoints(self.programs, snapshot))
         await self._write_statuses(translations, snapshot)
 
     def translations(self, snapshot: ClusterSnapshot) -> list[Translation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llmd_common.kubernetes.fields import each, key, name, namespace, number, part, text, uid
 from localcloud.gke_gateway import certificates
@@ -179,7 +179,7 @@ def _add_backend(program: GatewayProgram, reference: Reference, files: EnvoyFile
     if backend is None:
         return
     program.clusters[backend.cluster] = backend_cluster(backend, files.endpoints)
-    program.sources[backend.cluster] = backend.source
+    program.sources[backend.cluster] = replace(backend.source, drain_seconds=backend.settings.drain_seconds)
     if backend.picker is not None:
         program.clusters[backend.picker.cluster] = picker_cluster(backend.picker, files.endpoints)
         program.sources[backend.picker.cluster] = backend.picker.source

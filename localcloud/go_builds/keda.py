@@ -1,8 +1,7 @@
 """KEDA with the few scalers that the laptop cloud uses.
 
-KEDA has 70 scalers, each with the SDK of what it asks: most of a build, and two of those SDKs were not served as Go
-modules when KEDA was pinned (2026-11: New Relic's v2.74.2, SolarWinds' v0.13.0). A trigger of another type is rejected
-by KEDA itself: "no scaler found for type". Source: kedacore/keda v2.18.3 ``pkg/scaling/scalers_builder.go``.
+KEDA has 70 scalers, each with the SDK of what it asks: most of a build. A trigger of another type is rejected by KEDA
+itself: "no scaler found for type". Source: kedacore/keda v2.21.0 ``pkg/scaling/scalers_builder.go``.
 """
 
 from __future__ import annotations

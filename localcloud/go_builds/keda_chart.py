@@ -1,8 +1,8 @@
 """A chart of KEDA from its Go module: the published one is in a repository of charts, which is not a Go module.
 
-The manifests are those that KEDA's module publishes (kedacore/keda v2.18.3 ``config/default``), put together by
+The manifests are those that KEDA's module publishes (kedacore/keda v2.21.0 ``config/default``), put together by
 ``kubectl kustomize``. Names, and the values that the program sets, are those of the published chart (kedacore/charts
-``keda`` 2.18.3); what the program does not set stays as in the manifests. One difference: the pods that serve metrics
+``keda`` @1444d00); what the program does not set stays as in the manifests. One difference: the pods that serve metrics
 and webhooks use the operator's service account, where the published chart makes one for each.
 """
 

@@ -22,7 +22,8 @@ from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
 from llmd_gke.catalog.scaling import READER_ROLE, Source
 from llmd_gke.catalog.versions import engine_cli, engine_floor
 from llmd_gke.catalog.zones import region_of
-from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
+from llmd_gke.gateways import gke
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.gateways.gke import (
     DEFAULT_BACKEND_TIMEOUT_SECONDS,
     INFERENCE_POOL_CLASSES,

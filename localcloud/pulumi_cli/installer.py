@@ -7,6 +7,7 @@ SHA-256 and a name (https://get.pulumi.com/install.sh; https://www.pulumi.com/do
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -60,3 +61,19 @@ def install(archive: download.Archive, cache: Path) -> Engine | None:
         folder(cache).mkdir()
         (unpacked / "pulumi").rename(folder(cache) / "bin")
     return present(cache)
+
+
+def main(cache: Path) -> str:
+    """Installs the engine into the cache and returns the folder for PATH: for workflows. Raises ``SetUpFailed``."""
+    archive = look_up()
+    engine = install(archive, cache) if archive else None
+    if engine is None:
+        raise SetUpFailed(f"{RELEASES} cannot be reached, or has no release for this machine.\nFix: run the job again.")
+    return str(engine.pulumi.parent)
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(f"{main(Path(sys.argv[1]))}\n")
+    except SetUpFailed as failed:
+        sys.exit(str(failed))

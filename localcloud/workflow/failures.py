@@ -16,10 +16,13 @@ from localcloud.workflow.say import say
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
-SUMMARIES = ("preview failed", "update failed")
+SUMMARIES = ("preview failed", "update failed", "Resource monitor has terminated, shutting down")
 """Errors that only summarize others and name no resource (``reportExecResult`` in
-pulumi/pkg/resource/deploy/deployment_executor.go)."""
+pulumi/pkg/resource/deploy/deployment_executor.go; ``RunError`` of the SDK in pulumi/runtime/settings.py)."""
 
+
+CONSEQUENCES = ("context canceled", "program exited with non-zero exit code: 1")
+"""Ends of what the engine says of policies and of the program, which it stops because of another error."""
 
 REPEATED = "sdk.helper_schema: "
 """In the first of two errors that the Terraform bridge reports for a failed request; the second names the resource."""
@@ -45,6 +48,11 @@ def errors(events: Path) -> Iterator[str]:
         message = str(event["message"])
         if message.strip() not in SUMMARIES and REPEATED not in message:
             yield message
+
+
+def is_consequence(error: str) -> bool:
+    """Whether an error tells only that something was stopped because of another."""
+    return error.strip().endswith(CONSEQUENCES)
 
 
 def _urn(event: dict[str, Any]) -> str:

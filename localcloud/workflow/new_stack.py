@@ -31,7 +31,8 @@ def write(root: Path, stack: str) -> str:
         stack_files.check_name(stack)
         text = stack_files.text(root, FROM)
     except stack_files.Unusable as unusable:
-        raise BadInput(f"{unusable}.\nFix: {unusable.finding.fix}") from None
+        allowed = f" Allowed: {unusable.finding.allowed}." * bool(unusable.finding.allowed)
+        raise BadInput(f"{unusable}.{allowed}\nFix: {unusable.finding.fix}") from None
     file = root / f"Pulumi.{stack}.yaml"
     cluster = re.sub(r"[^a-z0-9-]+", "-", f"llmd-{stack.lower()}")[:CLUSTER_NAME_LIMIT].rstrip("-")
     # The first line is for editors; the other comments above the settings describe the copied stack.

@@ -1,10 +1,30 @@
-"""The table of zones and prices in docs/pools.md: ``python -m operations.cost.zones`` (run by ``make docs``)."""
+"""The tables of docs/recipes.md: ``python -m operations.cost.zones [stacks]`` (run by ``make docs``)."""
 
 from __future__ import annotations
 
+import sys
 from itertools import groupby
 
 from llmd_gke.catalog.zones import FAMILIES, chip_price, region_of
+from llmd_gke.repository import CLONE
+from llmd_gke.settings.load import load_stack
+from operations.cost.estimate import estimate
+from operations.cost.tables import hourly
+
+STACKS = ("dev", "eu4a", "prod")
+"""The included stacks for Google Cloud."""
+
+
+def stacks() -> list[str]:
+    """A row for each included stack: where, on how many chips, and USD per hour for them and for the rest."""
+    lines = ["| Stack | Zone | Chips | Chips and GKE's fee, an hour | The rest, an hour |", "|---|---|---|--:|--:|"]
+    for stack in STACKS:
+        settings = load_stack(CLONE, stack).settings
+        price = estimate(stack, settings)
+        chips, more = price.totals["running"], price.besides.least.usd_per_hour
+        pools = ", ".join(f"{chips.chips} on `{pool.machine_type}`, {pool.capacity}" for pool in price.pools)
+        lines.append(f"| `{stack}` | `{settings.cluster.zone}` | {pools} | {hourly(chips)} | {more:.2f} |")
+    return lines
 
 
 def rows() -> list[str]:
@@ -22,4 +42,4 @@ def rows() -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(rows()))
+    print("\n".join(stacks() if "stacks" in sys.argv else rows()))

@@ -77,7 +77,7 @@ def _revoke(target: Target, name: str, names: list[str], callers: list[str]) -> 
     if name not in names:
         raise BadInput(
             f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.\n"
-            "Fix: use one of these names"
+            f"Fix: {'use one of these names' if names else f'llmd-gke key new CALLER --stack {target.stack} makes one'}"
         )
     # An empty table would count as a secret in plain text.
     _run(target, "rm", *(("--path", _path(name)) if len(names) > 1 else (KEYS,)))

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from llmd_gke.catalog.accelerators import RESOURCES
-from llmd_gke.gateways import IMPLEMENTATIONS
+from llmd_gke.gateways import gke
 from operations.status.objects import State
 
 
@@ -129,8 +129,7 @@ GATEWAY: tuple[Explanation, ...] = (
         Explanation(
             BAD if one.bad else BUSY, one.text, type=one.type, reason=one.reason, message=one.message, fix=one.fix
         )
-        for implementation in IMPLEMENTATIONS
-        for one in implementation.conditions
+        for one in gke.CONDITIONS
     ),
     Explanation(BAD, "no listener accepts routes from this namespace", type="Accepted", reason="NotAllowedByListeners"),
     Explanation(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmd_gke.gateways.gke import CLASS_PREFIX
+from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import routes
 from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.kinds import GATEWAY, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
@@ -22,7 +23,7 @@ ROUTE_KINDS = (HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG)
 
 @dataclass(frozen=True)
 class BackendReference:
-    """The target of a policy: an InferencePool or a Service."""
+    """The target of a policy: an InferencePool, a Service, or one that is imported from another cluster."""
 
     kind: str
     namespace: str
@@ -70,7 +71,7 @@ def is_elsewhere(subject: Subject, settings: ParameterValues) -> bool:
 def backend_of(reference: Input, route: Subject) -> BackendReference | None:
     """The backend that a route refers to; ``None`` if it is of another kind or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
-    if kind not in ("Service", "InferencePool") or not name:
+    if not kind or kind not in BACKENDS or not name:
         return None
     namespace = route.namespace_of(reference)
     return BackendReference(kind, namespace, name) if namespace else None

@@ -96,11 +96,11 @@ def read(content: Object) -> Examples:
         objects = merged(_resolved(base if whole is None else whole, {**shared(), **own}), change)
         return Example(
             tuple(cast("list[Object]", objects if isinstance(objects, list) else [objects])),
-            base,
-            change,
-            str(entry.get("unknown", "")),
-            str(entry.get("stack", "dev")),
-            entry.get("protected") is True,
+            base=base,
+            change=change,
+            deciding_field=str(entry.get("unknown", "")),
+            stack=str(entry.get("stack", "dev")),
+            protect=entry.get("protected") is True,
         )
 
     refused, accepted = (tuple(map(example, cast("Sequence[Object]", content[key]))) for key in ("refused", "accepted"))

@@ -9,6 +9,8 @@ from functools import cached_property
 
 from llmd_gke.catalog import front_door as facts
 from llmd_gke.catalog import kserve
+from llmd_gke.gateways.gke import IMPORT_KIND
+from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import front_door, gateway, open_gateway, pods, routes
 from llmd_gke.rules.inputs import Input
 from policies.rules import kinds
@@ -192,7 +194,7 @@ class Reach:
         """The backend behind a reference, through the Backends of Envoy Gateway."""
         default = "AIServiceBackend" if route.kind == kinds.AI_ROUTE else "Service"
         kind = default if reference.get("kind").value is None else reference.get("kind").text()
-        if kind in (None, "Service", "InferencePool"):
+        if kind is None or kind in BACKENDS:
             return backend_of(reference, route)
         for one in self.program.of(kinds.BACKEND, kinds.AI_BACKEND):
             named = one.name == reference.get("name").text() and one.namespace == route.namespace
@@ -206,7 +208,7 @@ class Reach:
         return None
 
     def _leads_to_servers(self, backend: BackendReference, hops: int = MOST_HOPS) -> bool:
-        if backend.kind == "InferencePool" or backend.name.endswith(kserve.WORKLOAD_SUFFIX):
+        if backend.kind in ("InferencePool", IMPORT_KIND) or backend.name.endswith(kserve.WORKLOAD_SUFFIX):
             return True
         service = self._services.get((backend.namespace, backend.name))
         if service is None:
@@ -286,4 +288,6 @@ def _service_at(host: str) -> BackendReference | None:
     """The Service that a host name of the cluster means."""
     name, _, rest = host.partition(".")
     namespace, _, domain = rest.partition(".")
-    return BackendReference("Service", namespace, name) if namespace and domain.startswith("svc") else None
+    # The shortest form is one that the pods' search domains complete.
+    inside = not domain or domain.startswith("svc")
+    return BackendReference("Service", namespace, name) if namespace and inside else None

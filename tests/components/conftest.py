@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,14 @@ def rehearsal() -> Iterator[None]:
 
 
 @cache
-def _recorded(stack: str, preview: bool, shipped: bool = False) -> Graph:
+def of_stack(stack: str, preview: bool, shipped: bool = False) -> Graph:
+    """The graph of a stack, as it is shipped or without its front door. Shared between tests: do not change it."""
     return load(ROOT, stack, preview=preview, changes=None if shipped else WITHOUT_DOOR.get(stack))
+
+
+@lru_cache(maxsize=64)
+def _changed(stack: str, preview: bool, changes: str, plain: tuple[str, ...]) -> Graph:
+    return load(ROOT, stack, preview=preview, changes=json.loads(changes), plain=plain)
 
 
 @pytest.fixture(params=STACKS)
@@ -59,13 +66,13 @@ def preview(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def graph(stack: str, preview: bool) -> Graph:
     """The graph of a stack, without its front door. Shared between tests: do not change it."""
-    return _recorded(stack, preview)
+    return of_stack(stack, preview)
 
 
 @pytest.fixture
 def shipped(stack: str, preview: bool) -> Graph:
     """The graph of a stack as it is shipped. Shared between tests: do not change it."""
-    return _recorded(stack, preview, shipped=True)
+    return of_stack(stack, preview, shipped=True)
 
 
 @pytest.fixture
@@ -82,8 +89,12 @@ def root() -> Path:
 
 
 @pytest.fixture
-def record() -> Record:
-    """Records stack `eu4a` without its front door, with changes to its configuration."""
+def record(request: pytest.FixtureRequest) -> Record:
+    """Records stack `eu4a` without its front door, with changes to its configuration.
+
+    Graphs are shared between tests: do not change them. A test that patches something records its own.
+    """
+    recording = _changed.__wrapped__ if "monkeypatch" in request.fixturenames else _changed
 
     def recorded(
         changes: Mapping[str, object] | None = None,
@@ -92,7 +103,7 @@ def record() -> Record:
         stack: str = "eu4a",
         plain: tuple[str, ...] = (),
     ) -> Graph:
-        base = WITHOUT_DOOR.get(stack, {})
-        return load(ROOT, stack, preview=preview, changes={**base, **(changes or {})}, plain=plain)
+        everything = {**WITHOUT_DOOR.get(stack, {}), **(changes or {})}
+        return recording(stack, preview, json.dumps(everything), plain)
 
     return recorded

@@ -15,6 +15,8 @@ from localcloud.common.environment import is_removed, own
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import home
+from tests.fakes.vllm import Behaviour, serving
+from tests.operations.status.shapes import server
 from tests.real_engine.harness import APIS_ON
 
 SECTION = re.compile(r"^## Use it on Google Cloud\n(.*?)^##", re.MULTILINE | re.DOTALL)
@@ -23,7 +25,13 @@ BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 PROVIDERS = ("GCE_METADATA_HOST", "GOOGLE_APPLICATION_CREDENTIALS", "NO_GCE_CHECK", "PULUMI_HOME")
 """Variables of the rehearsal that replace Google's provider and keep its credentials away. Cloud and state are those of
 the README."""
-WAIT_SECONDS = 1200
+KUBECTL = """#!/bin/sh
+case "$*" in
+*" get "*) echo '{pods}' ;;
+*) echo "Forwarding from 127.0.0.1:{port} -> 8000"; exec sleep 600 ;;
+esac
+"""
+WAIT_SECONDS = 1800
 
 
 def steps() -> dict[int, list[str]]:
@@ -43,7 +51,7 @@ def stand_in(folder: Path, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [0, 1], ids=["make venv", "own environment"])
-def test_the_first_request_carries_the_key_that_the_readme_creates(tmp_path: Path, way: int) -> None:
+def test_the_smallest_stack_answers_and_goes_and_the_next_is_asked_with_its_key(tmp_path: Path, way: int) -> None:
     engine = resolve.ready(cache_folder())
     assert engine is not None, "run: .venv/bin/python -m localcloud setup"
     clone, programs, bucket = tmp_path / "my clone", tmp_path / "bin", tmp_path / "bucket"
@@ -68,27 +76,35 @@ def test_the_first_request_carries_the_key_that_the_readme_creates(tmp_path: Pat
     }
     written = steps()
     assert list(written) == list(range(1, 10))
-    # Without `doctor`, which asks Google, and the destroy.
-    script = "".join([written[1][way], *(block for step in (2, 3, 4, 5, 7, 8) for block in written[step])])
+    # Without `doctor`, which asks Google.
+    script = "".join([written[1][way], *(block for step in (2, 3, 4, 6, 7, 8, 9) for block in written[step])])
     for placeholder, value in {
         "gs://YOUR-BUCKET": f"file://{bucket}",
         "YOUR-PROJECT": "my-project-1",
         "pulumi up": "pulumi up --yes",
+        "llmd-gke destroy": "llmd-gke destroy --yes",
     }.items():
         assert placeholder in script
         script = script.replace(placeholder, value)
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=clone,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=WAIT_SECONDS,
-        check=False,
-    )
+    with serving(Behaviour(prefix="", names=("qwen",))) as url:
+        kubectl = programs / "kubectl"
+        pods = json.dumps({"items": [server(ready=True)]})
+        kubectl.write_text(KUBECTL.format(pods=pods, port=url.rpartition(":")[2]))
+        kubectl.chmod(0o755)
+        done = subprocess.run(
+            ["bash", "-e", "-c", script],
+            cwd=clone,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=WAIT_SECONDS,
+            check=False,
+        )
     assert done.returncode == 0, done.stdout
+    assert "word word" in done.stdout, "the model's answer is shown"
+    assert "Stack dev is destroyed" in done.stdout
     key = re.search(r"^trial: (\S+)$", done.stdout, re.MULTILINE)
     assert key, "the key is shown"
     assert f"authorization: Bearer {key[1]}\n" in (programs / "curl.txt").read_text()

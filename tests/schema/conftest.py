@@ -15,14 +15,7 @@ from llmd_gke.catalog import versions
 from llmd_gke.graph.recording import load
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.components.conftest import WITHOUT_DOOR
-from tests.schema import sources
 from tests.schema.structural import Table, table
-
-collect_ignore = [
-    *([] if sources.GKE_FOLDER.is_dir() else ["test_gke_as_published.py"]),
-    *([] if sources.GMP_FOLDER.is_dir() else ["test_pod_monitoring_as_published.py"]),
-]
-"""What compares with Google's own files, which no package registry has, is no test where they are not at hand."""
 
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))

@@ -154,7 +154,7 @@ def objective() -> Table:
 
 def files() -> Iterator[tuple[str, str]]:
     """Name and content of every file of the chart."""
-    version = versions.chart(front_door.GATEWAY_CHART).version
+    version = versions.modules()["github.com/envoyproxy/gateway"]
     chart: Table = {
         "apiVersion": "v2",
         "name": front_door.CRDS_CHART,

@@ -15,16 +15,10 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import front_door, versions
-from localcloud.gke_gateway.crds import compute_class, pod_monitoring
+from localcloud.gke_gateway.crds import compute_class, gke, pod_monitoring
 from localcloud.metrics_adapter import crd as autoscaling_metric
-from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
-CRDS = ROOT.parent / "shared" / "crds"
-"""Google's own files, which are in no package registry: what compares with them is not collected without them."""
-GKE_FOLDER = CRDS / "gke"
-GMP_FOLDER = CRDS / "gmp"
-"""``charts/operator/crds`` of https://github.com/GoogleCloudPlatform/prometheus-engine."""
 
 KSERVE = "github.com/kserve/kserve"
 GATEWAY_API = "sigs.k8s.io/gateway-api"
@@ -103,7 +97,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "AutoscalingMetric", "ComputeClass", "InferenceObjective")
+KINDS = (*_LOCATIONS, *gke.kinds(), "PodMonitoring", "AutoscalingMetric", "ComputeClass", "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -112,8 +106,8 @@ def crd(kind: str) -> dict[str, object]:
 
     Raises ``KeyError`` for a kind nobody has placed here.
     """
-    if kind in record_gke.PLURALS:
-        return record_gke.definition(record_gke.read(), kind)
+    if kind in gke.kinds():
+        return cast("dict[str, object]", gke.definition(kind))
     if kind == "PodMonitoring":
         return cast("dict[str, object]", pod_monitoring.definition())
     if kind == "AutoscalingMetric":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import pytest
 
 from llmd_gke.catalog import scaling
+from llmd_gke.gateways import gke_policies
 from llmd_gke.manifests import tracing
 from llmd_gke.settings import TracesSettings
+from localcloud.gke_gateway.crds import gke
 from tests.schema import conftest, record_front_door, rules, sources, structural
 from tests.schema.structural import Table, table
 
@@ -287,3 +289,24 @@ def test_a_traced_service_fits_kserves_crd(emitted: list[Table]) -> None:
     spec = cast("Table", tracing.spec(TracesSettings(cloud_trace=True)))
     assert errors({**service, "spec": {**table(service["spec"]), "tracing": spec}}) == []
     assert errors({**service, "spec": {**table(service["spec"]), "tracing": {**spec, "samplerArg": 0.5}}})
+
+
+@pytest.mark.parametrize("kind", gke.kinds())
+def test_the_policies_know_the_fields_of_gkes_kinds(kind: str) -> None:
+    def leaves(fields: gke_policies.Fields, above: str) -> Iterator[str]:
+        for name, inner in fields.items():
+            yield from leaves(inner, f"{above}.{name}") if inner else (f"{above}.{name}",)
+
+    recorded = [path.replace("[]", "") for path in table(gke.kinds()[kind]["fields"])]
+    spec = {path for path in recorded if path.startswith("spec.") and not any(f"{path}." in one for one in recorded)}
+    assert {*leaves(gke_policies.FIELDS[kind], "spec")} == spec
+
+
+@pytest.mark.parametrize("kind", gke.kinds())
+def test_the_policies_know_the_values_of_gkes_kinds(kind: str) -> None:
+    fields = {path.replace("[]", ""): table(field) for path, field in table(gke.kinds()[kind]["fields"]).items()}
+    choices = {path: sorted(cast("list[str]", field["enum"])) for path, field in fields.items() if "enum" in field}
+    shape = (".type", ".portSpecification")  # a health check's: judged with its block and port
+    for path in [path for path in choices if kind == "HealthCheckPolicy" and path.endswith(shape)]:
+        del choices[path]
+    assert {path: sorted(values) for path, values in gke_policies.VALUES.items() if path in fields} == choices

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from llmd_gke.catalog import versions
 from operations.comment.markdown import LIMIT, MARKER
 from tests.workflows.conftest import FILES, ROOT, Workflow, read
 
@@ -121,10 +120,11 @@ def test_no_update_skips_its_preview() -> None:
     assert (found.returncode, found.stdout) == (1, "")
 
 
-def test_the_engine_is_the_one_of_the_catalogue() -> None:
-    steps = [step for file in FILES for _, step in read(file.name).steps]
-    given = [step["with"]["pulumi-version"] for step in steps if str(step.get("uses")).startswith("pulumi/actions@")]
-    assert given == [versions.engine_cli()] * 3
+def test_jobs_with_an_identity_install_the_engine_of_the_catalogue_by_its_checksum() -> None:
+    for name in ENVIRONMENTS:
+        steps = [step for _, step in read(name).steps]
+        assert sum("-m localcloud.pulumi_cli.installer" in step.get("run", "") for step in steps) == 1
+        assert not any(step.get("uses", "").startswith("pulumi/") for step in steps)
 
 
 def test_the_workflow_knows_the_marker_and_keeps_to_the_limit() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmd_gke import gateways
 from llmd_gke.catalog import front_door
+from llmd_gke.gateways.gateway import IdentityProxy, PolicyTarget, Serving
 from llmd_gke.manifests import routing
 from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
@@ -37,16 +37,16 @@ def policies(
     """
     target: JsonObject = {"group": "", "kind": "Service", "name": front_door.NAME}
     return routing.policies(
-        gateways.Serving(
+        Serving(
             name=front_door.NAME,
             namespace=front_door.PROXIES_NAMESPACE,
-            targets=(gateways.PolicyTarget("service", target),),
+            targets=(PolicyTarget("service", target),),
             port=front_door.READY_PORT,
             health_path=front_door.READY_PATH,
             timeout_seconds=max(model.request_timeout_seconds for model in models),
             draining_seconds=front_door.DRAINING_SECONDS,
             max_rate=None,
             security_policy=security_policy,
-            identity_proxy=None if iap is None else gateways.IdentityProxy(iap.client_id, front_door.IAP_SECRET),
+            identity_proxy=None if iap is None else IdentityProxy(iap.client_id, front_door.IAP_SECRET),
         )
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from llmd_gke import gateways
 from llmd_gke.catalog import front_door, kserve
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.front_door import listing
 from llmd_gke.manifests.front_door.gateway import admitting
@@ -19,7 +19,7 @@ from llmd_gke.settings import CallerSettings, FrontDoorSettings, ModelSettings
 
 
 def _pool(model: ModelSettings) -> JsonObject:
-    return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
+    return {"group": INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
 DELETED_ALONE: JsonObject = {"pulumi.com/deletionPropagationPolicy": "background"}

@@ -26,7 +26,8 @@ class SystemPoolSettings(Section):
     disk_gb: Annotated[int, Field(ge=20, le=65536)] = 100
     """Size of a node's boot disk in GB (default: 100)."""
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
-    """Type of a node's boot disk (default: ``pd-balanced``); n4 and c4 machines support only ``hyperdisk-balanced``."""
+    """Type of a node's boot disk (default: ``pd-balanced``); n4, c4 and their variants support only
+    ``hyperdisk-balanced``."""
 
 
 class ExclusionSettings(Section):

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from llmd_gke import gateways
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
+from llmd_gke.gateways import gke
 from llmd_gke.rules import schedule
 from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
@@ -19,7 +19,7 @@ from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.wording import counted
 
-LONGEST_DRAIN_SECONDS = gateways.DEFAULT.longest_draining_seconds - kserve.PRE_STOP_SECONDS
+LONGEST_DRAIN_SECONDS = gke.LONGEST_DRAINING_SECONDS - kserve.PRE_STOP_SECONDS
 
 
 def bucket_of(uri: str) -> str | None:

@@ -40,7 +40,8 @@ class SaturationSettings(Section):
     max_concurrency: Annotated[int, Field(ge=1, le=100000)] | None = None
     """Number of requests in flight per replica, counted by the picker when it sends a request and when the answer ends;
     instead of the thresholds above, which are read from the replicas' metrics (llm-d/llm-d-router v0.9.0
-    ``concurrency-detector``; default: the thresholds)."""
+    ``concurrency-detector``; default: the model's ``maxNumSeqs`` if callers of a front door have priorities, otherwise
+    the thresholds)."""
 
     @property
     def thresholds(self) -> dict[str, JsonValue]:

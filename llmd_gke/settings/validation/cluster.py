@@ -109,9 +109,18 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
             f"the control plane would be open to {', '.join(wide)}, a large part of the Internet",
             allowed=f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or endpoint: "
             "dns, which IAM protects",
-            fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
+            fix=f"remove {path.rpartition('.')[2]}: endpoint: dns needs no ranges",
         )
         yield SettingFinding(path, value, finding, (key,))
+    elif listed and cluster.endpoint == "dns":
+        finding = Finding(
+            "control-plane-access",
+            "authorized networks have no effect: IAM protects the DNS endpoint, which answers every address",
+            allowed="endpoint: ip or private",
+            fix="pulumi config set --path llmd-gke:cluster.endpoint ip, or remove authorizedNetworks",
+            severity="warning",
+        )
+        yield SettingFinding(key, dict(listed), finding, (key, "llmd-gke:cluster.endpoint"))
     elif cluster.endpoint == "private":
         for name, cidr in listed.items():
             if not any(names.cidr(cidr)):

@@ -37,7 +37,8 @@ class PodEndpoint:
 class EndpointSource:
     """Where endpoints come from. ``kind``: Service (with one of its ports), InferencePool, or empty for no endpoints.
 
-    ``health_port``: the port of the load balancer's health checks, ``None`` for the serving port.
+    ``health_port``: the port of the load balancer's health checks, ``None`` for the serving port. ``drain_seconds``:
+    after which connections to an endpoint that is gone are cut; 0: not.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class EndpointSource:
     name: str = ""
     port: int = 0
     health_port: int | None = None
+    drain_seconds: int = 0
 
     def as_json(self) -> JsonObject:
         """The source as JSON, for :class:`localcloud.gke_gateway.applied_config.Store`."""
@@ -54,6 +56,7 @@ class EndpointSource:
             "name": self.name,
             "port": self.port,
             "healthPort": self.health_port,
+            "drainSeconds": self.drain_seconds,
         }
 
     @classmethod
@@ -65,6 +68,7 @@ class EndpointSource:
             text(value, "name"),
             number(value, "port") or 0,
             number(value, "healthPort"),
+            number(value, "drainSeconds") or 0,
         )
 
 

@@ -29,12 +29,11 @@ class RunningPool:
     ``fingerprint``, which every property decides that GKE changes only with new nodes. ``zones``: where it has nodes.
     ``minimum`` and ``maximum``: nodes *per zone* between which the autoscaler decides; equal for a fixed size.
     ``initial``: nodes per zone that creation asks for. ``capacity``: how Google provisions the nodes: ``on-demand``,
-    ``spot``, ``flex-start`` or ``reserved``. ``hosts``: nodes of one slice, more than 1 for a multi-host
-    pool, whose nodes come and go together. ``chips``: accelerators of one node, by the
-    name ``resource``; 0 for a system pool. ``vcpus`` and
-    ``memory_gb``: what the machine type says, ``None`` for a type the catalogue does not know. ``taints``: key, value,
-    effect as Kubernetes spells it. ``failed``: why GKE could make no nodes (state ``ERROR``), ``""`` for a pool that
-    runs.
+    ``spot``, ``flex-start`` or ``reserved``. ``hosts``: nodes of one slice, more than 1 for a multi-host pool, whose
+    nodes come and go together. ``chips``: accelerators of one node, by the name ``resource``; 0 for a system pool.
+    ``vcpus`` and ``memory_gb``: what the machine type says, ``None`` for a type the catalogue does not know.
+    ``taints``: key, value, effect as Kubernetes spells it. ``failed``: why GKE could make no nodes (state ``ERROR``),
+    ``""`` for a pool that runs.
     """
 
     id: str

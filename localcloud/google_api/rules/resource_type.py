@@ -15,8 +15,11 @@ from localcloud.providers.protocol.values import JsonObject, dig, text
 
 
 def digits(seed: str, count: int = 19) -> str:
-    """A number of ``count`` digits that looks random but depends on ``seed`` only: for ids and fingerprints."""
-    return str(int(hashlib.sha256(seed.encode()).hexdigest(), 16))[:count]
+    """A number of ``count`` digits that looks random but depends on ``seed`` only: for ids and fingerprints. One of 19
+    digits fits a signed 64-bit integer, as which the provider reads the id of a subnet.
+    """
+    text = str(int(hashlib.sha256(seed.encode()).hexdigest(), 16))[:count]
+    return text if count != 19 or int(text) < 2**63 else f"1{text[1:]}"
 
 
 def short(reference: str) -> str:
@@ -142,9 +145,8 @@ def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObjec
 class ResourceType:
     """One resource type.
 
-    ``id``: its id, from inputs and place. ``computed`` gives outputs that
-    the cloud decides. The others are what the cloud refuses when it is done; ``after``: what it refuses once the object
-    exists.
+    ``id``: its id, from inputs and place. ``computed`` gives outputs that the cloud decides. The others are what the
+    cloud refuses when it is done; ``after``: what it refuses once the object exists.
     """
 
     id: str

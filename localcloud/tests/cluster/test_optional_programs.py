@@ -19,6 +19,7 @@ DOOR, KEDA, COUNTING = front_door.PROGRAMS, autoscaling.PROGRAMS, saturation.PRO
 BOUNDS = "llmd-gke:models: [{name: a, replicas: 1}, {name: b, minReplicas: 1, maxReplicas: 3%s}]"
 OTHER = "llmd-gke:models: [{name: a}, %s]"
 NEW = "\n  llmd-gke:cluster: {minVersion: '1.37'}"
+SEQUENCES = "llmd-gke:models: [{name: a, maxNumSeqs: 4}]\n  llmd-gke:frontDoor: {callers: [{name: a}, %s]}"
 STACKS: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "no stack": (None, ()),
     "plain": ("gcp:project: demo", ()),
@@ -29,6 +30,8 @@ STACKS: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "a fixed number": ("llmd-gke:models: [{name: a, replicas: 1}]", ()),
     "limited requests": (OTHER % "{name: b, scheduler: {saturation: {maxConcurrency: 4}}}", COUNTING),
     "saturation without a limit": (OTHER % "{name: b, scheduler: {saturation: {headroom: 0.2}}}", ()),
+    "priorities and a number of sequences": (SEQUENCES % "{name: b, priority: 1}", (*DOOR, *COUNTING)),
+    "a number of sequences": (SEQUENCES % "{name: b, priority: 0}", DOOR),
     "a scheduler of another type": (OTHER % "{name: b, scheduler: 7}", ()),
     "a model of another type": (OTHER % "7", ()),
 }
@@ -56,7 +59,7 @@ def test_programs_and_charts_are_for_stacks_that_need_them(
     monkeypatch.setattr(charts, "prepare", prepare)
     monkeypatch.setattr(upstream, "prepare", lambda _: None)
     lifecycle.ensure_binaries(workdir, Console(quiet=True), settings and "some")
-    assert laid_out == [(programs is DOOR, Path("kubectl") if programs is KEDA else None)]
+    assert laid_out == [(programs[: len(DOOR)] == DOOR, Path("kubectl") if programs is KEDA else None)]
     assert {*built} & {*DOOR, *KEDA, *COUNTING} - {*binaries.names()} == {*programs} - {*binaries.names()}
     assert {"etcd", "envoy"} <= {*built}
 

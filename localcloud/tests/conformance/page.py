@@ -1,4 +1,4 @@
-"""``docs/conformance.md``: what the conformance suites found, as a page. It changes only where a verdict does."""
+"""``docs/contributing/conformance.md``: what the conformance suites found. It changes only where a verdict does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localcloud.tests.conformance import oracle, reasons
 from localcloud.tests.conformance.oracle import Report, Row
 from localcloud.tests.conformance.results import SuiteTest, Verdict
 
-PAGE: Path = CLONE / "docs" / "conformance.md"
+PAGE: Path = CLONE / "docs" / "contributing" / "conformance.md"
 WRITE = "PYTEST_ADDOPTS=--rewrite .ci/full conformance"
 """The command that writes the page instead of comparing it."""
 
@@ -79,19 +79,6 @@ def _gateway_api(report: Report, rows: Sequence[Row], uncounted: int) -> list[st
         f"{versions.gke_default()}. Of the {len(newer)} tests that need one of them\n"
         f"{sum(row.actual == 'passes' for row in newer)} passes here. The others are a limit of this gateway: it "
         "does not serve BackendTLSPolicy, and does not validate\nclient certificates.",
-        "### Every test",
-        _table(
-            ("Test", "Features beyond the core", "The report implies", "Here"),
-            [
-                (
-                    f"`{row.test.name}`",
-                    ", ".join(sorted(row.test.features - oracle.CORE)) or "none",
-                    _expectation(row.expected),
-                    row.actual,
-                )
-                for row in rows
-            ],
-        ),
     ]
 
 

@@ -67,6 +67,10 @@ def health_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
     return _policy("HealthCheckPolicy", f"{name}-health", kind, name, merge(quick, default))
 
 
+def backend_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
+    return _policy("GCPBackendPolicy", f"{name}-backend", kind, name, default)
+
+
 def _policy(policy: str, called: str, kind: str, name: str, default: JsonObject) -> JsonObject:
     group = "inference.networking.k8s.io" if kind == "InferencePool" else ""
     return obj(policy, called, {"targetRef": {"group": group, "kind": kind, "name": name}, "default": default})

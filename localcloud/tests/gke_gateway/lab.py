@@ -29,6 +29,7 @@ class Lab:
     def __init__(self, folder: Path) -> None:
         self.port, self.admin_port = free_port(), free_port()
         self.address = ADDRESS
+        self.programs: dict[tuple[str, str], GatewayProgram] = {}
         self.files = EnvoyFiles(folder / "envoy")
         self.envoy = Envoy(self.files, admin_port=self.admin_port, concurrency=1)
         self.admin = httpx.Client(base_url=f"http://127.0.0.1:{self.admin_port}", trust_env=False)
@@ -37,7 +38,7 @@ class Lab:
     def apply(self, *objects: JsonObject) -> ClusterSnapshot:
         """Programs the Envoy with these objects, as the controller does. Fails on a refusal, ours or Envoy's."""
         snapshot = snapshot_of(*objects)
-        programs: dict[tuple[str, str], GatewayProgram] = {}
+        programs = self.programs
         for gateway in snapshot.all("Gateway"):
             gateway_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
             translation = translate(gateway, gateway_class, self.address, snapshot, self.files)

@@ -29,6 +29,7 @@ class ModelServer:
         self.address, self.port = address, port
         self.health = 200
         self.checked: list[str] = []
+        self.streaming, self._ended = threading.Event(), threading.Event()
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -55,6 +56,14 @@ class ModelServer:
         if request.headers.get("user-agent", "").startswith("Envoy/HC"):
             self.checked.append(request.path)
             return self._send(request, self.health if request.path == "/health" else 404, b"")
+        if request.path == "/stream":
+            request.send_response(200)
+            request.send_header("content-length", "2")
+            request.end_headers()
+            request.wfile.write(b".")
+            self.streaming.set()
+            self._ended.wait()
+            return None
         if request.path == "/slow":
             time.sleep(1.5)
         return self._send(request, 200, json.dumps({"headers": dict(request.headers)}).encode())
@@ -67,6 +76,7 @@ class ModelServer:
 
     def close(self) -> None:
         """Ends the server and its connections."""
+        self._ended.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

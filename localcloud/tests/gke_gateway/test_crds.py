@@ -1,4 +1,4 @@
-"""Our definitions of GKE's kinds accept and refuse what the published ones (``tests/schema/gke.json``) do."""
+"""Our definitions of GKE's policies accept and refuse what the published ones do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import pytest
 
 from localcloud.gke_gateway.crds import gke
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge
-from tests.schema import sources
 from tests.schema.rules import broken
 from tests.schema.structural import Table, errors, version_schema
 
 VERSION = "networking.gke.io/v1"
-OURS = {str(definition["spec"]["names"]["kind"]): definition for definition in gke.definitions()}  # type: ignore[index,call-overload]
 
 
 def check(**config: JsonValue) -> JsonObject:
@@ -92,28 +90,5 @@ def refusals(definition: Table, kind: str, spec: JsonObject) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "spec", "accepted"), [*((*one, True) for one in ACCEPTED), *((*one, False) for one in REFUSED)]
 )
-def test_ours_accepts_what_the_published_definition_does_and_nothing_else(
-    kind: str, spec: JsonObject, accepted: bool
-) -> None:
-    assert (refusals(sources.crd(kind), kind, spec) == []) is accepted
-    assert (refusals(cast("Table", OURS[kind]), kind, spec) == []) is accepted
-
-
-@pytest.mark.parametrize("kind", OURS)
-def test_names_and_fields_are_the_published_ones(kind: str) -> None:
-    ours, published = cast("Table", OURS[kind]), sources.crd(kind)
-    for path in ("names", "group", "scope"):
-        assert ours["spec"][path] == published["spec"][path]  # type: ignore[index]
-    assert _fields(_spec(ours)) == _fields(_spec(published))
-
-
-def _spec(definition: Table) -> Table:
-    properties = cast("dict[str, Table]", version_schema(definition, VERSION)["properties"])
-    return properties["spec"]
-
-
-def _fields(schema: Table, path: str = "") -> set[str]:
-    result: set[str] = set()
-    for name, inner in cast("dict[str, Table]", schema.get("properties") or {}).items():
-        result |= {f"{path}.{name}", *_fields(inner, f"{path}.{name}")}
-    return result
+def test_a_policy_is_accepted_or_refused_as_gke_does(kind: str, spec: JsonObject, accepted: bool) -> None:
+    assert (refusals(cast("Table", gke.definition(kind)), kind, spec) == []) is accepted

@@ -86,7 +86,7 @@ def rendered(template: str) -> dict[str, Any]:
     """A template of the chart with the values of the program: it uses no more of Helm than this."""
 
     def value(match: re.Match[str]) -> str:
-        inner: Any = {"Values": values(), "Chart": {"AppVersion": "2.18.3"}}
+        inner: Any = {"Values": values(), "Chart": {"AppVersion": "2.21.0"}}
         for part in match[2].removeprefix(".").split("."):
             inner = inner[part]
         return yaml.safe_dump(inner, default_flow_style=True, width=100_000).removesuffix("...\n").strip()
@@ -117,8 +117,8 @@ def test_names_and_labels_are_those_of_the_published_chart_which_the_programs_po
         if kind == "Deployment"
     }
     assert images == {
-        "ghcr.io/kedacore/keda:2.18.3",
-        "ghcr.io/kedacore/keda-metrics-apiserver:2.18.3",
-        "ghcr.io/kedacore/keda-admission-webhooks:2.18.3",
+        "ghcr.io/kedacore/keda:2.21.0",
+        "ghcr.io/kedacore/keda-metrics-apiserver:2.21.0",
+        "ghcr.io/kedacore/keda-admission-webhooks:2.21.0",
     }
     assert not [kind for kind, _ in made if kind == "Namespace"], "the program makes it"

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from localcloud.google_api.rules.resource_type import digits
 from localcloud.product import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, REGION, VPC, Client, Props, later
 
@@ -278,3 +279,7 @@ def test_a_security_policy_keeps_its_rules_and_has_one_for_everyone_else(client:
     assert client.refused("PATCH", f"{POLICIES}/armor", {"rules": [], "fingerprint": made["fingerprint"]})[0] == 412
     assert client.refused("PATCH", f"{POLICIES}/armor", {"rules": [THROTTLE]})[:2] == (400, "invalid")
     client.ok("DELETE", f"{POLICIES}/armor")
+
+
+def test_the_id_of_a_subnet_of_any_name_fits_a_signed_integer() -> None:
+    assert all(int(digits(f"projects/p/regions/r/subnetworks/{number}")) < 2**63 for number in range(200))

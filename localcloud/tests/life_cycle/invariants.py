@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from llmd_gke import google_errors
+from localcloud.workflow import failures
 
 Entry = tuple[str, str]
 """Kind and id of an object: ``("gcp:compute/network:Network", "projects/p/global/networks/n")``."""
@@ -153,8 +154,6 @@ EXPLANATIONS = ("Fix: ", "Stopped. ", "The engine was killed. ")
 """Each names what to do next."""
 
 
-CONSEQUENCES = ("context canceled", "program exited with non-zero exit code: 1")
-"""What the engine says of what it stopped because of another error: policies and the program."""
 FIX = "\nFix: "
 """What the program's own errors end with."""
 
@@ -166,7 +165,7 @@ def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
     flat = " ".join(output.split())
     wrong: list[str] = []
     for error in errors:
-        if error.strip().endswith(CONSEQUENCES) or FIX in error:
+        if failures.is_consequence(error) or FIX in error:
             continue
         explained = list(google_errors.explained([error], "dev"))
         if not explained:

@@ -72,7 +72,7 @@ CHANGES: Mapping[str, Callable[[Config], None]] = {
 
 ONE_WAY = frozenset({"a larger range of nodes"})
 """Changes that a plan does not take back. A smaller range replaces the cluster by one of the same identity, and the
-state then has objects that are gone until a refresh: an open defect (docs/decisions.md, "A replaced cluster")."""
+state then has objects that are gone until a refresh: an open defect (decisions.md, "A replaced cluster")."""
 
 
 def changed(base: Config, names: Collection[str]) -> Config:

@@ -73,4 +73,12 @@ def pod(chips: int = 0, cpu: str = "1", **spec: Any) -> dict[str, Any]:
 def group(pool: RunningPool, size: int = 0, priority: int = 0) -> NodeGroup:
     """The pool as the autoscaler sees it."""
     template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template, priority=priority)
+    return NodeGroup(
+        pool=pool.id,
+        name=pool.name,
+        size=size,
+        maximum=pool.maximum,
+        step=pool.hosts,
+        template=template,
+        priority=priority,
+    )

@@ -45,6 +45,7 @@ def test_an_archive_of_the_list_is_installed_and_found_again(tmp_path: Path) -> 
     assert engine.version == f"v{engine_cli()}"
     assert installer.present(tmp_path) == engine
     assert [path.name for path in tmp_path.iterdir()] == [f"official-v{engine_cli()}"]
+    assert installer.main(tmp_path) == str(engine.pulumi.parent), "a workflow puts it on PATH"
 
 
 def test_another_archive_is_refused_and_nothing_of_it_is_unpacked(host: Releases, tmp_path: Path) -> None:
@@ -55,8 +56,10 @@ def test_another_archive_is_refused_and_nothing_of_it_is_unpacked(host: Releases
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_machine_without_an_archive_builds(host: Releases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_an_archive_builds(host: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del host.files[f"/sdk/{LIST}"]
     assert installer.look_up() is None
+    with pytest.raises(SetUpFailed, match="cannot be reached"):
+        installer.main(tmp_path)
     monkeypatch.setattr(download.platform, "machine", lambda: "riscv64")
     assert installer.look_up() is None

@@ -146,7 +146,7 @@ def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
 
 
 def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) -> None:
-    """The steps of docs/stacks.md, "When an update was interrupted", in their order."""
+    """The steps of docs/runbook.md, "When an update was interrupted", in their order."""
     kill_engine_while_it_makes(small, MAKES_NETWORK, "net")
     until(lambda: not processes.left_over(small.workdir), "the stand-ins have ended with their engine")
     fast(small)

@@ -1,4 +1,4 @@
-"""Upstream's conformance suites against the laptop cloud's gateway; ``docs/conformance.md`` is what they come to."""
+"""Upstream's conformance suites against the laptop cloud's gateway; ``docs/contributing/conformance.md`` has them."""
 
 from __future__ import annotations
 

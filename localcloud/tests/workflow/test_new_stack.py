@@ -49,7 +49,7 @@ def test_what_exists_is_never_written_over(root: Path) -> None:
 
 
 def test_a_name_that_no_stack_can_have_is_refused(root: Path) -> None:
-    with pytest.raises(BadInput, match="is not a stack name"):
+    with pytest.raises(BadInput, match=r"is not a stack name\. Allowed: at most 100 letters"):
         new_stack.write(root, "../demo")
     assert sorted(file.name for file in root.iterdir()) == ["Pulumi.dev.yaml"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSES
 from llmd_gke.rules import cluster
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import CLUSTER, SUBNET
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_inputs
 
-PROXY_PURPOSES = ("REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")
 PODS, SERVICES = ("clusterSecondaryRangeName", "servicesSecondaryRangeName")
 
 
@@ -26,7 +26,7 @@ def _ranges(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
 
 
 def _one_active(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    proxies = [one for one in program.of(SUBNET) if one.node.get("purpose").text() in PROXY_PURPOSES]
+    proxies = [one for one in program.of(SUBNET) if one.node.get("purpose").text() in PROXY_SUBNET_PURPOSES]
     active = [one for one in proxies if one.node.get("role").text() != "BACKUP"]
     seen: dict[tuple[str | None, str, str], Subject] = {}
     # A program with one subnet has nothing to compare: in a first preview its network is not known yet.

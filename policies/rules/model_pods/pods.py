@@ -12,7 +12,7 @@ from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, model_pods
 
 
-def _all_pods(subject: Subject) -> Iterator[Input]:
+def _pods_and_picker(subject: Subject) -> Iterator[Input]:
     yield from model_pods(subject)
     if subject.kind in KSERVE:
         yield subject.spec.get("router", "scheduler", "template")
@@ -20,7 +20,7 @@ def _all_pods(subject: Subject) -> Iterator[Input]:
 
 def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
     def run(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-        for pod in _all_pods(subject):
+        for pod in _pods_and_picker(subject):
             yield from check(pod)
 
     return run
@@ -38,14 +38,14 @@ def _picker(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
 
 
 def _images(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in _all_pods(subject):
+    for pod in _pods_and_picker(subject):
         yield from pods.images(pod)
     if subject.kind in KSERVE:
         yield from serving.model_images(subject.spec)
 
 
 def _secrets(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in _all_pods(subject):
+    for pod in _pods_and_picker(subject):
         yield from pods.plain_secrets(pod)
     if subject.kind in KSERVE:
         yield from serving.model_secrets(subject.spec)

@@ -61,7 +61,13 @@ def _across(subject: Subject, node: Input, default: str) -> Reference | None:
     if (group.value is not None and group.text() is None) or (kind.value is not None and kind.text() is None):
         return None
     return Reference(
-        subject.kind.group, subject.kind.name, own, group.text() or "", kind.text() or default, namespace, name
+        group=subject.kind.group,
+        kind=subject.kind.name,
+        namespace=own,
+        to_group=group.text() or "",
+        to_kind=kind.text() or default,
+        to_namespace=namespace,
+        to_name=name,
     )
 
 
@@ -79,7 +85,8 @@ def _admitted(program: Program, _settings: ParameterValues) -> Iterator[StackFin
             owner = gateways.get((where, name))
             if owner is None or namespace is None:
                 continue
-            origin = references.Origin(route.kind.name, namespace, where == namespace, spaces.get(namespace))
+            hosts = route.spec.get("hostnames")
+            origin = references.Origin(route.kind.name, namespace, where == namespace, spaces.get(namespace), hosts)
             for finding in references.admission(owner.node, parent, origin):
                 yield StackFinding(route, finding)
 

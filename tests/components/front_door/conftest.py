@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from llmd_gke.graph.recording import Graph, load
-from tests.components.conftest import DOOR, ROOT, Record
+from llmd_gke.graph.recording import Graph
+from tests.components.conftest import DOOR, Record, of_stack
 
 KEYS = {"team-a": "a" * 40, "batch": "b" * 40}
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["preview", "up"])
 def graph(request: pytest.FixtureRequest, rehearsal: None) -> Graph:
-    return load(ROOT, DOOR, preview=request.param)
+    return of_stack(DOOR, request.param, shipped=True)
 
 
 @pytest.fixture

@@ -164,6 +164,27 @@ def test_a_limit_of_requests_in_flight_takes_the_place_of_the_thresholds(make_mo
 
 
 @pytest.mark.parametrize(
+    ("scheduling", "detector"),
+    [
+        ({}, {"type": "concurrency-detector", "parameters": {"maxConcurrency": 256}}),
+        (
+            {"saturation": {"queue_depth_threshold": 9}},
+            {"type": "utilization-detector", "parameters": {"queueDepthThreshold": 9}},
+        ),
+        ({"plugins": [{"type": "queue-scorer"}, {"type": "utilization-detector"}]}, None),
+    ],
+)
+def test_with_priorities_a_replica_is_full_with_the_requests_that_it_runs_at_once_unless_settings_say_otherwise(
+    make_model: MakeModel, scheduling: dict[str, Any], detector: dict[str, Any] | None
+) -> None:
+    config = cast(
+        "Any", scheduler.scheduler_config(make_model(max_num_seqs=256, scheduler=scheduling), flow_control=True)
+    )
+    assert config.get("saturationDetector") == (detector and {"pluginRef": detector["type"]})
+    assert detector is None or detector in config["plugins"]
+
+
+@pytest.mark.parametrize(
     ("wait", "condition"), [("ready", "condition=Ready"), ("workloads", "condition=WorkloadsReady")]
 )
 def test_a_model_may_be_waited_for_without_route_and_pool(

@@ -80,6 +80,8 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
         ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
         (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
         (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
+        ("config:\n  a\uff1a\n    b: c\n".encode(), "write `:` in place of the fullwidth colon (U+FF1A) in line 2"),
+        ("config:\n  a:\u00a0b\n  c: d\n".encode(), "write ` ` in place of the no-break space (U+00A0) in line 2"),
         (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
         (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
         (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from llmd_gke.settings import SettingsError, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
@@ -166,10 +164,3 @@ def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytes
     keys = "  llmd-gke:callerKeys:\n    trial:\n      secure: v1:abc\n"
     write(tmp_path, f"{text}{keys}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())
     assert load_stack(tmp_path, "mine", need_secrets=True)
-
-
-def test_the_small_stack_of_the_page_is_one() -> None:
-    (block,) = re.findall(r"```yaml\n# Pulumi.small.yaml\n(.*?)```", (ROOT / "docs" / "stacks.md").read_text(), re.S)
-    checked = parse(yaml.safe_load(block)["config"], "small")
-    assert checked.settings.totals.chips == 3
-    assert [one.finding.rule for one in checked.warnings] == ["model-untested"]

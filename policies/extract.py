@@ -100,7 +100,9 @@ def kind_in(type_: str, inputs: Value) -> Kind | None:
     return written or kind_of(type_)
 
 
-def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protect: bool = False) -> Iterator[Subject]:
+def subjects(
+    type_: str, inputs: Value, *, urn: str = "", name: str = "", protect: bool | None = False
+) -> Iterator[Subject]:
     """The objects in a resource: itself, the target of a ``…Patch``, the items of a list, the parts of a bundle."""
     if type_ in BUNDLES:
         for kind, value in _bundle(inputs):

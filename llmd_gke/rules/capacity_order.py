@@ -191,13 +191,14 @@ def compute_class(spec: Input) -> Iterator[Finding]:
             "DoNotScaleUp",
             "set whenUnsatisfiable: DoNotScaleUp",
         )
-    pools, creation = listed(spec), spec.get("nodePoolAutoCreation", "enabled")
-    if pools and creation.boolean() is True:  # a class without node pools has no other way to nodes
+    creation = spec.get("nodePoolAutoCreation", "enabled")
+    if creation.boolean() is True:
         yield _class(
-            f"{creation.path}: GKE creates node pools beside those that are listed, which no rule has seen",
+            f"{creation.path}: GKE creates node pools of its own, which no rule about node pools has seen",
             "false",
-            "list every node pool under priorities",
+            "list the program's node pools under priorities",
         )
+    pools = listed(spec)
     for name in sorted({one for one in pools if pools.count(one) > 1}):
         yield _class(f"node pool {name} has several priorities", "each node pool once", "remove one of them")
 

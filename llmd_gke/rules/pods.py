@@ -105,9 +105,14 @@ def may_be_vllm(container: Input) -> bool:
     return not isinstance(image, str) or "vllm" in image or vllm_arguments.is_server(arguments(container))
 
 
-def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
-    """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
-    for container in filter(may_be_vllm, containers(pod)):
+def server_arguments(pod: Input, *, kind: Accelerator | None, of_kserve: bool) -> Iterator[Finding]:
+    """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected.
+
+    The pods ``of_kserve`` run vLLM, whatever the name of their image.
+    """
+    for container in containers(pod):
+        if not of_kserve and not may_be_vllm(container):
+            continue
         argv, of = arguments(container), kind or accelerators.DEFAULT
         findings = list(vllm_arguments.server_arguments(argv, of, owned={}))
         words = vllm_arguments.server_words(argv, command=container.get("command").value is not None)

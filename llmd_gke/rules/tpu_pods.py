@@ -6,7 +6,7 @@ Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
@@ -34,12 +34,13 @@ TPU_ENVIRONMENT: Mapping[str, str] = {
 TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
 
 
-def tpu_pod(pod: Input, *, complete: bool, leads: bool = False) -> Iterator[Finding]:
+def tpu_pod(pod: Input, *, complete: bool, leads: bool = False, annotations: Collection[str] = ()) -> Iterator[Finding]:
     """A TPU pod requests all chips of its node in one container and selects accelerator and topology.
 
     Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported.
     Neither are they for a pod that is recognized only by its shape, whose apparent containers may belong to several
-    pods. ``leads``: other pods of its group request the chips.
+    pods. ``leads``: its workers request the chips, beside which it may run. ``annotations``: those of the object's pods,
+    of which one may choose the topology of a dynamic slice.
     """
     if accelerator(pod) is not TPU:
         return
@@ -57,9 +58,10 @@ def tpu_pod(pod: Input, *, complete: bool, leads: bool = False) -> Iterator[Find
             f"{counted(most, 'container')}",
             str(most),
         )
+    leads = leads and any(one.get("key").text() == TPU.resource for one in pod.get("tolerations").each())
     if not asking and complete and not leads and not pod.notes.unknown:
         yield _pod(f"{pod.path}: selects TPU nodes but does not request {TPU.resource}", "all chips of the node")
-    yield from _selectors(selector, complete)
+    yield from _selectors(selector, complete, annotations)
     if family is not None and 1 <= len(asking) <= most:
         owner = asking[0][0] if len(asking) == 1 else pod
         yield from _chips(selector, family, owner, sum(number for _, number in asking))
@@ -69,12 +71,13 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
     return Finding("tpu-pod", problem, allowed=allowed, fix=fix)
 
 
-def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
+def _selectors(selector: Input, complete: bool, annotations: Collection[str]) -> Iterator[Finding]:
     accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
     value = accelerator.text()
     family = TPU.family_by_label(value)
     if complete and selector.get(compute_class.LABEL).value is None:
-        for label in (accelerator,) if family is not None and family.dynamic_slices else (accelerator, topology):
+        sliced = family is not None and family.slice_annotation in annotations
+        for label in (accelerator,) if sliced else (accelerator, topology):
             if label.value is None:
                 yield _pod(
                     f"{label.path} is missing: GKE rejects TPU pods that do not select accelerator and topology",

@@ -10,10 +10,9 @@ import typer
 
 
 class AuditOutput(StrEnum):
-    """The format of an audit: a table for people, JSON, or SARIF for code scanning."""
+    """The format of an audit: a table for people, or SARIF for code scanning."""
 
     TABLE = "table"
-    JSON = "json"
     SARIF = "sarif"
 
 
@@ -22,7 +21,7 @@ def command(
     stack: Annotated[
         str, typer.Option("--stack", "-s", help="Name by which rules for production know production (prod*).")
     ] = "",
-    output: Annotated[AuditOutput, typer.Option("--output", "-o", help="table, json, or sarif.")] = AuditOutput.TABLE,
+    output: Annotated[AuditOutput, typer.Option("--output", "-o", help="table, or sarif.")] = AuditOutput.TABLE,
     config: Annotated[
         Path | None, typer.Option(help="Levels and parameters of rules, as for --policy-pack-config.")
     ] = None,

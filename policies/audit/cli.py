@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from llmd_common.problems import Problem, Unreachable
+from llmd_common.problems import Problem
 from policies.audit.judge import audit
-from policies.audit.output import as_json, as_sarif, table
+from policies.audit.output import as_sarif, table
 
 ABOUT = (
     "Apply the policy pack to anything: manifests (a file, a folder, or - for standard input), the folder of a chart "
@@ -20,22 +20,19 @@ ABOUT = (
 
 
 def print_audit(sources: Sequence[str], stack: str, config: Path | None, output: str) -> int:
-    """Prints the audit of sources and returns the exit status: 1 if an object breaks a mandatory rule, 8 if part of a
-    source could not be read. Raises ``Problem``.
+    """Prints the audit of sources and returns the exit status: 1 if an object breaks a mandatory rule, otherwise that
+    of what could not be read. Raises ``Problem``.
     """
     report = audit(sources, stack, config)
-    if output == "table":
-        print(table(report))
-    else:
-        print(json.dumps(as_json(report) if output == "json" else as_sarif(report), indent=2, ensure_ascii=False))
-    return 1 if report.refused else 0 if report.complete else Unreachable.status
+    print(table(report) if output == "table" else json.dumps(as_sarif(report), indent=2, ensure_ascii=False))
+    return 1 if report.refused else report.status
 
 
 def main() -> int:
     """Runs the command with the arguments of the process."""
     parser = argparse.ArgumentParser("llmd-gke-audit", description=ABOUT)
     parser.add_argument("source", nargs="+", help="several sources are judged together, as one program")
-    parser.add_argument("--output", "-o", choices=("table", "json", "sarif"), default="table")
+    parser.add_argument("--output", "-o", choices=("table", "sarif"), default="table")
     parser.add_argument("--stack", "-s", default="", help="name by which rules for production know production (prod*)")
     parser.add_argument("--config", type=Path, help="levels and parameters of rules, as for --policy-pack-config")
     options = parser.parse_args()
@@ -44,7 +41,3 @@ def main() -> int:
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +65,10 @@ def of_text(text: str, file: str) -> Source:
         for value in documents(DOCUMENT.sub("", part, count=1), file):
             first = line + next((n for n, text in enumerate(part.split("\n")) if text.startswith("apiVersion")), 0)
             if isinstance(value, UnreadableDocument):
-                source.unread.append(f"{file}:{line} cannot be read as YAML")
+                source.unread.append(
+                    f"{file}:{line} cannot be read as YAML. Fix: render templates first, and pass these"
+                )
+                source.status = BadInput.status
             elif isinstance(value, Mapping) and is_object(value):
                 made = of_object(value, *((rendered[1], 0) if rendered else (file, first)))
                 source.resources.append(replace(made, inputs=unknown_where(made.inputs, is_placeholder)))
@@ -76,7 +80,10 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.\nFix: pass a file or folder of manifests") from None
+        raise BadInput(
+            f"{path} cannot be read: {error}.\n"
+            "Fix: pass manifests, or a plan as JSON: terraform show -json PLAN (pulumi preview --json)"
+        ) from None
 
 
 def of_folder(folder: Path) -> Source:
@@ -99,9 +106,7 @@ def of_folder(folder: Path) -> Source:
             continue
         for name in sorted(files):
             if name.endswith(SUFFIXES):
-                found = of_text(text_of(own / name), str(own / name))
-                source.resources += found.resources
-                source.unread += found.unread
+                source.add(of_text(text_of(own / name), str(own / name)))
     return source
 
 
@@ -127,21 +132,24 @@ def of_context(context: str) -> Source:
     wanted = {f"{kind.name}.{kind.group}".rstrip(".") for rule in ALL for kind in rule.kinds} | WORKLOADS
     wanted -= {*NEVER_READ, f"{CRD.name}.{CRD.group}"}
     names: list[str] = []
-    for line in _output(*kubectl, "api-resources", "--verbs=list", "--no-headers", failure=Unreachable).splitlines():
+    source = Source()
+    kinds = _run(*kubectl, "api-resources", "--verbs=list", "--no-headers")
+    for line in kinds.stdout.splitlines():
         name, *_, version, _namespaced, kind = line.split()
         group = version.partition("/")[0] if "/" in version else ""
         if f"{kind}.{group}".rstrip(".") in wanted:
             names.append(f"{name}.{group}".rstrip("."))
-    source = Source()
-    done = child_process.run([*kubectl, "get", ",".join(names), "-A", "-o", "json"], seconds=SECONDS)
-    items = cast("list[object]", json.loads(done.stdout or "{}").get("items", []))
-    for item in items:
+    if not names:
+        cause = kinds.stderr.strip().rpartition("\n")[2]
+        raise Unreachable(f"context {context} does not answer: {cause}\nFix: try kubectl --context {context} version")
+    done = _run(*kubectl, "get", ",".join(names), "-A", "-o", "json")
+    for item in cast("list[object]", json.loads(done.stdout or "{}").get("items", [])):
         value = plain(item)
         if isinstance(value, Mapping) and is_object(value) and not _is_of_others(value):
             source.resources.append(of_object({key: part for key, part in value.items() if key != "status"}))
-    if done.returncode != 0:
-        source.unread += done.stderr.strip().splitlines()
-        source.complete = False
+    if kinds.returncode or done.returncode:
+        source.unread += f"{kinds.stderr}{done.stderr}".splitlines()
+        source.status = Unreachable.status
     source.unread.append(
         f"context {context}: read {', '.join(names)} of all namespaces (permissions get and list). Never read: "
         "Secrets, so charts that Helm installed are unknown; settings of the cluster and its node pools at Google; "
@@ -163,14 +171,21 @@ def _is_of_others(value: Mapping[str, Value]) -> bool:
     return OF_GOOGLE.fullmatch(str(name)) is not None
 
 
-def _output(program: str, *arguments: str, failure: type[BadInput | Unreachable] = BadInput) -> str:
-    """The output of a program. Raises ``SetUpFailed`` if it is not on PATH, and ``failure`` if it fails."""
+def _output(program: str, *arguments: str) -> str:
+    """The output of a program. Raises ``SetUpFailed`` if it is not on PATH, and ``BadInput`` if it fails."""
+    done = _run(program, *arguments)
+    if done.returncode != 0:
+        raise BadInput(f"`{program} {' '.join(arguments)}` failed: {done.stderr.strip()}\nFix: repair what it names")
+    return done.stdout
+
+
+def _run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     if shutil.which(program) is None:
         raise SetUpFailed(
             f"{program} is not on PATH, and this source needs it: {program} {' '.join(arguments)}.\n"
             f"Fix: install {program}, or render the source elsewhere and pass the manifests (`-` reads standard input)"
         )
-    done = child_process.run([program, *arguments], seconds=SECONDS)
-    if done.returncode != 0:
-        raise failure(f"`{program} {' '.join(arguments)}` failed: {done.stderr.strip()}")
-    return done.stdout
+    try:
+        return child_process.run([program, *arguments], seconds=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Unreachable(f"`{program} {' '.join(arguments)}` has not ended in {SECONDS} s") from None

@@ -1,4 +1,4 @@
-"""A report as a table for people, as JSON, and as SARIF for code scanning."""
+"""A report as a table for people, and as SARIF for code scanning."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from pathlib import Path
+from urllib.parse import quote
 
 from llmd_gke.rules.finding import Finding
 from policies.audit.judge import Report, Violation
@@ -13,8 +15,6 @@ from policies.rules.rule import Rule
 
 WIDTH = 120
 """Columns of the table if the terminal's are not known."""
-MOST_LINES = 20
-"""Lines of each list below the table."""
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -35,9 +35,7 @@ def table(report: Report) -> str:
         fix = "\n".join([*([f"{finding.fix}."] if finding.fix else []), *allowed])
         lines += [*_row((wrong, rule.why, fix), widths), ""]
     for title, texts in (("Not certain", report.uncertain), ("Not read", report.unread)):
-        lines += [f"{title}: {text}" for text in texts[:MOST_LINES]]
-        if len(texts) > MOST_LINES:
-            lines.append(f"{title}: {len(texts) - MOST_LINES} more (--output json)")
+        lines += [f"{title}: {text}" for text in texts]
     mandatory = sum(one.level == "mandatory" for one in report.violations)
     advisory = len(report.violations) - mandatory
     return "\n".join([*lines, f"{report.objects} objects: {mandatory} mandatory and {advisory} advisory violations"])
@@ -58,32 +56,6 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     ]
     for line in zip_longest(*columns, fillvalue=""):
         yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-
-
-def as_json(report: Report) -> dict[str, object]:
-    """The report as data."""
-    return {
-        "sources": list(report.sources),
-        "objects": report.objects,
-        "violations": [
-            {
-                "rule": one.rule.name,
-                "level": one.level,
-                "severity": one.rule.severity,
-                "object": one.object,
-                "file": one.file,
-                "line": one.line,
-                "problem": one.finding.problem,
-                "allowed": one.finding.allowed,
-                "leadsTo": one.rule.why,
-                "fix": one.finding.fix,
-                "sources": list(one.rule.sources),
-            }
-            for one in report.violations
-        ],
-        "uncertain": list(report.uncertain),
-        "notRead": list(report.unread),
-    }
 
 
 def as_sarif(report: Report) -> dict[str, object]:
@@ -111,7 +83,7 @@ def as_sarif(report: Report) -> dict[str, object]:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": (one.file or report.sources[0]).replace(" ", "%20")},
+                        "artifactLocation": {"uri": _uri(one.file or report.sources[0])},
                         "region": {"startLine": one.line or 1},
                     },
                     "logicalLocations": [{"fullyQualifiedName": one.object}],
@@ -120,5 +92,18 @@ def as_sarif(report: Report) -> dict[str, object]:
         }
         for one in report.violations
     ]
-    run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
+    notes = [{"level": "note", "message": {"text": text}} for text in (*report.uncertain, *report.unread)]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": report.status == 0, "toolExecutionNotifications": notes}],
+        "results": results,
+        "columnKind": "unicodeCodePoints",
+    }
     return {"$schema": SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _uri(file: str) -> str:
+    """A file as code scanning finds it: relative to the folder in which the command runs, if it is below that."""
+    path = Path(file)
+    within = path.is_absolute() and path.is_relative_to(Path.cwd())
+    return quote(path.relative_to(Path.cwd()).as_posix() if within else path.as_posix())

@@ -1,7 +1,7 @@
-"""Reads what programs would create: plans of Terraform, and previews, plans and states of Pulumi, all in JSON.
+"""Reads what programs would create: plans of Terraform, and previews and states of Pulumi, all in JSON.
 
 Formats: https://developer.hashicorp.com/terraform/internals/json-format (format version 1), and pulumi/pulumi v3.259.0,
-``sdk/go/common/apitype`` (``PreviewDigest``, ``DeploymentPlanV1``, ``DeploymentV3``).
+``sdk/go/common/apitype`` (``PreviewDigest``, ``DeploymentV3``).
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def of_terraform(plan: Table, file: str) -> Source:
 def _from_terraform(type_: str, values: Table, address: str, file: str) -> Iterator[Resource]:
     manifest = values.get("manifest")
     if type_.startswith("google_"):
-        # `prevent_destroy` is not in a plan: whether the resource is protected is unknown, and thus not judged.
-        yield Resource(f"gcp:{TYPES.get(type_, f'{type_}:{type_}')}", _renamed(values), address, file, protect=True)
+        # `prevent_destroy` is not in a plan.
+        yield Resource(f"gcp:{TYPES.get(type_, f'{type_}:{type_}')}", _renamed(values), address, file, protect=None)
     elif type_ == "helm_release":
         chart = {"chart": values.get("chart"), "version": values.get("version"), "namespace": values.get("namespace")}
         texts = values.get("values")
@@ -117,20 +117,15 @@ def _at(marks: Value, position: int) -> Value:
 
 
 def of_pulumi(content: Table, file: str) -> Source:
-    """The resources of ``pulumi preview --json``, of a plan (``--save-plan``), or of ``pulumi stack export``."""
+    """The resources of ``pulumi preview --json``, or of ``pulumi stack export``."""
     source = Source()
     states: list[Table] = [
         _table(step.get("newState")) for step in _tables(content.get("steps")) if step.get("op") != "delete"
     ]
     states += _tables(_table(content.get("deployment")).get("resources"))
-    for urn, plan in _table(content.get("resourcePlans")).items():
-        goal, steps = _table(_table(plan).get("goal")), _table(plan).get("steps")
-        if steps == ["create"]:
-            states.append({**goal, "urn": urn, "inputs": _table(goal.get("inputDiff")).get("adds")})
-        elif goal:
-            source.unread.append(f"{urn}: a plan only has what changes. Fix: pulumi preview --json")
     for state in states:
-        name = str(state.get("urn")).rpartition("::")[2]
+        urn = str(state.get("urn"))
+        source.stack, name = urn.removeprefix("urn:pulumi:").partition("::")[0], urn.rpartition("::")[2]
         inputs = unknown_where(_unsigned(state.get("inputs")), lambda text: text in UNKNOWNS or text == "[secret]")
         if state.get("type") and not state.get("external") and not state.get("delete"):
             source.resources.append(

@@ -13,7 +13,7 @@ from policies.extract import CRD_FIELDS
 class Resource:
     """A resource: its type token, inputs and name. ``file`` and ``line`` (from 1) say where it is, if it is in a file.
 
-    ``protect`` is Pulumi's resource option.
+    ``protect`` is Pulumi's resource option, ``None`` if it is not known.
     """
 
     type: str
@@ -21,19 +21,26 @@ class Resource:
     name: str = ""
     file: str = ""
     line: int = 0
-    protect: bool = False
+    protect: bool | None = False
 
 
 @dataclass
 class Source:
     """The resources of a source, and what of it was not read, with the reason and what to do.
 
-    ``complete`` is ``False`` if something that should have been read could not be.
+    ``status`` is the exit status if something that should have been read could not be. ``stack`` is Pulumi's.
     """
 
     resources: list[Resource] = field(default_factory=list[Resource])
     unread: list[str] = field(default_factory=list[str])
-    complete: bool = True
+    status: int = 0
+    stack: str = ""
+
+    def add(self, other: Source) -> None:
+        """Adds what was read elsewhere."""
+        self.resources += other.resources
+        self.unread += other.unread
+        self.status = self.status or other.status
 
 
 def of_object(value: Mapping[str, Value], file: str = "", line: int = 0) -> Resource:

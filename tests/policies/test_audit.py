@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from llmd_common.problems import BadInput, SetUpFailed
+from llmd_common.problems import BadInput, SetUpFailed, Unreachable
 from policies.audit.cli import print_audit
 from policies.audit.judge import Report, audit
 from tests.policies.objects import GATEWAY_YAML, GOOD_ROUTE, POOL_YAML
@@ -42,37 +42,51 @@ def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", str(file.parent))
 
 
-def test_a_folder_of_manifests_is_one_program_and_each_violation_says_object_place_incident_and_fix(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_folder_is_one_program_and_each_violation_says_object_place_incident_and_fix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "gateway.yaml").write_text(f"# edge\n---\n{BAD_GATEWAY}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gate way.yaml").write_text(f"# edge\n---\n{BAD_GATEWAY}")
     (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "models.yaml").write_text(f"{GOOD_ROUTE}---\n{POOL_YAML}---\nkind: [\napiVersion: {{\n")
+    (tmp_path / "below" / "models.yaml").write_text(f"{GOOD_ROUTE}---\n{POOL_YAML}")
     (tmp_path / "values.yaml").write_text("replicas: 2\n")
-    assert print_audit([str(tmp_path)], "", None, "json") == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found["objects"] == 3
-    (wrong,) = [one for one in found["violations"] if one["rule"] == "gateway-class"]
-    assert (wrong["object"], wrong["line"]) == ("Gateway inference-gateway/inference-gateway", 3)
-    assert wrong["file"] == str(tmp_path / "gateway.yaml")
-    assert "503" in wrong["leadsTo"]
-    assert "gke-l7-regional-external-managed" in wrong["fix"]
-    assert {"health-check-missing", "backend-timeout"} <= {one["rule"] for one in found["violations"]}
-    assert len(found["notRead"]) == 1
-    assert print_audit([str(tmp_path)], "", None, "table") == 1
-    assert "gateway-class (mandatory)" in capsys.readouterr().out
-
-
-def test_sarif_has_a_rule_a_file_and_a_line_for_each_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "all.yaml").write_text(f"{BAD_GATEWAY}---\n{POOL_YAML}")
-    print_audit([str(tmp_path / "all.yaml")], "", None, "sarif")
+    assert print_audit(["."], "", None, "table") == 1
+    shown = capsys.readouterr().out
+    for text in ("gateway-class (mandatory)", "gate way.yaml:3", "503", "gke-l7-regional-external-managed"):
+        assert text in shown
+    assert "3 objects" in shown
+    assert print_audit([str(tmp_path)], "", None, "sarif") == 1
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning")
+        assert result["message"]["text"]
         place = result["locations"][0]["physicalLocation"]
-        assert place["artifactLocation"]["uri"].endswith("all.yaml")
+        assert place["artifactLocation"]["uri"] in ("gate%20way.yaml", "below/models.yaml")
         assert place["region"]["startLine"] >= 1
-    assert "error" in {result["level"] for result in run["results"]}
+    assert {"gateway-class", "health-check-missing"} <= {result["ruleId"] for result in run["results"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("", "no Kubernetes object"), ('{"values": {}}', "terraform show -json"), ("\0\u00ff", "no Kubernetes object")],
+)
+def test_a_source_without_objects_is_refused_with_what_is_allowed(text: str, named: str, tmp_path: Path) -> None:
+    for source in (tmp_path, tmp_path / "plan.json"):
+        with pytest.raises(BadInput, match=named):
+            audit([str(source)])
+        (tmp_path / "plan.json").write_text(text)
+
+
+def test_what_is_no_yaml_is_named_and_does_not_pass_and_no_secret_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {token: geheim1}\n"
+    (tmp_path / "all.yaml").write_text(f"{secret}---\napiVersion: v1\n{{{{- if .Values.token }}}}\ntoken: geheim1\n")
+    assert print_audit([str(tmp_path)], "", None, "table") in (1, BadInput.status)
+    shown = capsys.readouterr().out
+    assert "all.yaml:5 cannot be read as YAML" in shown
+    assert "geheim1" not in shown
 
 
 def test_the_configuration_decides_levels_and_the_stack_what_production_is(tmp_path: Path) -> None:
@@ -89,9 +103,29 @@ def test_the_configuration_decides_levels_and_the_stack_what_production_is(tmp_p
         audit([str(file)], config=config)
 
 
-def test_a_gateway_of_a_program_without_pools_may_be_global(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(BAD_GATEWAY)
-    assert "gateway-class" not in rules(audit([str(tmp_path)]))
+@pytest.mark.parametrize(
+    ("name", "parent", "backend", "refused"),
+    [
+        ("ui", "ui", "Service", False),
+        ("ui", "ui", "InferencePool", True),
+        ("ui", "other", "InferencePool", True),
+        ("ui", "${NAME}", "InferencePool", None),
+    ],
+)
+def test_a_gateway_may_be_global_if_its_routes_lead_to_no_pool(
+    name: str, parent: str, backend: str, refused: bool | None, tmp_path: Path
+) -> None:
+    gateway = yaml.safe_load(BAD_GATEWAY)
+    gateway["metadata"]["name"] = name
+    route = yaml.safe_load(GOOD_ROUTE)
+    route["spec"] = {
+        "parentRefs": [{"name": parent, "namespace": gateway["metadata"]["namespace"]}],
+        "rules": [{"backendRefs": [{"kind": backend, "name": "b"}]}],
+    }
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump_all([gateway, route, yaml.safe_load(POOL_YAML)]))
+    report = audit([str(tmp_path)])
+    assert ("gateway-class" in rules(report)) is (refused is True)
+    assert any(text.startswith("gateway-class:") for text in report.uncertain) is (refused is None)
 
 
 def test_a_placeholder_is_unknown_and_neither_wrong_nor_right(tmp_path: Path) -> None:
@@ -129,14 +163,12 @@ def test_terraforms_plan_has_the_names_and_shapes_of_pulumi_and_no_secret_is_sho
     assert "geheim1" not in repr(report)
 
 
-def test_a_preview_a_plan_and_a_state_of_pulumi_are_read(tmp_path: Path) -> None:
+def test_a_preview_and_a_state_of_pulumi_are_read(tmp_path: Path) -> None:
     urn = "urn:pulumi:dev::p::gcp:container/cluster:Cluster::main"
     inputs = {"location": "europe-west4-a", "gatewayApiConfig": {"channel": "CHANNEL_DISABLED"}}
     state = {"type": "gcp:container/cluster:Cluster", "urn": urn, "inputs": inputs, "custom": True}
-    goal = {"type": state["type"], "name": "main", "inputDiff": {"adds": inputs}}
     for content in (
         {"steps": [{"op": "create", "urn": urn, "newState": state}]},
-        {"resourcePlans": {urn: {"goal": goal, "steps": ["create"]}}},
         {"version": 3, "deployment": {"resources": [state]}},
     ):
         (tmp_path / "preview.json").write_text(json.dumps(content))
@@ -175,9 +207,12 @@ else:
     assert any("Forbidden" in text for text in report.unread)
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"all": "advisory"}))
-    assert print_audit(["production"], "", config, "json") == 8
+    assert print_audit(["production"], "", config, "sarif") == Unreachable.status
     with pytest.raises(BadInput, match="production"):
         audit(["no-such-context"])
+    program(tmp_path, "kubectl", "print('production') if argv[0] == 'config' else sys.exit('refused')", monkeypatch)
+    with pytest.raises(Unreachable, match="production does not answer: refused"):
+        audit(["production"])
 
 
 @pytest.mark.parametrize(("file", "tool"), [("Chart.yaml", "helm"), ("kustomization.yaml", "kubectl")])

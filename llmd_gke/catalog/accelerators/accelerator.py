@@ -82,8 +82,8 @@ class Family:
     ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
     offers it, ``flex_start_zones`` those in which it is also offered with ``capacity: flex-start``; ``prices`` are list
     prices by region. The dates of both are in :mod:`llmd_gke.catalog.zones`.
-    ``numa_nodes`` of the largest machine may each have a container of a pod; ``dynamic_slices``: an annotation of the
-    pod may choose the topology instead of a selector.
+    ``numa_nodes`` of the largest machine may each have a container of a pod; ``slice_annotation`` of a pod chooses the
+    topology of a dynamic slice, without a selector.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Family:
     workload_policy: bool = False
     devices_per_chip: int = 1
     numa_nodes: int = 1
-    dynamic_slices: bool = False
+    slice_annotation: str = ""
 
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""

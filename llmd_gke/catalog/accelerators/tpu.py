@@ -153,8 +153,8 @@ FAMILIES: tuple[Family, ...] = (
         devices_per_chip=2,
         # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpu-ironwood (NUMA binding)
         numa_nodes=2,
-        # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/dynamic-slicing
-        dynamic_slices=True,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/use-gke-dynamic-slicing
+        slice_annotation="cloud.google.com/gke-tpu-slice-topology",
     ),
 )
 

@@ -24,7 +24,7 @@ def _in_production(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) 
 def _protect(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not settings.is_production:
         return
-    if not subject.protect:
+    if subject.protect is False:
         yield Finding(
             "production-protect",
             "is not protected: a rename or an accidental `destroy` would delete it, and every service with it",
@@ -52,7 +52,7 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
 
 
 def _uncovered(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
-    if settings.is_production or not settings.stack:  # an audit of another tool's plan has no stack
+    if settings.is_production:
         return
     for subject in program.of(CLUSTER, NETWORK):
         if subject.protect:

@@ -39,8 +39,8 @@ def tpu_pod(pod: Input, *, complete: bool, leads: bool = False, annotations: Col
 
     Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported.
     Neither are they for a pod that is recognized only by its shape, whose apparent containers may belong to several
-    pods. ``leads``: its workers request the chips, beside which it may run. ``annotations``: those of the object's pods,
-    of which one may choose the topology of a dynamic slice.
+    pods. ``leads``: its workers request the chips, and it may run beside them. ``annotations``: those of the object's
+    pods; one may choose the topology of a dynamic slice.
     """
     if accelerator(pod) is not TPU:
         return

@@ -50,7 +50,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         [
             line
             for part in cell.split("\n")
-            for line in textwrap.wrap(part, width, subsequent_indent="  " * (part[:2] == "- "))
+            for line in textwrap.wrap(part, width, subsequent_indent="  " * (part[:2] == "- "), break_on_hyphens=False)
         ]
         for cell, width in zip(cells, widths, strict=True)
     ]

@@ -52,7 +52,7 @@ def test_a_folder_is_one_program_and_each_violation_says_object_place_incident_a
     (tmp_path / "values.yaml").write_text("replicas: 2\n")
     assert print_audit(["."], "", None, "table") == 1
     shown = capsys.readouterr().out
-    for text in ("gateway-class (mandatory)", "gate way.yaml:3", "503", "gke-l7-regional-external-managed"):
+    for text in ("gateway-class (mandatory)", "gate way.yaml:3", "503", "gke-l7-rilb"):
         assert text in shown
     assert "3 objects" in shown
     assert print_audit([str(tmp_path)], "", None, "sarif") == 1

@@ -99,10 +99,15 @@ def _script_words(text: str) -> list[str]:
         return text.split()
 
 
+def runs_vllm(container: Input) -> bool:
+    """Whether a container runs vLLM, by its image or its program."""
+    return "vllm" in (container.get("image").text() or "") or vllm_arguments.servers(arguments(container)) > 0
+
+
 def may_be_vllm(container: Input) -> bool:
-    """Whether a container may run vLLM: by its image, unless that is of another program, or by its arguments."""
-    image = container.get("image").value
-    return not isinstance(image, str) or "vllm" in image or vllm_arguments.is_server(arguments(container))
+    """Whether a container may run vLLM: its image is not that of another program, or its arguments are vLLM's."""
+    known = isinstance(container.get("image").value, str)
+    return not known or runs_vllm(container) or vllm_arguments.is_server(arguments(container))
 
 
 def server_arguments(pod: Input, *, kind: Accelerator | None, of_kserve: bool) -> Iterator[Finding]:

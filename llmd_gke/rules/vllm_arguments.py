@@ -180,12 +180,10 @@ def servers(argv: Sequence[str]) -> int:
 
 
 def is_server(argv: Iterable[str]) -> bool:
-    """Whether a command line shows that it is a server's: by its program, or by an argument written in full."""
-    words = list(argv)
-    named = (
-        argument.name for argument in read(words) if argument.written.startswith("--") and not argument.abbreviated
+    """Whether a command line may be a server's: it has one of vLLM's arguments, written in full."""
+    return any(
+        one.name in KNOWN_ARGUMENTS and one.written.startswith("--") and not one.abbreviated for one in read(list(argv))
     )
-    return not KNOWN_ARGUMENTS.isdisjoint(named) or any(map(STARTS_SERVER.search, words))
 
 
 def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:

@@ -70,7 +70,7 @@ def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if _complete(subject) and subject.kind in SERVERS and subject.kind != JOB:
         for pod in pods.serving_pods(subject.kind.name, subject.spec):
             ends = pod.get("restartPolicy").value in ("Never", "OnFailure")
-            if ends and not any(pods.may_be_vllm(container) for container in pod.get("containers").each()):
+            if ends and not any(pods.runs_vllm(container) for container in pod.get("containers").each()):
                 continue  # it runs to its end, and serves nobody
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 

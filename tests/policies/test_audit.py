@@ -46,6 +46,7 @@ def test_a_folder_is_one_program_and_each_violation_says_object_place_incident_a
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
     (tmp_path / "gate way.yaml").write_text(f"# edge\n---\n{BAD_GATEWAY}")
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "models.yaml").write_text(f"{GOOD_ROUTE}---\n{POOL_YAML}")

@@ -72,7 +72,7 @@ def test_the_installed_pack_audits_without_an_engine(environment: Path, tmp_path
 import sys
 from importlib.metadata import entry_points
 (command,) = entry_points(group="console_scripts", name="llmd-gke-audit")
-sys.argv = [command.name, "route.yaml", "--output", "json"]
+sys.argv = [command.name, "route.yaml", "--output", "sarif"]
 status = command.load()()
 print(status, [name for name in ("pulumi", "grpc") if name in sys.modules])
 """

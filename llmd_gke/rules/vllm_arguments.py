@@ -179,6 +179,13 @@ def servers(argv: Sequence[str]) -> int:
     return len(_starts(argv))
 
 
+def is_server(argv: Iterable[str]) -> bool:
+    """Whether a command line may be a server's: it has one of vLLM's arguments, written in full."""
+    return any(
+        one.name in KNOWN_ARGUMENTS and one.written.startswith("--") and not one.abbreviated for one in read(list(argv))
+    )
+
+
 def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:
     """The words that vLLM's server gets: those behind its start, or all of a container without a ``command``."""
     starts = _starts(argv)

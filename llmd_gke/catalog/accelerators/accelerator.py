@@ -101,7 +101,8 @@ class Family:
     prices by region, without those of the host's vCPUs and their memory where ``vcpu_prices`` has them. The dates of
     all are in :mod:`llmd_gke.catalog.zones`. ``dtypes``: data types that its chips compute in, the server's default
     first; ``fp8``: whether they compute in FP8. ``arguments``: further ones of its servers. ``gvnic``: whether hosts
-    need Google's network card.
+    need Google's network card. ``numa_nodes`` of the largest machine may each have a container of a pod;
+    ``slice_annotation`` of a pod chooses the topology of a dynamic slice, without a selector.
     """
 
     name: str
@@ -125,6 +126,8 @@ class Family:
     fp8: bool = True
     arguments: tuple[str, ...] = ()
     gvnic: bool = False
+    numa_nodes: int = 1
+    slice_annotation: str = ""
 
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""

@@ -152,6 +152,10 @@ FAMILIES: tuple[Family, ...] = (
         # supported. Use workload policy instead." (vllm-project/ci-infra#547)
         workload_policy=True,
         devices_per_chip=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpu-ironwood (NUMA binding)
+        numa_nodes=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/use-gke-dynamic-slicing
+        slice_annotation="cloud.google.com/gke-tpu-slice-topology",
     ),
 )
 

@@ -23,7 +23,7 @@ def _in_production(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) 
 def _protect(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not settings.is_production:
         return
-    if not subject.protect:
+    if subject.protect is False:
         yield Finding(
             "production-protect",
             "is not protected: a rename or an accidental `destroy` would delete it, and every service with it",

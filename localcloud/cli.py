@@ -104,7 +104,7 @@ def shell_() -> None:
     here = workdir()
     commands.set_up(here, console)
     if not state.names(here):
-        console.print("No stack exists here yet. Before `pulumi preview`: make up, or pulumi stack init local")
+        say(console, "No stack exists here yet. Before `pulumi preview`: `make up`, or here `pulumi stack init local`")
     raise typer.Exit(shell.run(here))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,11 +11,9 @@ import yaml
 
 from policies.groups import ALL
 from policies.pack import Analyzer
+from tests.llmd_gke.settings.test_fixes import GONE, Place, edited
 from tests.policies.conftest import InStack
 from tests.policies.support import Resource, of, resources, run_pack
-
-Place = tuple[Any, ...]
-GONE = object()
 
 CHOICES = {
     "only the owner knows the value or the object": """
@@ -59,21 +56,6 @@ def places(node: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     yield place, node
     for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
         yield from places(value, (*place, key))
-
-
-def edited(inputs: Any, place: Place, value: object) -> Any:
-    """A copy with a value at a place, or without it. Maps on the way to it are made."""
-    new = copy.deepcopy(inputs)
-    node = new
-    for key in place[:-1]:
-        node = node.setdefault(key, {}) if isinstance(node, dict) else node[key]
-    if value is GONE:
-        del node[place[-1]]
-    elif isinstance(node, list):
-        node[place[-1] :] = [value]
-    else:
-        node[place[-1]] = value
-    return new
 
 
 def attempts(inputs: Any, message: str, said: str) -> Iterator[Any]:
@@ -121,6 +103,7 @@ def test_whoever_does_what_a_fix_says_sees_it_help(in_stack: InStack) -> None:
                         [*program[:number], replace(one, inputs=new), *program[number + 1 :]]
                         for number, one in enumerate(program)
                         for new in attempts(one.inputs, message, said)
+                        if new is not None
                     ]
                     if said.startswith("remove the "):
                         tried += [[*program[:number], *program[number + 1 :]] for number in range(len(program))]

@@ -20,13 +20,13 @@ def interrupt(how: str, rehearsal: Rehearsal, command: subprocess.Popen[str]) ->
     if how == "closed pipe":
         assert command.stdout is not None
         command.stdout.close()
-        command.wait(120)
+        command.wait(500)
         return ""
     if how == "killed engine":
         until(lambda: processes.engines(rehearsal.workdir), "the engine runs")[0].kill()
     else:
         command.send_signal(how)
-    return command.communicate(timeout=120)[0]
+    return command.communicate(timeout=500)[0]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -39,7 +39,7 @@ def test_the_same_command_again_ends_what_was_interrupted(
     if verb == "down":
         rehearsal.up()
     with rehearsal.started(verb) as command:
-        until(lambda: len(rehearsal.requests(method)) >= moment, f"request {moment}")
+        until(lambda: len(rehearsal.requests(method)) >= moment, f"request {moment}", wait_seconds=500)
         output = interrupt(how, rehearsal, command)
     print(verb, how, moment, command.returncode, output[-700:])
     assert command.returncode

@@ -99,6 +99,8 @@ def shell_() -> None:
     """Open a shell for plain `pulumi` commands, and for `kubectl` on the laptop cloud."""
     here = workdir()
     commands.set_up(here, console)
+    if not state.names(here):
+        say(console, "No stack exists here yet. Before `pulumi preview`: `make up`, or here `pulumi stack init local`")
     raise typer.Exit(shell.run(here))
 
 

@@ -4,7 +4,8 @@ KServe creates a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve ``work
 LeaderWorkerSet's webhook tells each pod its place in the slice (``TPU_WORKER_ID``, ``TPU_WORKER_HOSTNAMES`` …:
 kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): none of these variables is set here. Within the group the
 server is distributed by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
-``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see ``docs/models.md``.
+``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see
+``docs/multi-host.md``.
 """
 
 from __future__ import annotations

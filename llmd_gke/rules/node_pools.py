@@ -72,7 +72,7 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
             f"{account.path} is not set: the default node pool, which GKE creates before it is removed, runs as the "
             "project's default service account, and the cluster fails where that is deleted",
             NODE_ACCOUNT,
-            "set the one of the node pools",
+            "set the service account of the node pools here, too",
         )
     scaling = cluster.get("clusterAutoscaling")
     if scaling.get("enabled").boolean() is not True or cluster.get("enableAutopilot").boolean() is True:
@@ -130,7 +130,7 @@ def pairs(pool: Input) -> Iterator[Finding]:
     queued = pool.get("queuedProvisioning", "enabled").boolean() is True
     reserved = config.get("reservationAffinity", "consumeReservationType")
     if queued and reserved.value is None:
-        yield _pair("queuedProvisioning without a reservationAffinity", "set consumeReservationType: NO_RESERVATION")
+        yield _pair("queuedProvisioning without a reservationAffinity", f"set {reserved.path}: NO_RESERVATION")
     if queued and config.get("flexStart").boolean() is True and accelerator(pool) is not None:
         yield _pair("queuedProvisioning and flexStart on a TPU pool", "keep flexStart")
     if config.get("spot").boolean() is True and config.get("preemptible").boolean() is True:

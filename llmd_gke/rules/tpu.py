@@ -117,26 +117,34 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
         )
 
 
-def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) -> Iterator[Finding]:
-    """Node counts fit: a single-host pool has 0 to N independent nodes, a multi-host slice all of its nodes or none."""
+def node_counts(
+    machine_type: str, topology: str, limits: tuple[int, int], keys: tuple[str, str] = ("minNodes", "maxNodes")
+) -> Iterator[Finding]:
+    """Node counts fit: a single-host pool has 0 to N independent nodes, a multi-host slice all of its nodes or none.
+
+    ``keys``: where the two ``limits`` are written.
+    """
+    (minimum, maximum), (least, most) = limits, keys
     if minimum > maximum:
         yield Finding(
             "tpu-node-count",
-            f"minNodes {minimum} is more than maxNodes {maximum}",
-            allowed="minNodes <= maxNodes",
-            fix=f"set maxNodes to {minimum} or more",
+            f"{least} {minimum} is more than {most} {maximum}",
+            allowed=f"{least} <= {most}",
+            fix=f"set {most} to {minimum} or more",
         )
         return
     shape = accelerators.find_slice(machine_type, topology)
     if shape is None or not shape.multi_host:
         return
-    if maximum != shape.hosts or minimum not in (0, shape.hosts):
+    wrong = [f"{least} to 0"] if minimum not in (0, shape.hosts) and least != most else []
+    wrong += [f"{most} to {shape.hosts}"] if maximum != shape.hosts else []
+    if wrong:
         yield Finding(
             "tpu-node-count",
             f"a {topology} slice of {machine_type} is scaled as one unit of {shape.hosts} nodes, not from "
             f"{minimum} to {maximum}",
-            allowed=f"minNodes 0 or {shape.hosts}, maxNodes {shape.hosts}",
-            fix=f"set maxNodes to {shape.hosts}",
+            allowed=f"{least} 0 or {shape.hosts}, {most} {shape.hosts}",
+            fix=f"set {' and '.join(wrong)}",
         )
 
 
@@ -283,7 +291,7 @@ def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
             "tpu-boot-disk",
             f"disk type {disk_type} cannot be attached to {machine_type}",
             allowed=listed(family.boot_disks),
-            fix=f"set the disk type to {family.boot_disks[0]}",
+            fix=f"set diskType to {family.boot_disks[0]}",
         )
 
 

@@ -74,7 +74,7 @@ class ModelSettings(Section):
     """Pipeline stages: the slice's hosts (default: 1); stages times ``tensor_parallel`` must equal the slice's devices.
     Multi-host only."""
     experimental_multi_host: bool = False
-    """Allow the model to run on a slice with several hosts, see ``docs/models.md`` (default: false)."""
+    """Allow the model to run on a slice with several hosts, see ``docs/multi-host.md`` (default: false)."""
     prefix_caching: bool = True
     """Reuse the KV cache of equal prompt prefixes, and route requests to the replica that has their prefix (default:
     true)."""

@@ -42,7 +42,7 @@ class PoolSettings(Section):
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
     """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
     early_hosts: Nodes = 0
-    """Hosts that start with a new pool, while the platform is installed, in place of waiting for the model's first pod
+    """Hosts that start with a new pool, while the platform is installed, instead of waiting for the model's first pod
     (default: 0). An existing pool does not change."""
     capacity: CapacityForm = "on-demand"
     """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``

@@ -56,7 +56,7 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
     if not pool.entries or any(entry.zone is None for entry in pool.entries):
         yield from _zone(zone_key, zone, pool, cluster, key)
-    counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
+    counts = tpu_checks.node_counts(machine, topology, (pool.min_nodes, pool.max_nodes))
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts, *slice_keys, f"{key}.maxNodes")
     early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
     yield from locate(f"{key}.earlyHosts", pool.early_hosts, early, *slice_keys, f"{key}.maxNodes")
@@ -156,7 +156,7 @@ def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSetti
         if entry.max_nodes is not None:
             findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
             yield from locate(f"{at}.maxNodes", entry.max_nodes, findings, f"{key}.maxNodes")
-        counts = tpu_checks.node_counts(pool.machine_type, pool.shape, made.min_nodes, made.max_nodes)
+        counts = tpu_checks.node_counts(pool.machine_type, pool.shape, (made.min_nodes, made.max_nodes))
         yield from locate(f"{at}.minNodes", made.min_nodes, counts, machine_key, f"{key}.topology", f"{key}.maxNodes")
         branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
         yield from locate(at, entry.kind, capacity_order.repeated(branch, seen), listed)

@@ -129,12 +129,14 @@ def test_zones_of_pools_in_programs_are_judged_as_those_of_settings(family: Fami
 def test_node_counts_are_any_for_single_hosts_and_all_or_nothing_for_a_slice(
     shape: Slice, least: int, most: int
 ) -> None:
-    result = list(rules.node_counts(shape.machine.name, shape.topology, least, most))
+    result = list(rules.node_counts(shape.machine.name, shape.topology, (least, most)))
     hosts = prod(map(int, shape.topology.split("x"))) // shape.machine.chips
     fits = least <= most and (hosts == 1 or (most == hosts and least in (0, hosts)))
     assert (not result) is fits
     if result and least <= most:
-        assert list(rules.node_counts(shape.machine.name, shape.topology, 0, int(result[0].fix.split()[-1]))) == []
+        said = {key: int(value) for key, value in re.findall(r"(\w+) to (\d+)", result[0].fix)}
+        limits = (said.get("minNodes", least), said.get("maxNodes", most))
+        assert list(rules.node_counts(shape.machine.name, shape.topology, limits)) == []
 
 
 @given(some.lists(some.integers(0, 40), max_size=5), some.integers(1, 200))

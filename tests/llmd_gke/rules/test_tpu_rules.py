@@ -34,7 +34,7 @@ def test_a_machine_type_is_accepted_exactly_if_it_is_in_the_catalogue(name: str)
 def test_an_unknown_machine_is_complained_about_once(machine: str, topology: str) -> None:
     assert list(rules.topology(machine, topology)) == []
     assert list(rules.zone(machine, "europe-west4-a")) == []
-    assert list(rules.node_counts(machine, topology, 0, 4)) == []
+    assert list(rules.node_counts(machine, topology, (0, 4))) == []
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ CHOICES = {
         bucket-uri caller-model capacity-list capacity-repeated capacity-room capacity-zone data-parallel
         egress-combination gpu-capacity gpu-machine-type gpu-zone kv-offload maintenance-exclusion model-disk
         model-format model-heads model-size not-offered notify-kind replica-autoscaler route-path route-rules schedule
-        scheduler-plugin server-environment system-pool tpu-capacity tpu-machine-type tpu-pool-region tpu-pool-size
+        scheduler-plugin server-environment tpu-capacity tpu-machine-type tpu-pool-region tpu-pool-size
         tpu-reservation tpu-server-argument tpu-topology tpu-zone traces-version wrong-value
     """,
 }
@@ -76,6 +76,8 @@ def edited(config: Config, place: Place, value: object) -> Config | None:
                 del node[at : at + 1 + takes_value]
             case _ if value is GONE:
                 del node[place[-1]]
+            case list(), int(at):  # the place after the last adds an entry
+                node[at : at + 1] = [value]
             case _:
                 node[place[-1]] = value
     except (LookupError, TypeError, AttributeError, StopIteration):

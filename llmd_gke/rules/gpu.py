@@ -49,7 +49,8 @@ def _guest(guest: Input, machine: str, family: accelerators.Family) -> Iterator[
     driver = guest.get("gpuDriverInstallationConfig", "gpuDriverVersion")
     if driver.text() == "INSTALLATION_DISABLED" or (driver.value is None and not guest.notes.unknown):
         problem = f"{driver.path}: GKE installs no driver, and no pod finds a GPU"
-        yield Finding("gpu-node-pool", problem, allowed="DEFAULT, LATEST", fix=f"set it to {NVIDIA.driver}")
+        fix = f"set gpuDriverInstallationConfig: {{gpuDriverVersion: {NVIDIA.driver}}}"
+        yield Finding("gpu-node-pool", problem, allowed="DEFAULT, LATEST", fix=fix)
 
 
 def zone(pool: Input) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What interrupts `make up` and `make down`: at several moments, the same command again ends the work, nothing is left."""
+"""What interrupts `make up` and `make down`, at several moments: the same command again ends the work."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ CHOICES = {
     """,
     "there are several ways, or several values change together": """
         capacity-reclaimable compute-class-members gpu-server-argument hourly-price internal-headers keys-in-url
-        kserve-tls network-policy-labels preset-deletion rate-limit-shared route-timeouts service-scaling tpu-startup-probe
-        tpu-taint worker-parallelism
+        kserve-tls network-policy-labels preset-deletion rate-limit-shared route-timeouts service-scaling
+        tpu-startup-probe tpu-taint worker-parallelism
     """,
 }
 """Rules without a fix that a program can follow, by the reason."""

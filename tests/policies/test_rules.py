@@ -158,3 +158,11 @@ def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) ->
             }
             for text in hidden:
                 assert len(text) < 4 or text == "secret" or all(text not in each.text for each in diagnostics), text
+
+
+@RULES
+def test_every_rule_says_why_and_cites_upstream(rule: Rule) -> None:
+    assert len(rule.why) > 40
+    assert rule.sources
+    assert all(source.startswith("https://") for source in rule.sources)
+    assert (rule.check_resource is None) != (rule.check_stack is None)

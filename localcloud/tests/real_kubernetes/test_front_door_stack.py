@@ -119,7 +119,7 @@ def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_cou
         seen[:] = [answer() for _ in range(16)]
         return all(one["status"] != 200 for one in seen)
 
-    # Both Envoys take requests; each learns of the setting at its own time, and has its own connections to the limiters.
+    # Both Envoys take requests; each learns of the setting at its own time, and has its own connection to the limiters.
     until(refused, "the refusals of both Envoys", 120)
     assert {(one["status"], one["headers"].get("retry-after")) for one in seen} == {(503, "10")}, seen
     assert {json.loads(one["text"])["error"]["code"] for one in seen} == {"service_unavailable"}

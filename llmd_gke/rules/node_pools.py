@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llmd_gke.catalog.accelerators import NVIDIA, Accelerator, accelerator_of, family_of
+from llmd_gke.catalog.accelerators import NVIDIA, TPU, Accelerator, accelerator_of, family_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import versions
 from llmd_gke.rules.cluster import ordinary_disk
@@ -131,7 +131,7 @@ def pairs(pool: Input) -> Iterator[Finding]:
     reserved = config.get("reservationAffinity", "consumeReservationType")
     if queued and reserved.value is None:
         yield _pair("queuedProvisioning without a reservationAffinity", f"set {reserved.path}: NO_RESERVATION")
-    if queued and config.get("flexStart").boolean() is True and accelerator(pool) is not None:
+    if queued and config.get("flexStart").boolean() is True and accelerator(pool) is TPU:
         yield _pair("queuedProvisioning and flexStart on a TPU pool", "keep flexStart")
     if config.get("spot").boolean() is True and config.get("preemptible").boolean() is True:
         yield _pair("spot and preemptible exclude each other", "keep spot")

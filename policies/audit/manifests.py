@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import cast
 
 from llmd_common import child_process
 from llmd_common.problems import BadInput, SetUpFailed, Unreachable
+from llmd_gke.catalog import kserve
 from llmd_gke.rules.inputs import Value
 from policies.audit.resources import Source, is_object, of_object, unknown_where
 from policies.extract import DOCUMENT, UnreadableDocument, documents, plain
@@ -38,7 +40,7 @@ WORKLOADS = {
     "RayCluster.ray.io",
     "RayJob.ray.io",
     "RayService.ray.io",
-    "InferenceService.serving.kserve.io",
+    f"InferenceService.{kserve.GROUP}",
     "DynamoGraphDeployment.nvidia.com",
 }
 """Kinds with pod templates that rules recognize by their shape, as KIND.GROUP."""
@@ -185,6 +187,7 @@ def _run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             f"{program} is not on PATH, and this source needs it: {program} {' '.join(arguments)}.\n"
             f"Fix: install {program}, or render the source elsewhere and pass the manifests (`-` reads standard input)"
         )
+    print(f"running {program} ...", file=sys.stderr)
     try:
         return child_process.run([program, *arguments], seconds=SECONDS)
     except subprocess.TimeoutExpired:

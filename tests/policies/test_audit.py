@@ -37,7 +37,9 @@ def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatc
     """Puts a program on PATH, before all others."""
     file = folder / "bin" / name
     file.parent.mkdir(exist_ok=True)
-    file.write_text(f"#!{sys.executable}\nimport sys\nargv = sys.argv[1:]\n{script}")
+    file.with_suffix(".py").write_text(f"import sys\nargv = sys.argv[1:]\n{script}")
+    # The path of an interpreter after `#!` may not contain spaces.
+    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{file}.py" "$@"\n')
     file.chmod(0o755)
     monkeypatch.setenv("PATH", str(file.parent))
 

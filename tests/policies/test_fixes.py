@@ -28,7 +28,7 @@ CHOICES = {
         proxy-subnet-missing reference-grant referenced-route unreadable-manifest
     """,
     "there are several ways, or several values change together": """
-        capacity-reclaimable compute-class-members gpu-server-argument hourly-price internal-headers keys-in-url
+        capacity-reclaimable compute-class-members hourly-price internal-headers keys-in-url
         kserve-tls network-policy-labels preset-deletion rate-limit-shared route-timeouts service-scaling
         tpu-startup-probe tpu-taint worker-parallelism
     """,

@@ -86,7 +86,7 @@ def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding
 def _gpu_arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for pod in model_pods(subject):
         if pods.accelerator(pod) is NVIDIA:
-            yield from pods.server_arguments(pod, kind=NVIDIA)
+            yield from pods.server_arguments(pod, kind=NVIDIA, of_kserve=subject.kind in KSERVE)
 
 
 def _precision(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:

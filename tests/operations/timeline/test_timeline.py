@@ -153,7 +153,7 @@ def test_the_command_prints_the_chain_and_data() -> None:
     assert done.returncode == 0, done.stderr
     assert "qwen: first token after " in done.stdout
     data = json.loads(run("timeline", "--stack", "eu4a", "--output", "json").stdout)
-    assert data["firstTokenSeconds"]["qwen"] == data["seconds"]
+    assert data["firstTokenSeconds"]["qwen"] <= data["seconds"]
 
 
 def test_measured_times_are_no_chart() -> None:

@@ -181,4 +181,4 @@ def _configured(config: Path | None, stack: str) -> Iterator[tuple[Rule, Level, 
         if level not in LEVELS:
             raise BadInput(f"{config}: {rule.name} has level {level}.\nAllowed: {', '.join(LEVELS)}")
         if level != "disabled":
-            yield rule, cast("Level", level), settings
+            yield rule, level, settings

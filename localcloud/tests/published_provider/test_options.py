@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.tests.real_engine.test_changes import UP, changes
+from localcloud.tests.real_engine.test_changes import REPLACED, UP, changes
 from tests.real_engine.harness import APIS_ON, Rehearsal
 
 KEY = "llmd-gke:imageCache"
@@ -30,12 +30,14 @@ def test_a_running_model_becomes_autoscaled_in_place_and_stays_as_it_is(running:
 def test_a_running_stack_gets_an_image_cache_and_loses_it_again_without_a_replacement(running: Rehearsal) -> None:
     running.edit("local", lambda config: config.update({KEY: {"keepDays": 7}}))
     steps = changes(running.steps(*UP))
+    assert steps.pop("qwen-rollout") == REPLACED
     assert {name: step for name, step in steps.items() if step not in ("create", "update")} == {}
     assert {name for name, step in steps.items() if step == "create"} == PARTS
     assert {"platform-cert-manager", "platform-lws", "qwen-service"} <= steps.keys()
     assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
     running.edit("local", lambda config: config.pop(KEY))
     steps = changes(running.steps(*UP))
+    assert steps.pop("qwen-rollout") == REPLACED
     assert {name for name, step in steps.items() if step == "delete"} == PARTS
     assert set(steps.values()) == {"update", "delete"}
 
@@ -51,7 +53,8 @@ def test_a_running_pool_gets_a_list_of_capacities_without_a_new_service_and_stay
     assert steps.pop(f"{pool}-nodes") == "delete"
     for made in (f"{pool}-on-demand-nodes", f"{pool}-spot-nodes", f"{pool}-class"):
         assert steps.pop(made) == "create"
-    # What selects the hosts changes in place.
+    # What selects the hosts changes in place; their pods are waited for.
+    assert steps.pop("qwen-rollout") == REPLACED
     assert set(steps.values()) == {"update"}
     assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
 

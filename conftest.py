@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -38,6 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Makes ``--rewrite`` known to the tests."""
     golden.rewrite = config.getoption("rewrite")
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what was imported and collected to itself: walking through it took a quarter of the tests' time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import golden
+from tests import golden, graphs
 
 PRODUCT, LOCAL_CLOUDS = (Path(__file__).parent / name for name in ("tests", "localcloud/tests"))
 ON_REQUEST = (
@@ -46,6 +46,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_graphs(tmp_path_factory: pytest.TempPathFactory) -> None:  # pyright: ignore[reportUnusedFunction]
+    """The folder of a run, which has one below it for each worker."""
+    base = tmp_path_factory.getbasetemp()
+    graphs.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "graphs"
+    graphs.folder.mkdir(exist_ok=True)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

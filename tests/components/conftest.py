@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
 
-from llmd_gke.graph.recording import load
+from llmd_gke.graph import recording
 from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import StackSettings, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
+from tests.graphs import load
 
 ROOT = Path(__file__).parents[2]
 DOOR = "door"
@@ -41,15 +40,9 @@ def rehearsal() -> Iterator[None]:
         yield
 
 
-@cache
 def of_stack(stack: str, preview: bool, shipped: bool = False) -> Graph:
     """The graph of a stack, as it is shipped or without its front door. Shared between tests: do not change it."""
     return load(ROOT, stack, preview=preview, changes=None if shipped else WITHOUT_DOOR.get(stack))
-
-
-@lru_cache(maxsize=64)
-def _changed(stack: str, preview: bool, changes: str, plain: tuple[str, ...]) -> Graph:
-    return load(ROOT, stack, preview=preview, changes=json.loads(changes), plain=plain)
 
 
 @pytest.fixture(params=STACKS)
@@ -95,7 +88,7 @@ def record(request: pytest.FixtureRequest) -> Record:
 
     Graphs are shared between tests: do not change them. A test that patches something records its own.
     """
-    recording = _changed.__wrapped__ if "monkeypatch" in request.fixturenames else _changed
+    recorder = recording.load if "monkeypatch" in request.fixturenames else load
 
     def recorded(
         changes: Mapping[str, object] | None = None,
@@ -105,6 +98,6 @@ def record(request: pytest.FixtureRequest) -> Record:
         plain: tuple[str, ...] = (),
     ) -> Graph:
         everything = {**WITHOUT_DOOR.get(stack, {}), **(changes or {})}
-        return recording(stack, preview, json.dumps(everything), plain)
+        return recorder(ROOT, stack, preview=preview, changes=everything, plain=plain)
 
     return recorded

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import of, spec
 from tests.components.test_resources import CAPACITIES
+from tests.graphs import load
 
 CLASS = "kubernetes:cloud.google.com/v1:ComputeClass"
 LABEL = "cloud.google.com/compute-class"

@@ -10,7 +10,6 @@ from functools import cache
 import pytest
 
 from llmd_gke.catalog import deployer, permissions, registries
-from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.manifests import charts
 from llmd_gke.settings.load import read_config
@@ -18,6 +17,7 @@ from operations.comment.policy_messages import run_policies
 from tests.components import kinds
 from tests.components.conftest import ROOT, WITHOUT_DOOR, Record
 from tests.components.kinds import of
+from tests.graphs import load
 
 REPOSITORY = "gcp:artifactregistry/repository:Repository"
 PATH = "my-project/llmd-eu4a"

@@ -12,7 +12,6 @@ import pytest
 
 from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.catalog import deployer
-from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scraping
 from llmd_gke.settings import StackSettings
@@ -20,6 +19,7 @@ from tests import golden
 from tests.components import kinds
 from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import metadata, of, spec
+from tests.graphs import load
 
 CAPACITIES: dict[str, Any] = {
     **WITHOUT_DOOR["eu4a"],

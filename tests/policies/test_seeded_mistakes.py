@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.graph.recording import load
 from tests.components.conftest import WITHOUT_DOOR
+from tests.graphs import load
 from tests.policies.conftest import InStack
 from tests.policies.support import Resource, of, recorded, replaced, run_pack
 

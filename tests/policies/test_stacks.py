@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.graph.recording import load
 from policies.groups import GROUPS
 from tests.components.conftest import WITHOUT_DOOR
+from tests.graphs import load
 from tests.policies.conftest import InStack
 from tests.policies.support import recorded, run_pack
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.graph.recording import load
 from policies.rules.llm_inference_service.serving import PRESET
 from tests.components.conftest import WITHOUT_DOOR
+from tests.graphs import load
 from tests.policies.conftest import InStack
 from tests.policies.objects import (
     GATEWAY_YAML,

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import versions
-from llmd_gke.graph.recording import load
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.components.conftest import WITHOUT_DOOR
+from tests.graphs import load
 from tests.schema.structural import Table, table
 
 ROOT = Path(__file__).parents[2]

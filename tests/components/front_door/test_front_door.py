@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.catalog import front_door
-from llmd_gke.graph.recording import Graph, ResourceNode, load
+from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests.front_door import firewall, listing
 from llmd_gke.settings import load_stack
 from llmd_gke.settings.load import read_config
@@ -18,6 +18,7 @@ from tests.components.conftest import DOOR, ROOT, Record
 from tests.components.front_door.conftest import KEYS
 from tests.components.front_door.support import COMPONENT, OBJECTIVE, ROUTE, SECURITY, TRAFFIC, the
 from tests.components.kinds import metadata, of, spec
+from tests.graphs import load
 
 
 @pytest.mark.parametrize(

@@ -50,16 +50,6 @@ def test_a_level_measures_what_the_simulator_was_set_to(
     assert (tmp_path / "throughput.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_server_that_answers_at_once_has_not_answered_everything_when_the_warm_up_ends(python: Path) -> None:
-    with simulating("--max-model-len", "4096") as url:
-        quick = load.Load(
-            url=url, model="qwen", workloads=[Workload("random", 200, 100, 16)], seconds=2, warmup=3, first=1, most=1
-        )
-        ([level], _) = load.run(python, quick, quiet)
-    assert level.requests > 20
-    assert 1.5 < level.seconds < 3
-
-
 def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
     nothing = load.Load(
         url="http://127.0.0.1:1/models/qwen",
@@ -86,13 +76,15 @@ def test_behind_a_front_door_every_request_has_the_callers_key_and_none_asks_for
             model="qwen",
             workloads=[Workload("random", 200, 100, 16)],
             seconds=2,
-            warmup=1,
+            warmup=3,
             first=1,
             most=1,
             key="key-of-team-a",
         )
         ([level], _) = load.run(python, given, quiet)
-    assert (level.errors, level.requests > 0) == (0, True)
+    assert (level.errors, level.requests > 20) == (0, True)
+    # A server that answers at once has not answered everything when the warm-up ends.
+    assert 1.5 < level.seconds < 3
     assert {path for path, _ in asked} == {"/v1/models", "/v1/completions"}
     assert {key for _, key in asked} == {"Bearer key-of-team-a"}
     assert "key-of-team-a" not in repr(given)

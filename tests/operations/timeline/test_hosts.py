@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from llmd_gke.catalog import durations
-from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
@@ -17,6 +16,7 @@ from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.measured import measure
 from operations.timeline.simulate import Timeline, TimelineStep, seconds_from_zero, seconds_to_wake, simulate
 from tests.components.conftest import ROOT
+from tests.graphs import load
 
 ORDERED = [{"kind": "on-demand"}, {"kind": "spot"}]
 

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import durations
-from llmd_gke.graph.recording import load
 from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import ScalingSettings, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
@@ -24,6 +23,7 @@ from operations.timeline.simulate import (
     simulate,
 )
 from tests.components.conftest import ROOT
+from tests.graphs import load
 from tests.operations.support import run
 
 

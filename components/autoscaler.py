@@ -10,8 +10,10 @@ import pulumi
 from pulumi_gcp import organizations, projects
 
 from components.cluster import Cluster
+from components.existing_controllers import controller
 from components.kubernetes_objects import create
 from llmd_gke.catalog import scaling
+from llmd_gke.catalog.existing import KEDA
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import identity, keda
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
@@ -21,7 +23,7 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 class AutoscalerArgs:
     """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the source addresses of
     the API server's requests. The operator's service account contains ``prefix``, the cluster's name, and reads the
-    metrics of ``project``.
+    metrics of ``project``. ``existing``: the operator's Deployment, if the cluster has KEDA already.
     """
 
     settings: PlatformSettings
@@ -31,6 +33,7 @@ class AutoscalerArgs:
     project: str
     prefix: str
     cluster: Cluster
+    existing: str | None = None
 
     @classmethod
     def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
@@ -45,6 +48,7 @@ class AutoscalerArgs:
             project=settings.project,
             prefix=settings.cluster.name,
             cluster=cluster,
+            existing=settings.existing_controllers.get(KEDA),
         )
 
 
@@ -60,9 +64,15 @@ class Autoscaler(pulumi.ComponentResource):
         cluster = args.cluster
         inside = pulumi.ResourceOptions(parent=self, provider=cluster.provider, deleted_with=cluster.control_plane)
         # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
-        project = cluster.control_plane.id.apply(lambda _: args.project)
+        project = cluster.path.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
-        member = number.apply(partial(_member, args.project, keda.account(args.prefix)))
+        space, account = scaling.KEDA_NAMESPACE, pulumi.Output.from_input(keda.account(args.prefix))
+        if args.existing is not None:
+            read = pulumi.ResourceOptions(parent=self, provider=cluster.provider)
+            space, operator = args.existing.partition("/")[0], controller(f"{name}-keda", KEDA, args.existing, read)
+            account = pulumi.Output.all(operator.resource.spec.template.spec.service_account_name, operator.version)
+            account = account.apply(lambda values: str(values[0]))
+        member = pulumi.Output.all(number, account).apply(partial(_member, args.project, space))
         reads_metrics = projects.IAMMember(
             f"{name}-reads-metrics",
             project=args.project,
@@ -77,10 +87,12 @@ class Autoscaler(pulumi.ComponentResource):
             private_nodes=args.private_nodes,
             chart_folder=settings.chart_folder,
             mirrors=args.mirrors,
+            existing=args.existing is not None,
         )
         create(name, objects, inside, earlier={keda.ACCESS: [reads_metrics]})
         self.register_outputs({})
 
 
-def _member(project: str, account: str, number: str) -> str:
-    return identity.principal(project, number, scaling.KEDA_NAMESPACE, account)
+def _member(project: str, namespace: str, values: list[str]) -> str:
+    number, account = values
+    return identity.principal(project, number, namespace, account)

@@ -39,15 +39,17 @@ NOT_THERE_YET = (
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayApiArgs:
-    """``settings`` determine the class of the Gateway."""
+    """``settings`` determine the class of the Gateway. ``installed``: the cluster has both already."""
 
     settings: GatewaySettings
     provider: k8s.Provider
+    installed: bool = False
 
     @classmethod
     def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self:
         """Those of a stack."""
-        return cls(settings=settings.gateway, provider=cluster.provider)
+        installed = settings.cluster.existing is not None
+        return cls(settings=settings.gateway, provider=cluster.provider, installed=installed)
 
 
 class GatewayApi(pulumi.ComponentResource):
@@ -57,11 +59,19 @@ class GatewayApi(pulumi.ComponentResource):
     GKE installs the CRDs and classes some time after the cluster, in no documented order. They are not managed by this
     program, so each resource is a patch of one annotation, and is retried until the object exists. KServe's controller
     looks for the InferencePool CRD once, when it starts, and never watches pools otherwise (kserve/kserve
-    ``pkg/controller/v1alpha2/llmisvc/controller.go``).
+    ``pkg/controller/v1alpha2/llmisvc/controller.go``). In an existing cluster both are only read, and a preview fails
+    without them.
     """
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:GatewayApi", name, None, opts)
+        if args.installed:
+            read = pulumi.ResourceOptions(parent=self, provider=args.provider)
+            service = ("apiregistration.k8s.io/v1", "APIService", INFERENCE_POOLS)
+            for version, kind, ident in ((GATEWAY_API, "GatewayClass", gateway_class(args.settings)), service):
+                k8s.apiextensions.CustomResource.get(f"{name}-{kind.lower()}", version, kind, ident, read)
+            self.register_outputs({})
+            return
         hooks = pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-there-yet", try_again)])
 
         def waiting() -> pulumi.ResourceOptions:

@@ -13,6 +13,7 @@ GKE_VERSION = r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$"
 RUNBOOK = r"^https://[^\s#]{1,1500}$"
 BILLING_ACCOUNT = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
+OBJECT_IN_NAMESPACE = r"^[a-z0-9-]{1,63}/[a-z0-9.-]{1,253}$"
 NOT_EMPTY = r"^\S+$"
 
 
@@ -39,6 +40,7 @@ FORMATS: Mapping[str, TextFormat] = {
         "`gcloud billing accounts list` shows it",
     ),
     NOT_EMPTY: TextFormat("at least one character, and no spaces", "remove the space, or the empty entry"),
+    OBJECT_IN_NAMESPACE: TextFormat("NAMESPACE/NAME of a Deployment", "for example cert-manager/cert-manager"),
     VARIABLE: TextFormat(
         "at most 128 letters, digits and underscores, with no digit at the start", "for example LOG_LEVEL"
     ),

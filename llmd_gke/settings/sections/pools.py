@@ -24,6 +24,9 @@ class TpuPoolSettings(Section):
     """GKE TPU machine type; the suffix is the number of chips (``-4t``: 4)."""
     topology: str
     """Arrangement of the chips in a slice, e.g. ``2x2``."""
+    existing: bool = False
+    """The node pool exists already: the program uses it and never changes it; its other settings describe it (default:
+    false)."""
     zone: Word | None = None
     """Zone of the hosts, in the cluster's region (default: the cluster's ``zone``)."""
     min_nodes: Nodes = 0

@@ -1,0 +1,82 @@
+"""The controllers that a cluster may have before a stack comes: where they usually are, and which versions work.
+
+``image``: the repository's last part, by which a Deployment is recognised in any namespace. ``floor``: the oldest
+version that works, for the reason beside it. ``tested``: the one that the program installs and its tests run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.catalog import front_door, kserve, versions
+
+
+@dataclass(frozen=True)
+class Part:
+    """A controller. ``key``: its name below ``cluster.existing.controllers``; empty if a stack cannot share it, for the
+    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a CRD that every installation has.
+    """
+
+    title: str
+    key: str
+    namespace: str
+    images: tuple[str, ...]
+    crd: str
+    floor: str
+    tested: str
+    alone: str = ""
+
+
+CERT_MANAGER = Part(
+    "cert-manager",
+    "certManager",
+    "cert-manager",
+    ("cert-manager-controller",),
+    "certificates.cert-manager.io",
+    # What KServe 0.20 is tested with (kserve/kserve v0.20.0 ``hack/setup/quick-install``).
+    "1.17.0",
+    versions.chart("cert-manager").version,
+)
+LEADER_WORKER_SET = Part(
+    "LeaderWorkerSet",
+    "leaderWorkerSet",
+    "lws-system",
+    ("lws", "lws-controller"),
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    # An upgrade across 0.7 -> 0.8 deletes the CRD and every LeaderWorkerSet (kubernetes-sigs/lws#880).
+    "0.8.0",
+    versions.chart("lws").version,
+)
+KSERVE = Part(
+    "KServe",
+    "kserve",
+    kserve.NAMESPACE,
+    ("llmisvc-controller", "odh-kserve-llmisvc-controller"),
+    f"{kserve.SERVICES}.{kserve.GROUP}",
+    kserve.FLOOR,
+    versions.chart(kserve.CONTROLLER_CHART).version,
+)
+KEDA = Part(
+    "KEDA",
+    "keda",
+    "keda",
+    ("keda",),
+    "scaledobjects.keda.sh",
+    # As cert-manager's.
+    "2.18.0",
+    versions.archive("keda").version,
+)
+ENVOY_GATEWAY = Part(
+    "Envoy Gateway",
+    "",
+    front_door.PROXIES_NAMESPACE,
+    ("gateway",),
+    "envoyproxies.gateway.envoyproxy.io",
+    front_door.FLOOR,
+    versions.chart(front_door.GATEWAY_CHART).version,
+    alone="AI Gateway is an extension in its one configuration, and would see every route of its other Gateways",
+)
+PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY)
+
+INFERENCE_POOLS = "inferencepools.inference.networking.k8s.io"
+"""The CRD that GKE installs with the Gateway API."""

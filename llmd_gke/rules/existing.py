@@ -1,0 +1,73 @@
+"""Rules about what a cluster has before a stack comes: versions, and owners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from llmd_gke.catalog.existing import Part
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.versions import version_of
+
+
+def version_of_images(part: Part, images: Iterable[str]) -> str:
+    """The tag of the controller's image among those of a Deployment; empty if none is the controller's."""
+    for image in images:
+        repository, _, tag = image.partition("@")[0].rpartition(":")
+        if (repository or tag).rpartition("/")[2] in part.images:
+            return tag if repository else ""
+    return ""
+
+
+def version(part: Part, found: str) -> Iterator[Finding]:
+    """A controller's version is in the tested range; an unknown version, or a newer minor version, is a warning."""
+    numbers, floor, tested = version_of(found), version_of(part.floor), version_of(part.tested)
+    allowed = f"{part.floor} to {part.tested.removeprefix('v')}"
+    if floor is None or tested is None:
+        raise ValueError(part.title)
+    if numbers is None:
+        problem = f"the version of {part.title} cannot be told from its image's tag ({found or 'none'})"
+        yield Finding("existing-version", problem, allowed, f"make sure that it is {allowed}", severity="warning")
+    elif numbers < floor:
+        problem = f"{part.title} {found} is too old: {part.floor} is the oldest that works"
+        yield Finding("existing-version", problem, allowed, f"upgrade it to {part.tested}, by whoever installed it")
+    elif numbers[:2] > tested[:2]:
+        problem = f"{part.title} {found} is newer than what was tested"
+        yield Finding("existing-version", problem, allowed, "try a model before you rely on it", severity="warning")
+
+
+ANNOTATIONS = {
+    "meta.helm.sh/release-name": "Helm release",
+    "argocd.argoproj.io/tracking-id": "Argo CD application",
+    "configmanagement.gke.io/managed": "Config Sync",
+    "config.k8s.io/owning-inventory": "kpt inventory",
+}
+LABELS = {
+    "argocd.argoproj.io/instance": "Argo CD application",
+    "kustomize.toolkit.fluxcd.io/name": "Flux Kustomization",
+    "helm.toolkit.fluxcd.io/name": "Flux HelmRelease",
+}
+MANAGERS = {"pulumi-kubernetes": "another Pulumi stack", "Terraform": "Terraform", "HashiCorp": "Terraform"}
+"""Markers of owners: annotations, labels, and the beginnings of names of field managers."""
+
+
+def owner(live: Mapping[str, object]) -> str:
+    """Who would change an object back, by its markers; empty for one that was made by hand."""
+    metadata = _mapping(live.get("metadata"))
+    for field, markers in (("annotations", ANNOTATIONS), ("labels", LABELS)):
+        present = _mapping(metadata.get(field))
+        for marker, title in markers.items():
+            if marker in present:
+                return f"{title} {str(present[marker]).partition(':')[0]}"
+    for reference in cast("list[Mapping[str, object]]", metadata.get("ownerReferences") or []):
+        return f"{reference.get('kind')} {reference.get('name')}"
+    for entry in cast("list[Mapping[str, object]]", metadata.get("managedFields") or []):
+        manager = str(entry.get("manager"))
+        for prefix, title in MANAGERS.items():
+            if manager.startswith(prefix):
+                return f"{title} (field manager {manager})"
+    return ""
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

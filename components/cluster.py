@@ -67,13 +67,13 @@ class ClusterArgs:
 
 
 class Cluster(pulumi.ComponentResource):
-    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool, or an existing cluster, which is only read,
-    and a Kubernetes provider for it.
+    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool and a Kubernetes provider for it. Of an
+    existing cluster, only the provider: the cluster is read.
 
     The Gateway API channel and HTTP load balancing are enabled from the start: when they were enabled later,
     GatewayClasses took up to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret),
-    ``provider`` (Kubernetes), ``path`` (known once the cluster exists), ``control_plane`` (``None`` if the stack does not own the cluster, which then outlives
-    everything else of the stack).
+    ``provider`` (Kubernetes), ``path`` (known once the cluster exists), ``control_plane`` (``None`` for a cluster of
+    others, which outlives the stack).
     """
 
     control_plane: container.Cluster | None = None

@@ -20,8 +20,8 @@ class Found:
 
 
 def controller(name: str, part: Part, where: str, opts: pulumi.ResourceOptions) -> Found:
-    """Reads the Deployment ``where`` (``NAMESPACE/NAME``), in previews, too: without it, or with a version that does not
-    work, a preview fails, and an update before it changes anything.
+    """Reads the Deployment ``where`` (``NAMESPACE/NAME``), in previews, too: without it, or with a version that is too
+    old, a preview fails, and an update before it changes anything.
     """
     deployment = apps.Deployment.get(name, where, opts)
 

@@ -9,8 +9,8 @@ from typing import Self
 import pulumi
 
 from components.cluster import Cluster
-from components.gateway_api import GatewayApi
 from components.existing_controllers import controller
+from components.gateway_api import GatewayApi
 from components.kubernetes_objects import create
 from llmd_gke.catalog import existing
 from llmd_gke.catalog.registries import Mirrors

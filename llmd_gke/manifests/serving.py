@@ -25,7 +25,14 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings, GatewaySettings, ModelSettings, TracesSettings
+from llmd_gke.settings import (
+    AcceleratorPool,
+    EgressSettings,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    TracesSettings,
+)
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve

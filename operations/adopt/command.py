@@ -40,7 +40,9 @@ def command(
     root = root_folder()
     file, list_ = root / f"Pulumi.{stack}.yaml", root / f"import.{stack}.json"
     if write and list_.exists():
-        raise BadInput(f"{list_.name} is there already, and is never overwritten.\nFix: rm {list_.name}, then run it again")
+        raise BadInput(
+            f"{list_.name} is there already, and is never overwritten.\nFix: rm {list_.name}, then run it again"
+        )
     with working("reading the cluster", quiet_seconds=0):
         from operations.adopt import found
         from operations.adopt.live import Live
@@ -94,10 +96,14 @@ def _imports(
     try:
         settings = parse(config, stack).settings
     except SettingsError as error:
-        return None, [failed("stack file", str(error), "complete it, and run the command again: it makes the import list")]
+        again = "complete the stack file, and run the command again: it makes the import list"
+        return None, [failed(one.key, one.finding.problem, one.finding.fix or again) for one in error.findings]
     chosen = settings.existing_controllers
     door, scaled = settings.front_door is not None, settings.scales_by("keda")
-    results = [*found.gateway_api(live, gateway_class(settings.gateway)), *found.parts(live, chosen, door=door, scaled=scaled)]
+    results = [
+        *found.gateway_api(live, gateway_class(settings.gateway)),
+        *found.parts(live, chosen, door=door, scaled=scaled),
+    ]
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     secrets = dict.fromkeys(required_secrets(settings), "a-stand-in")
     graph = record(root, stack, {**secrets, **texts}, tuple(secrets))
@@ -121,9 +127,7 @@ def _managed(root: Path, stack: str, cloud: CloudOption) -> Collection[str]:
         return ()
 
 
-def _show(
-    output: Output, stack: str, text: str, made: Imports | None, results: list[Result], *, write: bool
-) -> None:
+def _show(output: Output, stack: str, text: str, made: Imports | None, results: list[Result], *, write: bool) -> None:
     from operations.doctor.command import table_of
     from operations.printing import show
 

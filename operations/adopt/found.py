@@ -20,7 +20,7 @@ TEMPLATE = "kserve-config-llm-template"
 
 @dataclass(frozen=True)
 class Controller:
-    """A part's controller in the cluster. ``where``: ``NAMESPACE/NAME`` of its Deployment; ``owner``: who manages it."""
+    """A part's controller in the cluster. ``where``: its Deployment, ``NAMESPACE/NAME``; ``owner``: who manages it."""
 
     where: str
     version: str
@@ -55,7 +55,7 @@ def parts(live: Live, chosen: Mapping[Part, str], *, door: bool, scaled: bool) -
     ``door``, ``scaled``: whether the stack needs Envoy Gateway and KEDA.
     """
     there, groups = controllers(live), live.groups()
-    needed = {part: True for part in PARTS} | {ENVOY_GATEWAY: door, PARTS[3]: scaled}
+    needed = dict.fromkeys(PARTS, True) | {ENVOY_GATEWAY: door, PARTS[3]: scaled}
     for part in PARTS:
         controller, key = there.get(part), f"llmd-gke:cluster.existing.controllers.{part.key}"
         if not needed[part]:
@@ -104,7 +104,9 @@ def gateway_api(live: Live, wanted: str) -> Iterator[Result]:
     if wanted not in accepted:
         yield failed("Gateway API", f"there is no accepted GatewayClass {wanted}", switch)
     elif not live.plural("inference.networking.k8s.io/v1", "InferencePool"):
-        yield failed("Gateway API", f"the CRD {INFERENCE_POOLS} is missing", "upgrade the control plane to 1.34 or newer")
+        yield failed(
+            "Gateway API", f"the CRD {INFERENCE_POOLS} is missing", "upgrade the control plane to 1.34 or newer"
+        )
     else:
         yield ok("Gateway API", f"GatewayClass {wanted}, InferencePool v1")
 
@@ -122,12 +124,10 @@ def usable_gateways(live: Live) -> tuple[list[dict[str, object]], list[Result]]:
     for gateway in live.items("gateway.networking.k8s.io/v1", "gateways"):
         kind, title = text(gateway, "spec", "gatewayClassName"), f"Gateway {namespace(gateway)}/{name(gateway)}"
         if kind not in gke.INFERENCE_POOL_CLASSES:
-            fix = f"the stack makes one of class {gke.REGIONAL_EXTERNAL}; move the clients to its address, then delete this"
+            fix = "the stack makes a regional one: move the clients to its address, then delete this"
             results.append(warning(title, f"class {kind} cannot carry an InferencePool: it always answers 503", fix))
         elif not each(gateway, "status", "addresses"):
             results.append(warning(title, "it has no address yet", "kubectl describe it: its conditions say why"))
         else:
             usable.append(gateway)
     return usable, results
-
-

@@ -46,7 +46,7 @@ def imports(graph: Graph, live: Live, managed: Collection[str] = ()) -> Imports:
             continue
         title = f"{key[1]} {'/'.join(part for part in key[2:] if part)}"
         if owner := rules.owner(one):
-            fix = f"remove it from there, without deleting it, and run the command again; or name the stack's otherwise"
+            fix = "remove it from there, without deleting it, and run the command again; or name the stack's otherwise"
             made.results.append(failed(title, f"two owners: {owner} would undo what the stack changes", fix))
             continue
         provider = node.provider.rpartition("::")[0]
@@ -60,8 +60,10 @@ def imports(graph: Graph, live: Live, managed: Collection[str] = ()) -> Imports:
         made.results.append(ok(title, f"imported; the first `up` changes {shown or 'nothing'}"))
         if kept := [text(by, "manager") for by in _managers(one) if by.get("operation") == SERVER_SIDE]:
             message = f"its fields by `kubectl apply --server-side` ({kept[0]}) stay, beside the stack's"
-            made.results.append(warning(title, message, "remove fields that the stack does not set, with the same tool"))
-    made.results += rivals(there, live)
+            made.results.append(
+                warning(title, message, "remove fields that the stack does not set, with the same tool")
+            )
+    made.results += rivals(wanted, live)
     return made
 
 
@@ -92,13 +94,13 @@ def changes(wanted: object, there: object, path: tuple[str, ...] = ()) -> Iterat
         yield from (".".join((*path, key)) for key in old.keys() - new.keys())
 
 
-def rivals(there: Mapping[Key, Object], live: Live) -> Iterator[Result]:
+def rivals(wanted: Collection[Key], live: Live) -> Iterator[Result]:
     """Hand-made health checks and backend policies for what the stack's own will be about: GKE follows one of them."""
     for kind in ("HealthCheckPolicy", "GCPBackendPolicy"):
         version = "networking.gke.io/v1"
         for one in live.items(version, live.plural(version, kind) or kind):
             space, title = namespace(one), text(one, "metadata", "name")
-            if (version, kind, space, title) not in there:
+            if (version, kind, space, title) not in wanted:
                 target = f"{text(one, 'spec', 'targetRef', 'kind')} {text(one, 'spec', 'targetRef', 'name')}"
                 fix = f"after the first `up`: kubectl -n {space} delete {kind.lower()} {title}"
                 yield warning(f"{kind} {space}/{title}", f"not imported: the stack has its own for {target}", fix)

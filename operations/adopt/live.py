@@ -48,7 +48,9 @@ class Live:
     def plural(self, version: str, kind: str) -> str:
         """The plural of a kind, by which it is listed; empty if the cluster does not serve it."""
         served = each(self._get(f"/{'api' if version == 'v1' else 'apis'}/{version}"), "resources")
-        return next((text(one, "name") for one in served if one.get("kind") == kind and "/" not in text(one, "name")), "")
+        return next(
+            (text(one, "name") for one in served if one.get("kind") == kind and "/" not in text(one, "name")), ""
+        )
 
     def present(self, kinds: Collection[tuple[str, str]]) -> Mapping[Key, Object]:
         """All objects of these kinds (API version and kind), but for Secrets."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, text, texts
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules.vllm_arguments import OWNED_ARGUMENTS
 from llmd_gke.settings import ModelSettings
 
@@ -50,15 +51,17 @@ def proposal(service: Object, pools: Sequence[dict[str, object]]) -> Proposal:
     for one in each(server, "env"):
         if text(one, "name") == "HF_TOKEN":
             made.settings["gated"] = True
-        else:
+        elif text(one, "name") not in DEFAULT.environment:
             made.lost.append(f"env {text(one, 'name')}: set it in env if the server needs it")
-    made.lost += [f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server]
+    made.lost += [
+        f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server
+    ]
     return made
 
 
 def _arguments(made: Proposal, words: Sequence[str], named: str) -> None:
     flags = _flags([part for word in words for part in _split(word)])
-    served = flags.pop("--served-model-name", named if "--model" not in flags else flags["--model"])
+    served = flags.pop("--served-model-name", flags.get("--model", named))
     if served.startswith("/"):
         made.lost.append(f"the name {served} that clients send as `model`: they have to send {made.settings['name']}")
     elif served and served != made.settings["name"]:

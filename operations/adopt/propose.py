@@ -41,7 +41,7 @@ def stack(live: Live, context: str, title: str) -> Stack:
     services = _services(live)
     models = [proposal(one, pools) for one in services]
     for service, made in zip(services, models, strict=True):
-        results += [warning(f"model {name(service)}", lost, "see the settings of models") for lost in made.lost]
+        results += [warning(f"model {name(service)}", f"not carried over: {lost}", "") for lost in made.lost]
     existing: dict[str, object] = {"name": place["name"], "location": place["location"]}
     if controllers := {part.key: one.where for part, one in found.controllers(live).items() if part.key}:
         existing["controllers"] = controllers

@@ -15,9 +15,7 @@ from operations.status.explanations import GATEWAY, find
 from operations.status.objects import Line, Snapshot, State, of, short
 
 
-def lines(
-    snapshot: Snapshot, address: str, stack: str, settings: GatewaySettings | None = None
-) -> list[Line]:
+def lines(snapshot: Snapshot, address: str, stack: str, settings: GatewaySettings | None = None) -> list[Line]:
     """The Gateway's line. ``address``: the address in the stack's outputs. ``settings``: the stack's (default: those of
     the program's own Gateway).
     """

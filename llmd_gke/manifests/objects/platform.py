@@ -35,7 +35,9 @@ def objects(
     }
 
     def release(spec: charts.Release, *after: str) -> Named:
-        return Named(spec.name, replace(spec, create_namespace=True), (*names(prepared.get(spec.namespace, ())), *after))
+        return Named(
+            spec.name, replace(spec, create_namespace=True), (*names(prepared.get(spec.namespace, ())), *after)
+        )
 
     folder = settings.chart_folder
     # The CRDs only carry an annotation for cert-manager, which it follows whenever it starts.

@@ -45,7 +45,7 @@ def existing(settings: StackSettings) -> Iterator[SettingFinding]:
     if cluster is not None:
         if settings.network.existing is None:
             problem = "the cluster exists, so its network does, too"
-            fix = f"set llmd-gke:network.existing; llmd-gke adopt --stack NAME --cluster {settings.cluster.gke_name} reads it"
+            fix = "set llmd-gke:network.existing; `llmd-gke adopt` reads it from the cluster"
             yield _finding("llmd-gke:network.existing", None, problem, fix, f"{CLUSTER}.existing")
         if cluster.project not in (None, settings.project):
             problem = "everything of the stack is in the cluster's project, and gcp:project is another one"
@@ -59,7 +59,10 @@ def existing(settings: StackSettings) -> Iterator[SettingFinding]:
     else:
         for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
             if pool.existing:
-                problem, fix = "a new cluster has no node pools yet", "remove existing, or set llmd-gke:cluster.existing"
+                problem, fix = (
+                    "a new cluster has no node pools yet",
+                    "remove existing, or set llmd-gke:cluster.existing",
+                )
                 yield _finding(f"{key}.existing", True, problem, fix, f"{CLUSTER}.existing")
         if gateway is not None:
             problem, fix = "a new cluster has no Gateway yet", "remove it, or set llmd-gke:cluster.existing"

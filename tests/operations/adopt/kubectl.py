@@ -16,7 +16,11 @@ for one in [*cluster["objects"], {"apiVersion": "inference.networking.k8s.io/v1"
 
 
 def plural(kind: str) -> str:
-    return kind.lower() + ("es" if kind.endswith("s") else "s") if not kind.endswith("Policy") else kind.lower()[:-1] + "ies"
+    return (
+        kind.lower() + ("es" if kind.endswith("s") else "s")
+        if not kind.endswith("Policy")
+        else kind.lower()[:-1] + "ies"
+    )
 
 
 def answer(parts: list[str]) -> object:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from llmd_gke.settings.sections.base import Section, Word
-from llmd_gke.settings.sections.formats import OBJECT_IN_NAMESPACE
+from llmd_gke.settings.sections.formats import IPV4, OBJECT_IN_NAMESPACE
 
 Controller = Annotated[str, Field(pattern=OBJECT_IN_NAMESPACE)]
 """A controller's Deployment, as ``NAMESPACE/NAME``."""
@@ -55,7 +55,7 @@ class ExistingGatewaySettings(Section):
     """Its namespace."""
     listener: Word
     """Name of the listener for the models' routes; it must admit their namespaces."""
-    address: str
+    address: Annotated[str, Field(pattern=IPV4)]
     """Its IPv4 address, which clients use unless ``domain`` is set."""
     https: bool = False
     """Whether the listener serves HTTPS (default: false)."""

@@ -56,7 +56,7 @@ provider = Provider("shared", kubeconfig=kubeconfig, cluster_identifier="shared"
 options = pulumi.ResourceOptions(provider=provider, depends_on=[pool])
 earlier = []
 for one in json.loads(Path("objects.json").read_text()):
-    name, kind = one["metadata"]["name"], one.pop("kind")
+    name, kind, _ = one["metadata"]["name"], one.pop("kind"), one.pop("status", None)
     title, version = f"{kind}-{name}", one.pop("apiVersion")
     opts = pulumi.ResourceOptions.merge(options, pulumi.ResourceOptions(depends_on=[*earlier]))
     if kind == "Namespace":

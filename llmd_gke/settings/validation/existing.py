@@ -12,18 +12,8 @@ CLUSTER, GATEWAY = "llmd-gke:cluster", "llmd-gke:gateway"
 
 NO_EFFECT: Mapping[str, frozenset[str]] = {
     CLUSTER: frozenset(
-        (
-            "release_channel",
-            "authorized_networks",
-            "deletion_protection",
-            "protect",
-            "system_zone",
-            "system_pool",
-            "maintenance",
-            "binary_authorization",
-            "secret_manager",
-            "audit",
-        )
+        "release_channel authorized_networks deletion_protection protect system_zone system_pool maintenance "
+        "binary_authorization secret_manager audit".split()
     ),
     GATEWAY: frozenset(("tls", "redirect_http", "allow_global_access")),
 }

@@ -59,7 +59,7 @@ class Cluster:
         for version in versions:
             path = f"/api/{version}" if version == "v1" else f"/apis/{version}"
             kinds = {one["kind"] for one in self.objects if one["apiVersion"] == version}
-            plurals = {kind: f"{kind.lower()}s".replace("ys", "ies").replace("sss", "sses") for kind in kinds}
+            plurals = {kind: f"{kind.lower()}s".replace("policys", "policies").replace("sss", "sses") for kind in kinds}
             yield path, {"resources": [{"name": plural, "kind": kind} for kind, plural in plurals.items()]}
             for kind, plural in plurals.items():
                 items = [one for one in self.objects if (one["apiVersion"], one["kind"]) == (version, kind)]

@@ -50,7 +50,9 @@ cluster = Cluster(
 )
 optional(BudgetArgs.of(settings), lambda args: Budget("budget", args, after(project)))
 
-gateway_api = GatewayApi("gateway-api", GatewayApiArgs.of(settings, cluster=cluster), after(cluster))
+gateway_api = optional(
+    GatewayApiArgs.of(settings, cluster=cluster), lambda args: GatewayApi("gateway-api", args, after(cluster))
+)
 platform = Platform("platform", PlatformArgs.of(settings, cluster=cluster, gateway_api=gateway_api), after(cluster))
 edge = optional(
     EdgeArgs.of(settings, secrets, network=network, cluster=cluster),

@@ -10,7 +10,6 @@ import pulumi
 from pulumi_gcp import organizations, projects
 
 from components.cluster import Cluster
-from components.existing_controllers import controller
 from components.kubernetes_objects import create
 from llmd_gke.catalog import scaling
 from llmd_gke.catalog.existing import KEDA
@@ -23,7 +22,7 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 class AutoscalerArgs:
     """``mirrors`` replace the registries of images. ``network`` and ``private_nodes`` determine the source addresses of
     the API server's requests. The operator's service account contains ``prefix``, the cluster's name, and reads the
-    metrics of ``project``. ``existing``: the operator's Deployment, if the cluster has KEDA already.
+    metrics of ``project``.
     """
 
     settings: PlatformSettings
@@ -33,7 +32,6 @@ class AutoscalerArgs:
     project: str
     prefix: str
     cluster: Cluster
-    existing: str | None = None
 
     @classmethod
     def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
@@ -48,7 +46,6 @@ class AutoscalerArgs:
             project=settings.project,
             prefix=settings.cluster.name,
             cluster=cluster,
-            existing=settings.existing_controllers.get(KEDA),
         )
 
 
@@ -67,12 +64,10 @@ class Autoscaler(pulumi.ComponentResource):
         project = cluster.path.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         space, account = scaling.KEDA_NAMESPACE, pulumi.Output.from_input(keda.account(args.prefix))
-        if args.existing is not None:
-            read = pulumi.ResourceOptions(parent=self, provider=cluster.provider)
-            space, operator = args.existing.partition("/")[0], controller(f"{name}-keda", KEDA, args.existing, read)
-            account = pulumi.Output.all(operator.resource.spec.template.spec.service_account_name, operator.version)
-            account = account.apply(lambda values: str(values[0]))
-        member = pulumi.Output.all(number, account).apply(partial(_member, args.project, space))
+        if (operator := cluster.found.get(KEDA)) is not None:
+            space = operator.resource.metadata.namespace
+            account = operator.resource.spec.template.spec.service_account_name
+        member = pulumi.Output.all(number, space, account).apply(partial(_member, args.project))
         reads_metrics = projects.IAMMember(
             f"{name}-reads-metrics",
             project=args.project,
@@ -87,12 +82,12 @@ class Autoscaler(pulumi.ComponentResource):
             private_nodes=args.private_nodes,
             chart_folder=settings.chart_folder,
             mirrors=args.mirrors,
-            existing=args.existing is not None,
+            existing=operator is not None,
         )
         create(name, objects, inside, earlier={keda.ACCESS: [reads_metrics]})
         self.register_outputs({})
 
 
-def _member(project: str, namespace: str, values: list[str]) -> str:
-    number, account = values
+def _member(project: str, values: list[str]) -> str:
+    number, namespace, account = values
     return identity.principal(project, number, namespace, account)

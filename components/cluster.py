@@ -11,12 +11,15 @@ import pulumi_kubernetes as k8s
 from pulumi_gcp import container
 
 from components.cluster_hardening import hardening
+from components.existing_cluster import Found, found
 from components.fresh_apis import patient
 from components.network import Network
 from components.optional import present
 from components.project import Project
 from llmd_gke.catalog import scaling, tracing
+from llmd_gke.catalog.existing import Part
 from llmd_gke.manifests import access
+from llmd_gke.manifests.routing import gateway_class
 from llmd_gke.settings import ClusterSettings, StackSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -32,7 +35,7 @@ class ClusterArgs:
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
     ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is updated,
     where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those of all
-    resources.
+    resources. ``controllers`` (Deployments, ``NAMESPACE/NAME``) and ``gateway_class``: what an existing cluster has.
     """
 
     settings: ClusterSettings
@@ -46,6 +49,8 @@ class ClusterArgs:
     managed_metrics: bool = False
     mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    controllers: Mapping[Part, str] = field(default_factory=dict[Part, str])
+    gateway_class: str = ""
 
     @classmethod
     def of(cls, settings: StackSettings, *, project: Project, network: Network, impersonate: str | None) -> Self:
@@ -63,6 +68,8 @@ class ClusterArgs:
             # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
             mutable_secrets=settings.front_door is not None,
             labels=settings.budget_labels,
+            controllers=settings.existing_controllers,
+            gateway_class=gateway_class(settings.gateway),
         )
 
 
@@ -73,7 +80,7 @@ class Cluster(pulumi.ComponentResource):
     The Gateway API channel and HTTP load balancing are enabled from the start: when they were enabled later,
     GatewayClasses took up to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret),
     ``provider`` (Kubernetes), ``path`` (known once the cluster exists), ``control_plane`` (``None`` for a cluster of
-    others, which outlives the stack).
+    others, which outlives the stack), ``found`` (its controllers).
     """
 
     control_plane: container.Cluster | None = None
@@ -82,6 +89,7 @@ class Cluster(pulumi.ComponentResource):
     location: str
     kubeconfig: pulumi.Output[str]
     provider: k8s.Provider
+    found: Mapping[Part, Found]
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:cluster:Cluster", name, None, opts)
@@ -107,7 +115,12 @@ class Cluster(pulumi.ComponentResource):
             enable_secret_mutable=True if args.mutable_secrets else None,
             opts=pulumi.ResourceOptions(parent=self, depends_on=present(system_pool)),
         )
-        self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})
+        self.found = {}
+        if settings.existing is not None:
+            read = pulumi.ResourceOptions(parent=self, provider=self.provider)
+            self.found = found(name, args.controllers, args.gateway_class, read)
+        versions = {part.key: one.version for part, one in self.found.items()}
+        self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig, **versions})
 
     def _new(self, name: str, args: ClusterArgs) -> tuple[container.Cluster, container.NodePool]:
         settings, project = args.settings, args.project

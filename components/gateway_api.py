@@ -11,6 +11,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.cluster import Cluster
+from llmd_gke.catalog.existing import INFERENCE_POOLS
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings, StackSettings
 
@@ -19,14 +20,6 @@ PAUSES = (3, 6, 12)
 LAST_PAUSE_SECONDS = 30
 RETRIES = 90
 """45 minutes: the longest time that GatewayClasses took to appear. The engine allows 100 attempts."""
-
-INFERENCE_POOLS = "v1.inference.networking.k8s.io"
-"""The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
-
-The API server creates an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider
-rejects one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD``
-in provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
-"""
 
 NOT_THERE_YET = (
     "not found",
@@ -39,17 +32,17 @@ NOT_THERE_YET = (
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayApiArgs:
-    """``settings`` determine the class of the Gateway. ``installed``: the cluster has both already."""
+    """``settings`` determine the class of the Gateway."""
 
     settings: GatewaySettings
     provider: k8s.Provider
-    installed: bool = False
 
     @classmethod
-    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self:
-        """Those of a stack."""
-        installed = settings.cluster.existing is not None
-        return cls(settings=settings.gateway, provider=cluster.provider, installed=installed)
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack with a cluster of its own: an existing one has both, which ``Cluster`` checks."""
+        if settings.cluster.existing is not None:
+            return None
+        return cls(settings=settings.gateway, provider=cluster.provider)
 
 
 class GatewayApi(pulumi.ComponentResource):
@@ -59,19 +52,11 @@ class GatewayApi(pulumi.ComponentResource):
     GKE installs the CRDs and classes some time after the cluster, in no documented order. They are not managed by this
     program, so each resource is a patch of one annotation, and is retried until the object exists. KServe's controller
     looks for the InferencePool CRD once, when it starts, and never watches pools otherwise (kserve/kserve
-    ``pkg/controller/v1alpha2/llmisvc/controller.go``). In an existing cluster both are only read, and a preview fails
-    without them.
+    ``pkg/controller/v1alpha2/llmisvc/controller.go``).
     """
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:GatewayApi", name, None, opts)
-        if args.installed:
-            read = pulumi.ResourceOptions(parent=self, provider=args.provider)
-            service = ("apiregistration.k8s.io/v1", "APIService", INFERENCE_POOLS)
-            for version, kind, ident in ((GATEWAY_API, "GatewayClass", gateway_class(args.settings)), service):
-                k8s.apiextensions.CustomResource.get(f"{name}-{kind.lower()}", version, kind, ident, read)
-            self.register_outputs({})
-            return
         hooks = pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-there-yet", try_again)])
 
         def waiting() -> pulumi.ResourceOptions:

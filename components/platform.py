@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import pulumi
 
 from components.cluster import Cluster
-from components.existing_controllers import controller
 from components.gateway_api import GatewayApi
 from components.kubernetes_objects import create
-from llmd_gke.catalog import existing
+from components.optional import present
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests.objects import platform as manifests
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
@@ -22,7 +20,7 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 class PlatformArgs:
     """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes`` determine the source
     addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start which CRDs exist, so
-    those of GKE must exist first. ``existing``: the Deployments of controllers that the cluster has already.
+    those of GKE must exist first, as they do in an existing cluster.
     """
 
     settings: PlatformSettings
@@ -30,11 +28,10 @@ class PlatformArgs:
     mirrors: Mirrors
     private_nodes: bool
     cluster: Cluster
-    gateway_api: GatewayApi
-    existing: Mapping[existing.Part, str]
+    gateway_api: GatewayApi | None
 
     @classmethod
-    def of(cls, settings: StackSettings, *, cluster: Cluster, gateway_api: GatewayApi) -> Self:
+    def of(cls, settings: StackSettings, *, cluster: Cluster, gateway_api: GatewayApi | None) -> Self:
         """Those of a stack."""
         return cls(
             settings=settings.platform,
@@ -43,9 +40,6 @@ class PlatformArgs:
             private_nodes=settings.cluster.private_nodes,
             cluster=cluster,
             gateway_api=gateway_api,
-            existing={
-                part: where for part, where in settings.existing_controllers.items() if part is not existing.KEDA
-            },
         )
 
 
@@ -62,21 +56,21 @@ class Platform(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
+        found = {part.namespace: one for part, one in args.cluster.found.items()}
         objects = manifests.objects(
             args.settings,
             network=args.network,
             mirrors=args.mirrors,
             private_nodes=args.private_nodes,
-            existing=[part.namespace for part in args.existing],
+            existing=found,
         )
         # Controllers own nothing outside the cluster. They remain until the last LLMInferenceService is finalised, and
         # are deleted with the cluster.
         child = pulumi.ResourceOptions(
             parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
         )
-        read = pulumi.ResourceOptions(parent=self, provider=args.cluster.provider)
-        found = {part: controller(f"{name}-{part.key}", part, where, read) for part, where in args.existing.items()}
-        earlier = {chart: [one.resource] for part, one in found.items() for chart in manifests.names_in(part.namespace)}
-        made = create(name, objects, child, earlier={manifests.GATEWAY_API: [args.gateway_api], **earlier})
+        # What waits for a release waits for the controller that is there in its place.
+        there = {spec: [one.resource] for space, one in found.items() for spec in manifests.names_in(space)}
+        made = create(name, objects, child, earlier={manifests.GATEWAY_API: present(args.gateway_api), **there})
         (self.cert_manager,) = made[manifests.CERT_MANAGER]
-        self.register_outputs({part.key: one.version for part, one in found.items()})
+        self.register_outputs({})

@@ -1,6 +1,6 @@
 """The controllers that a cluster may have before a stack comes: where they usually are, and which versions work.
 
-``image``: the repository's last part, by which a Deployment is recognised in any namespace. ``floor``: the oldest
+``images``: the end of the repository, by which a Deployment is recognised in any namespace. ``floor``: the oldest
 version that works, for the reason beside it. ``tested``: the one that the program installs and its tests run.
 """
 
@@ -41,7 +41,7 @@ LEADER_WORKER_SET = Part(
     "LeaderWorkerSet",
     "leaderWorkerSet",
     "lws-system",
-    ("lws", "lws-controller"),
+    ("lws/lws",),
     "leaderworkersets.leaderworkerset.x-k8s.io",
     # An upgrade across 0.7 -> 0.8 deletes the CRD and every LeaderWorkerSet (kubernetes-sigs/lws#880).
     "0.8.0",
@@ -51,7 +51,7 @@ KSERVE = Part(
     "KServe",
     "kserve",
     kserve.NAMESPACE,
-    ("llmisvc-controller", "odh-kserve-llmisvc-controller"),
+    ("llmisvc-controller", "kserve-controller"),  # of Open Data Hub: one for both kinds of services
     f"{kserve.SERVICES}.{kserve.GROUP}",
     kserve.FLOOR,
     versions.chart(kserve.CONTROLLER_CHART).version,
@@ -60,7 +60,7 @@ KEDA = Part(
     "KEDA",
     "keda",
     "keda",
-    ("keda",),
+    ("kedacore/keda",),
     "scaledobjects.keda.sh",
     # As cert-manager's.
     "2.18.0",
@@ -70,7 +70,7 @@ ENVOY_GATEWAY = Part(
     "Envoy Gateway",
     "",
     front_door.PROXIES_NAMESPACE,
-    ("gateway",),
+    ("envoyproxy/gateway",),
     "envoyproxies.gateway.envoyproxy.io",
     front_door.FLOOR,
     versions.chart(front_door.GATEWAY_CHART).version,
@@ -78,5 +78,10 @@ ENVOY_GATEWAY = Part(
 )
 PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY)
 
-INFERENCE_POOLS = "inferencepools.inference.networking.k8s.io"
-"""The CRD that GKE installs with the Gateway API."""
+INFERENCE_POOLS = "v1.inference.networking.k8s.io"
+"""The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
+
+The API server creates an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider
+rejects one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD``
+in provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
+"""

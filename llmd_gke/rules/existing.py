@@ -14,8 +14,8 @@ def version_of_images(part: Part, images: Iterable[str]) -> str:
     """The tag of the controller's image among those of a Deployment; empty if none is the controller's."""
     for image in images:
         repository, _, tag = image.partition("@")[0].rpartition(":")
-        if (repository or tag).rpartition("/")[2] in part.images:
-            return tag if repository else ""
+        if repository and f"/{repository}".endswith(tuple(f"/{known}" for known in part.images)):
+            return tag
     return ""
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 THEN = """Then
   pulumi stack init {stack}
-  pulumi up --stack {stack} --target '**::cluster-kubernetes' --target '**::cluster'
+  pulumi up --stack {stack} --target '**llmd-gke:project:**' --target '**llmd-gke:network:**' \
+    --target '**llmd-gke:cluster:**'
   pulumi import --stack {stack} --file import.{stack}.json --protect=false --generate-code=false
   llmd-gke doctor --stack {stack}, and pulumi up --stack {stack} --policy-pack policies"""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, name, namespace, text
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.existing import ENVOY_GATEWAY, INFERENCE_POOLS, KEDA, KSERVE, PARTS, Part
+from llmd_gke.catalog.existing import ENVOY_GATEWAY, KEDA, KSERVE, PARTS, Part
 from llmd_gke.gateways import gke
 from llmd_gke.rules import existing as rules
 from operations.adopt.live import Live
@@ -91,7 +91,7 @@ def gateway_api(live: Live, wanted: str) -> Iterator[Result]:
         yield failed("Gateway API", f"there is no accepted GatewayClass {wanted}", fix)
     elif not live.plural("inference.networking.k8s.io/v1", "InferencePool"):
         fix = "upgrade the control plane to 1.34 or newer"
-        yield failed("Gateway API", f"the CRD {INFERENCE_POOLS} is missing", fix)
+        yield failed("Gateway API", "the CRD of InferencePool v1 is missing", fix)
     else:
         yield ok("Gateway API", f"GatewayClass {wanted}, InferencePool v1")
 

@@ -1,6 +1,6 @@
 """The list for ``pulumi import --file``: what the stack would create, and the cluster has already.
 
-Components and providers come first, by an update of these alone: ``pulumi import`` makes neither.
+The provider comes first, by an update of it alone: ``pulumi import`` makes components, but no provider.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from llmd_gke.rules import existing as rules
 from operations.adopt.live import UNREAD, Key, Live
 from operations.doctor.result import Result, failed, ok, warning
 
+PROVIDER = "cluster"
 DEEPEST = 3
 """Keys of a path by which a difference is named."""
 SERVER_SIDE = "Apply"
@@ -23,7 +24,7 @@ SERVER_SIDE = "Apply"
 
 @dataclass
 class Imports:
-    """``resources`` as the engine's import file has them, ``urns`` of their parents and provider by name."""
+    """``resources`` as the engine's import file has them, ``urns``: of their provider, by name."""
 
     urns: dict[str, str] = field(default_factory=dict[str, str])
     resources: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
@@ -49,12 +50,15 @@ def imports(graph: Graph, live: Live, managed: Collection[str] = ()) -> Imports:
             fix = "remove it from there, without deleting it, and run the command again; or name the stack's otherwise"
             made.results.append(failed(title, f"two owners: {owner} would undo what the stack changes", fix))
             continue
-        provider = node.provider.rpartition("::")[0]
-        urns = {urn.rpartition("::")[2]: urn for urn in (provider, node.parent)}
-        made.urns |= urns
-        by, parent = urns
+        provider, component = node.provider.rpartition("::")[0], graph.nodes[node.parent]
+        made.urns[PROVIDER] = provider
+        # By a name of its own: a model, a namespace and a pool may share one.
+        parent = f"{component.type.rpartition(':')[2]}-{component.name}"
+        if component.name not in managed and all(entry["name"] != parent for entry in made.resources):
+            shell = {"type": component.type, "name": parent, "logicalName": component.name, "component": True}
+            made.resources.append(shell)
         entry = {"type": node.type, "name": node.name, "id": "/".join(part for part in key[2:] if part)}
-        made.resources.append({**entry, "provider": by, "parent": parent})
+        made.resources.append({**entry, "provider": PROVIDER, "parent": parent})
         paths = [*changes(node.inputs, one)]
         shown = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
         made.results.append(ok(title, f"imported; the first `up` changes {shown or 'nothing'}"))

@@ -11,10 +11,8 @@ from llmd_gke.settings.validation.finding_at import SettingFinding
 CLUSTER, GATEWAY = "llmd-gke:cluster", "llmd-gke:gateway"
 
 NO_EFFECT: Mapping[str, frozenset[str]] = {
-    CLUSTER: frozenset(
-        "release_channel authorized_networks deletion_protection protect system_zone system_pool maintenance "
-        "binary_authorization secret_manager audit".split()
-    ),
+    CLUSTER: frozenset({"release_channel", "authorized_networks", "deletion_protection", "protect", "system_zone"})
+    | {"system_pool", "maintenance", "binary_authorization", "secret_manager", "audit"},
     GATEWAY: frozenset(("tls", "redirect_http", "allow_global_access")),
 }
 """Fields about what the program creates, which have no effect on what exists."""

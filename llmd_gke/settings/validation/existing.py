@@ -36,6 +36,9 @@ def existing(settings: StackSettings) -> Iterator[SettingFinding]:
     if settings.network.existing is None:
         problem, fix = "the cluster exists, so its network does, too", "set it; `llmd-gke adopt` proposes the values"
         yield _finding("llmd-gke:network.existing", None, problem, fix, f"{CLUSTER}.existing")
+    elif gateway is not None and settings.network.existing.proxies == "create":
+        problem = "the existing Gateway has proxies already, and would keep the stack's subnet in use after a destroy"
+        yield _finding("llmd-gke:network.existing.proxies", "create", problem, "set existing", f"{GATEWAY}.existing")
     if cluster.project not in (None, settings.project):
         problem = "everything of the stack is in the cluster's project, and gcp:project is another one"
         fix = f"pulumi config set gcp:project {cluster.project}"

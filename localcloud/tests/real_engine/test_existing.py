@@ -36,6 +36,10 @@ subnet = compute.Subnetwork(
         {"range_name": "services", "ip_cidr_range": "10.8.0.0/20"},
     ],
 )
+proxies = compute.Subnetwork(
+    "proxies", name="proxies", project="rehearsal", region="europe-west4", network=vpc.id, ip_cidr_range="10.9.0.0/23",
+    purpose="REGIONAL_MANAGED_PROXY", role="ACTIVE",
+)
 cluster = container.Cluster(
     "shared", name="shared", network=vpc.name, subnetwork=subnet.name, initial_node_count=1, **PLACE,
     deletion_protection=False, networking_mode="VPC_NATIVE", gateway_api_config={"channel": "CHANNEL_STANDARD"},
@@ -53,7 +57,7 @@ kubeconfig = cluster.control_plane_endpoints_config.dns_endpoint_config.endpoint
     "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}], "current-context": "c",
 }))
 provider = Provider("shared", kubeconfig=kubeconfig, cluster_identifier="shared")
-options = pulumi.ResourceOptions(provider=provider, depends_on=[pool])
+options = pulumi.ResourceOptions(provider=provider, depends_on=[pool, proxies])
 earlier = []
 for one in json.loads(Path("objects.json").read_text()):
     name, kind, _ = one["metadata"]["name"], one.pop("kind"), one.pop("status", None)
@@ -101,7 +105,7 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
 
     def complete(config: dict[str, Any]) -> None:
         network = {"network": "corp", "subnet": "gke", "podsRange": "pods", "servicesRange": "services"}
-        config["llmd-gke:network"] = {"existing": {**network, "proxies": "create"}, "proxies": "10.9.0.0/23"}
+        config["llmd-gke:network"] = {"existing": network, "proxies": "10.9.0.0/23"}
 
     rehearsal.edit(STACK, complete)
     adopt(rehearsal, "--write")

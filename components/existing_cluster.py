@@ -41,7 +41,8 @@ def _controller(name: str, part: Part, where: str, opts: pulumi.ResourceOptions)
     deployment = apps.Deployment.get(name, where, opts)
 
     def checked(spec: apps.outputs.DeploymentSpec | None) -> str:
-        containers = () if spec is None else spec.template.spec.containers
+        pod = None if spec is None else spec.template.spec
+        containers = () if pod is None else pod.containers
         version = rules.version_of_images(part, [one.image or "" for one in containers])
         for finding in rules.version(part, version):
             message = f"{finding.problem}\nFix: {finding.fix}"

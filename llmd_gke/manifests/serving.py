@@ -159,7 +159,7 @@ def service(
     number of replicas, so that KServe does not change that of the Deployment; ``source``: the component that reads its
     load. ``entrance``: the Gateway without a front door (default: the program's own).
     """
-    gateway = routing.place(entrance or GatewaySettings())
+    gateway: Json = routing.place(entrance or GatewaySettings())
     route = naming.route(model.name)
     if door is not None:
         gateway = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}

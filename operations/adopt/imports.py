@@ -55,7 +55,12 @@ def imports(graph: Graph, live: Live, managed: Collection[str] = ()) -> Imports:
         # By a name of its own: a model, a namespace and a pool may share one.
         parent = f"{component.type.rpartition(':')[2]}-{component.name}"
         if component.name not in managed and all(entry["name"] != parent for entry in made.resources):
-            shell = {"type": component.type, "name": parent, "logicalName": component.name, "component": True}
+            shell: dict[str, object] = {
+                "type": component.type,
+                "name": parent,
+                "logicalName": component.name,
+                "component": True,
+            }
             made.resources.append(shell)
         entry = {"type": node.type, "name": node.name, "id": "/".join(part for part in key[2:] if part)}
         made.resources.append({**entry, "provider": PROVIDER, "parent": parent})

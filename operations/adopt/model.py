@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, text, texts
+from llmd_common.kubernetes.fields import Object, each, name, namespace, number, part, text, texts
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.rules.vllm_arguments import OWNED_ARGUMENTS
 from llmd_gke.settings import ModelSettings
@@ -29,7 +29,7 @@ class Proposal:
 
 def proposal(service: Object, pools: Sequence[dict[str, object]]) -> Proposal:
     """The settings of one service, on the first of the ``pools`` whose hosts have its topology."""
-    template = get(service, "spec", "template") or {}
+    template = part(service, "spec", "template")
     servers = each(template, "containers")
     server = next((one for one in servers if text(one, "name") == "main"), servers[0] if servers else {})
     topology = text(template, "nodeSelector", TOPOLOGY)
@@ -60,7 +60,7 @@ def proposal(service: Object, pools: Sequence[dict[str, object]]) -> Proposal:
 
 
 def _arguments(made: Proposal, words: Sequence[str], named: str) -> None:
-    flags = _flags([part for word in words for part in _split(word)])
+    flags = _flags([one for word in words for one in _split(word)])
     served = flags.pop("--served-model-name", flags.get("--model", named))
     if served.startswith("/"):
         made.lost.append(f"the name {served} that clients send as `model`: they have to send {made.settings['name']}")

@@ -38,7 +38,7 @@ def stack(live: Live, context: str, title: str) -> Stack:
     pools, zone = _pools(live)
     gateways, results = found.usable_gateways(live)
     listed = [live.items(f"{kserve.GROUP}/{one}", kserve.SERVICES) for one in (kserve.VERSION, *kserve.OLDER_VERSIONS)]
-    services = next((one for one in listed if one), [])
+    services = listed[0] or listed[1]
     models = [proposal(one, pools) for one in services]
     for one in models:
         results += [warning(f"model {one.settings['name']}", f"not carried over: {lost}", "") for lost in one.lost]

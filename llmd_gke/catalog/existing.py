@@ -33,7 +33,7 @@ CERT_MANAGER = Part(
     "cert-manager",
     ("cert-manager-controller",),
     "certificates.cert-manager.io",
-    # What KServe 0.20 is tested with (kserve/kserve v0.20.0 ``hack/setup/quick-install``).
+    # What the floor of KServe is tested with (kserve/kserve ``hack/setup/quick-install``).
     "1.17.0",
     versions.chart("cert-manager").version,
 )

@@ -48,7 +48,7 @@ def command(
     file, listed = root / f"Pulumi.{stack}.yaml", root / f"import.{stack}.json"
     if write and listed.exists():
         raise BadInput(f"{listed.name} is there already, and is never overwritten.\nFix: rm {listed.name}")
-    with working("reading the cluster", quiet_seconds=0):
+    with working(f"reading the cluster of stack {stack}", quiet_seconds=0):
         import yaml
 
         from operations.adopt.found import refusals

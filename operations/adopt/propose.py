@@ -53,7 +53,7 @@ def stack(live: Live, context: str, title: str) -> Stack:
         "gcp:project": place["project"],
         "llmd-gke:cluster": {"name": title, "zone": zone or "ZONE", "existing": existing},
         "llmd-gke:network": network,
-        "llmd-gke:tpuPools": pools,
+        "llmd-gke:pools": pools,
         "llmd-gke:models": [made.settings for made in models],
     }
     if gateways:

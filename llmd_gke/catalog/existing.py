@@ -14,7 +14,7 @@ from llmd_gke.catalog import front_door, kserve, versions
 @dataclass(frozen=True)
 class Part:
     """A controller. ``key``: its name below ``cluster.existing.controllers``; empty if a stack cannot share it, for the
-    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a CRD that every installation has.
+    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a kind that every installation has, as KIND.GROUP.
     """
 
     title: str
@@ -32,7 +32,7 @@ CERT_MANAGER = Part(
     "certManager",
     "cert-manager",
     ("cert-manager-controller",),
-    "certificates.cert-manager.io",
+    "Certificate.cert-manager.io",
     # What the floor of KServe is tested with (kserve/kserve ``hack/setup/quick-install``).
     "1.17.0",
     versions.chart("cert-manager").version,
@@ -42,7 +42,7 @@ LEADER_WORKER_SET = Part(
     "leaderWorkerSet",
     "lws-system",
     ("lws/lws",),
-    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "LeaderWorkerSet.leaderworkerset.x-k8s.io",
     # An upgrade across 0.7 -> 0.8 deletes the CRD and every LeaderWorkerSet (kubernetes-sigs/lws#880).
     "0.8.0",
     versions.chart("lws").version,
@@ -52,7 +52,7 @@ KSERVE = Part(
     "kserve",
     kserve.NAMESPACE,
     ("llmisvc-controller", "kserve-controller"),  # of Open Data Hub: one for both kinds of services
-    f"{kserve.SERVICES}.{kserve.GROUP}",
+    f"{kserve.SERVICE}.{kserve.GROUP}",
     kserve.FLOOR,
     versions.chart(kserve.CONTROLLER_CHART).version,
 )
@@ -61,7 +61,7 @@ KEDA = Part(
     "keda",
     "keda",
     ("kedacore/keda",),
-    "scaledobjects.keda.sh",
+    "ScaledObject.keda.sh",
     # As cert-manager's.
     "2.18.0",
     versions.archive("keda").version,
@@ -71,7 +71,7 @@ ENVOY_GATEWAY = Part(
     "",
     front_door.PROXIES_NAMESPACE,
     ("envoyproxy/gateway",),
-    "envoyproxies.gateway.envoyproxy.io",
+    "EnvoyProxy.gateway.envoyproxy.io",
     front_door.FLOOR,
     versions.chart(front_door.GATEWAY_CHART).version,
     alone="AI Gateway is an extension in its one configuration, and would see every route of its other Gateways",

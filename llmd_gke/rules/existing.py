@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import cast
 
 from llmd_gke.catalog.existing import Part
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input, Value
 from llmd_gke.rules.versions import version_of
 
 
 def version_of_images(part: Part, images: Iterable[str]) -> str:
     """The tag of the controller's image among those of a Deployment; empty if none is the controller's."""
     for image in images:
-        repository, _, tag = image.partition("@")[0].rpartition(":")
-        if repository and f"/{repository}".endswith(tuple(f"/{known}" for known in part.images)):
-            return tag
+        path = image.partition("@")[0]
+        tag = path.rpartition("/")[2].partition(":")[2]
+        if f"/{path.removesuffix(f':{tag}')}".endswith(tuple(f"/{known}" for known in part.images)):
+            return tag or "without a tag"
     return ""
 
 
@@ -47,27 +48,22 @@ LABELS = {
     "kustomize.toolkit.fluxcd.io/name": "Flux Kustomization",
     "helm.toolkit.fluxcd.io/name": "Flux HelmRelease",
 }
-MANAGERS = {"pulumi-kubernetes": "another Pulumi stack", "Terraform": "Terraform", "HashiCorp": "Terraform"}
+PULUMI = "a Pulumi stack"
+MANAGERS = {"pulumi-kubernetes": PULUMI, "Terraform": "Terraform", "HashiCorp": "Terraform"}
 """Markers of owners: annotations, labels, and the beginnings of names of field managers."""
 
 
-def owner(live: Mapping[str, object]) -> str:
+def owner(live: Mapping[str, Value]) -> str:
     """Who would change an object back, by its markers; empty for one that was made by hand."""
-    metadata = _mapping(live.get("metadata"))
+    metadata = Input(live).get("metadata")
     for field, markers in (("annotations", ANNOTATIONS), ("labels", LABELS)):
-        present = _mapping(metadata.get(field))
         for marker, title in markers.items():
-            if marker in present:
-                return f"{title} {str(present[marker]).partition(':')[0]}"
-    for reference in cast("list[Mapping[str, object]]", metadata.get("ownerReferences") or []):
-        return f"{reference.get('kind')} {reference.get('name')}"
-    for entry in cast("list[Mapping[str, object]]", metadata.get("managedFields") or []):
-        manager = str(entry.get("manager"))
+            if value := metadata.get(field, marker).text():
+                return f"{title} {value.partition(':')[0]}"
+    for reference in metadata.get("ownerReferences").each():
+        return f"{reference.get('kind').text()} {reference.get('name').text()}"
+    for manager in (entry.get("manager").text() or "" for entry in metadata.get("managedFields").each()):
         for prefix, title in MANAGERS.items():
             if manager.startswith(prefix):
                 return f"{title} (field manager {manager})"
     return ""
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, name, namespace, text
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.existing import ENVOY_GATEWAY, KEDA, KSERVE, PARTS, Part
-from llmd_gke.gateways import gke
 from llmd_gke.rules import existing as rules
-from operations.adopt.live import Live
 from operations.doctor.result import Result, failed, ok, warning
+from policies.audit.manifests import in_cluster
 
-GATEWAY_API = "gateway.networking.k8s.io/v1"
+GATEWAY, GATEWAY_CLASS, ROUTE = (f"{kind}.gateway.networking.k8s.io" for kind in ("Gateway", "GatewayClass", "HTTPRoute"))
+POLICIES = ("HealthCheckPolicy.networking.gke.io", "GCPBackendPolicy.networking.gke.io")
+PRESET = f"{kserve.CONFIG}.{kserve.GROUP}"
+KINDS = {"Namespace", "Node", "Deployment.apps", GATEWAY, GATEWAY_CLASS, ROUTE, PRESET, KSERVE.crd, *POLICIES}
 TEMPLATE = "kserve-config-llm-template"
 """The preset that every service of KServe's is merged with."""
+
+
+class Live:
+    """The objects of a cluster, which ``options`` of kubectl select. ``served``: its kinds, as KIND.GROUP."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self._options = options
+        self._objects: dict[str, list[Object]] = {}
+        self._errors: dict[str, None] = {}
+        self.served: Collection[str] = ()
+        self.read(KINDS)
+
+    def read(self, kinds: Collection[str]) -> None:
+        """Reads all objects of some kinds. Raises ``Unreachable`` if the cluster does not answer."""
+        listed = in_cluster(self._options, kinds, "--show-managed-fields")
+        objects: dict[str, list[Object]] = defaultdict(list)
+        for one in cast("list[Object]", listed.objects):
+            group = text(one, "apiVersion").rpartition("/")[0]
+            objects[f"{text(one, 'kind')}.{group}".rstrip(".")].append(one)
+        self._objects |= objects
+        self._errors |= dict.fromkeys(listed.errors)
+        self.served = listed.served
+
+    def of(self, kind: str) -> list[Object]:
+        """All objects of a kind that was read, KIND.GROUP; empty if the caller may not read it."""
+        return self._objects.get(kind, [])
+
+    def refusals(self) -> list[Result]:
+        """What could not be read."""
+        fix = "grant the caller roles/container.viewer, and list for this kind"
+        return [failed("permissions", error, fix) for error in self._errors]
 
 
 @dataclass(frozen=True)
@@ -28,16 +63,13 @@ class Controller:
 
 
 def controllers(live: Live) -> dict[Part, Controller]:
-    """The controllers that the cluster has."""
+    """The controllers that the cluster has; KServe's older one also runs without LLMInferenceService."""
     found: dict[Part, Controller] = {}
-    # KServe's older controller also runs without LLMInferenceService.
-    versions = (kserve.VERSION, *kserve.OLDER_VERSIONS)
-    serves = any(live.plural(f"{kserve.GROUP}/{version}", kserve.SERVICE) for version in versions)
-    for one in live.items("apps/v1", "deployments"):
+    for one in live.of("Deployment.apps"):
         images = [text(container, "image") for container in each(one, "spec", "template", "spec", "containers")]
         for part in PARTS:
             version = rules.version_of_images(part, images)
-            if version and part not in found and (part is not KSERVE or serves):
+            if version and part not in found and (part is not KSERVE or part.crd in live.served):
                 found[part] = Controller(f"{namespace(one)}/{name(one)}", version, rules.owner(one))
     return found
 
@@ -46,23 +78,21 @@ def parts(live: Live, chosen: Mapping[Part, str], *, door: bool, scaled: bool) -
     """A line for each part: found, missing, too old, somebody else's. ``chosen``: the Deployments of the settings;
     ``door``, ``scaled``: whether the stack needs Envoy Gateway and KEDA.
     """
-    there, groups = controllers(live), live.groups()
+    there = controllers(live)
     for part in PARTS:
         key, wanted = f"llmd-gke:cluster.existing.controllers.{part.key}", chosen.get(part)
-        controller = there.get(part)
         if (part is ENVOY_GATEWAY and not door) or (part is KEDA and not scaled):
             continue
-        if controller is not None:
-            yield from _present(part, controller, wanted, key)
+        if part in there:
+            yield from _present(part, there[part], wanted, key)
         elif wanted is not None:
             yield failed(part.title, f"{wanted} is not there", f"remove {key}, and the stack installs {part.tested}")
-        elif part is not KSERVE and part.crd.partition(".")[2] in groups:
+        elif part.crd in live.served:
             fix = f"delete its CRDs, or {key}: NAMESPACE/NAME of its Deployment"
             yield warning(part.title, f"its CRDs are there, but no controller of the image {part.images[0]}", fix)
         else:
             yield ok(part.title, f"missing: the stack installs {part.tested}")
-    presets = live.items(kserve.API_VERSION, f"{kserve.CONFIG.lower()}s")
-    if KSERVE in there and not any(name(one).endswith(TEMPLATE) for one in presets):
+    if KSERVE in there and not any(name(one).endswith(TEMPLATE) for one in live.of(PRESET)):
         fix = "install its chart kserve-runtime-configs with kserve.llmisvcConfigs.enabled"
         yield failed(KSERVE.title, f"it has no preset {TEMPLATE}, without which no model starts", fix)
 
@@ -83,34 +113,12 @@ def _present(part: Part, controller: Controller, wanted: str | None, key: str) -
         yield ok(part.title, seen)
 
 
-def gateway_api(live: Live, wanted: str) -> Iterator[Result]:
-    """The GatewayClass ``wanted`` and the kind InferencePool are there."""
-    classes = {name(one) for one in live.items(GATEWAY_API, "gatewayclasses") if condition_is_true(one, "Accepted")}
+def gateway_api(live: Live, wanted: str) -> Result:
+    """Whether the GatewayClass ``wanted`` and the kind InferencePool are there."""
+    title, classes = "Gateway API", [name(one) for one in live.of(GATEWAY_CLASS) if condition_is_true(one, "Accepted")]
     if wanted not in classes:
         fix = "gcloud container clusters update CLUSTER --location LOCATION --gateway-api=standard (up to 45 minutes)"
-        yield failed("Gateway API", f"there is no accepted GatewayClass {wanted}", fix)
-    elif not live.plural("inference.networking.k8s.io/v1", "InferencePool"):
-        fix = "upgrade the control plane to 1.34 or newer"
-        yield failed("Gateway API", "the CRD of InferencePool v1 is missing", fix)
-    else:
-        yield ok("Gateway API", f"GatewayClass {wanted}, InferencePool v1")
-
-
-def refusals(live: Live) -> Iterator[Result]:
-    """What the caller may not read."""
-    for path, why in live.denied.items():
-        yield failed("permissions", f"{path}: {why}", "grant the caller roles/container.viewer, and list for this kind")
-
-
-def usable_gateways(live: Live) -> tuple[list[Object], list[Result]]:
-    """The Gateways that models can be attached to, and why others cannot be used."""
-    usable: list[Object] = []
-    results: list[Result] = []
-    for one in live.items(GATEWAY_API, "gateways"):
-        kind, title = text(one, "spec", "gatewayClassName"), f"Gateway {namespace(one)}/{name(one)}"
-        if kind not in gke.INFERENCE_POOL_CLASSES:
-            fix = "the stack makes a regional one: move the clients to its address, then delete this"
-            results.append(warning(title, f"class {kind} cannot carry an InferencePool: it always answers 503", fix))
-        elif each(one, "status", "addresses"):
-            usable.append(one)
-    return usable, results
+        return failed(title, f"there is no accepted GatewayClass {wanted}", fix)
+    if "InferencePool.inference.networking.k8s.io" not in live.served:
+        return failed(title, "the CRD of InferencePool v1 is missing", "upgrade the control plane to 1.34 or newer")
+    return ok(title, f"GatewayClass {wanted}, InferencePool v1")

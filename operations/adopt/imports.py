@@ -1,92 +1,67 @@
 """The list for ``pulumi import --file``: what the stack would create, and the cluster has already.
 
-The provider comes first, by an update of it alone: ``pulumi import`` makes components, but no provider.
+The provider comes first, by an update of it alone: ``pulumi import`` makes components, but no provider. It leaves out
+what is in the state, such as after an import that was interrupted (pulumi ``pkg/resource/deploy/import.go``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
 from typing import cast
 
-from llmd_common.kubernetes.fields import Object, get, namespace, text
+from llmd_common.kubernetes.fields import get, name, namespace, text
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.rules import existing as rules
-from operations.adopt.live import UNREAD, Key, Live
+from operations.adopt.found import POLICIES, Live
 from operations.doctor.result import Result, failed, ok, warning
 
 PROVIDER = "cluster"
 DEEPEST = 3
 """Keys of a path by which a difference is named."""
-SERVER_SIDE = "Apply"
-"""Operation of a field manager whose fields stay when another one stops to set them."""
+NOT_IMPORTED = ("Namespace", "Release", "Secret")
+"""A destroy would delete everything in a namespace, Helm's releases are no objects, and Secrets are never read."""
+
+Key = tuple[str, str, str]
+"""Kind (KIND.GROUP), namespace (empty if the kind has none) and name."""
 
 
-@dataclass
-class Imports:
-    """``resources`` as the engine's import file has them, ``urns``: of their provider, by name."""
-
-    urns: dict[str, str] = field(default_factory=dict[str, str])
-    resources: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
-    results: list[Result] = field(default_factory=list[Result])
-
-    @property
-    def file(self) -> dict[str, object]:
-        """The content of the file (https://www.pulumi.com/docs/iac/guides/migration/import/#bulk-import-operations)."""
-        return {"nameTable": self.urns, "resources": self.resources}
-
-
-def imports(graph: Graph, live: Live, managed: Collection[str] = ()) -> Imports:
-    """What of a stack's graph exists in the cluster. ``managed``: names of what is in the stack's state already."""
+def imports(graph: Graph, live: Live) -> tuple[dict[str, object], list[Result]]:
+    """The content of the file (https://www.pulumi.com/docs/iac/guides/migration/import/#bulk-import-operations), and
+    what the first update changes about each object, or why it is not imported.
+    """
     ours = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
-    wanted = {key: node for node in ours if (key := _key(node)) and node.name not in managed}
-    there = live.present({key[:2] for key in wanted})
-    made = Imports()
+    wanted = {key: node for node in ours if (key := _key(node))}
+    live.read({kind for kind, *_ in wanted})
+    there = {(kind, namespace(one), name(one)): one for kind in {key[0] for key in wanted} for one in live.of(kind)}
+    results: list[Result] = []
+    providers: dict[str, str] = {}
+    listed: dict[str, dict[str, object]] = {}
     for key, node in wanted.items():
         if (one := there.get(key)) is None:
             continue
-        title = f"{key[1]} {'/'.join(part for part in key[2:] if part)}"
+        ident = "/".join(part for part in key[1:] if part)
+        title = f"{key[0].partition('.')[0]} {ident}"
         if owner := rules.owner(one):
             fix = "remove it from there, without deleting it, and run the command again; or name the stack's otherwise"
-            made.results.append(failed(title, f"two owners: {owner} would undo what the stack changes", fix))
+            results.append(failed(title, f"two owners: {owner} would undo what the stack changes", fix))
             continue
-        provider, component = node.provider.rpartition("::")[0], graph.nodes[node.parent]
-        made.urns[PROVIDER] = provider
+        component = graph.nodes[node.parent]
+        providers[PROVIDER] = node.provider.rpartition("::")[0]
         # By a name of its own: a model, a namespace and a pool may share one.
         parent = f"{component.type.rpartition(':')[2]}-{component.name}"
-        if component.name not in managed and all(entry["name"] != parent for entry in made.resources):
-            shell: dict[str, object] = {
-                "type": component.type,
-                "name": parent,
-                "logicalName": component.name,
-                "component": True,
-            }
-            made.resources.append(shell)
-        entry = {"type": node.type, "name": node.name, "id": "/".join(part for part in key[2:] if part)}
-        made.resources.append({**entry, "provider": PROVIDER, "parent": parent})
+        listed[parent] = {"type": component.type, "name": parent, "logicalName": component.name, "component": True}
+        listed[title] = {"type": node.type, "name": node.name, "id": ident, "provider": PROVIDER, "parent": parent}
         paths = [*changes(node.inputs, one)]
-        shown = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")
-        made.results.append(ok(title, f"imported; the first `up` changes {shown or 'nothing'}"))
-        if kept := [text(by, "manager") for by in _managers(one) if by.get("operation") == SERVER_SIDE]:
-            message = f"its fields by `kubectl apply --server-side` ({kept[0]}) stay, beside the stack's"
-            made.results.append(
-                warning(title, message, "remove fields that the stack does not set, with the same tool")
-            )
-    made.results += rivals(wanted, live)
-    return made
+        results.append(ok(title, f"imported; the first `up` changes {', '.join(paths) or 'nothing'}"))
+    return {"nameTable": providers, "resources": [*listed.values()]}, [*results, *rivals(wanted, live)]
 
 
 def _key(node: ResourceNode) -> Key | None:
-    """``None`` for what has no object of its own: Helm releases, patches."""
     _, version, kind = node.type.split(":")
-    if kind in (UNREAD, "Release") or kind.endswith("Patch"):
+    if kind in NOT_IMPORTED or kind.endswith("Patch"):
         return None
-    metadata = get(node.inputs, "metadata")
-    return version.removeprefix("core/"), kind, text(metadata, "namespace"), text(metadata, "name")
-
-
-def _managers(one: Object) -> Sequence[Mapping[str, object]]:
-    return cast("Sequence[Mapping[str, object]]", get(one, "metadata", "managedFields") or [])
+    group, metadata = version.rpartition("/")[0].removeprefix("core"), get(node.inputs, "metadata")
+    return f"{kind}.{group}".rstrip("."), text(metadata, "namespace"), text(metadata, "name")
 
 
 def changes(wanted: object, there: object, path: tuple[str, ...] = ()) -> Iterator[str]:
@@ -105,11 +80,11 @@ def changes(wanted: object, there: object, path: tuple[str, ...] = ()) -> Iterat
 
 def rivals(wanted: Collection[Key], live: Live) -> Iterator[Result]:
     """Hand-made health checks and backend policies for what the stack's own will be about: GKE follows one of them."""
-    for kind in ("HealthCheckPolicy", "GCPBackendPolicy"):
-        version = "networking.gke.io/v1"
-        for one in live.items(version, live.plural(version, kind) or kind):
-            space, title = namespace(one), text(one, "metadata", "name")
-            if (version, kind, space, title) not in wanted:
+    ours = {(kind, space) for kind, space, _ in wanted}
+    for kind in POLICIES:
+        for one in live.of(kind):
+            space, title, plain = namespace(one), name(one), kind.partition(".")[0]
+            if (kind, space) in ours and (kind, space, title) not in wanted:
                 target = f"{text(one, 'spec', 'targetRef', 'kind')} {text(one, 'spec', 'targetRef', 'name')}"
-                fix = f"after the first `up`: kubectl -n {space} delete {kind.lower()} {title}"
-                yield warning(f"{kind} {space}/{title}", f"not imported: the stack has its own for {target}", fix)
+                fix = f"after the first `up`: kubectl -n {space} delete {plain.lower()} {title}"
+                yield warning(f"{plain} {space}/{title}", f"not imported: the stack has its own for {target}", fix)

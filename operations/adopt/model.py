@@ -2,101 +2,69 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
-from llmd_common.kubernetes.fields import Object, each, name, namespace, number, part, text, texts
-from llmd_gke.catalog.accelerators import DEFAULT
-from llmd_gke.rules.vllm_arguments import OWNED_ARGUMENTS
+from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, part, strings, text
+from llmd_gke.catalog.accelerators import ACCELERATORS
+from llmd_gke.rules import vllm_arguments
+from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.pods import arguments
 from llmd_gke.settings import ModelSettings
 
-NUMBERS = {
-    "--max-model-len": "maxModelLen",
-    "--max-num-seqs": "maxNumSeqs",
-    "--max-num-batched-tokens": "maxNumBatchedTokens",
-}
-TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+OBVIOUS = {"--model", "--port", "--enable-prefix-caching", "--tensor-parallel-size"}
+"""Arguments that the program writes itself, with the value that they have or need."""
+SET = "set "
+"""How the reason begins where a setting has an argument's place."""
 
 
-@dataclass
-class Proposal:
-    """``settings`` of the model, and what they do not carry over, with the reason."""
-
-    settings: dict[str, object]
-    lost: list[str] = field(default_factory=list[str])
-
-
-def proposal(service: Object, pools: Sequence[dict[str, object]]) -> Proposal:
-    """The settings of one service, on the first of the ``pools`` whose hosts have its topology."""
+def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, object], list[str]]:
+    """The settings of one service, on the first of the ``pools`` (name to labels of their nodes) whose nodes it
+    selects; and what they do not carry over, with the reason.
+    """
     template = part(service, "spec", "template")
     servers = each(template, "containers")
     server = next((one for one in servers if text(one, "name") == "main"), servers[0] if servers else {})
-    topology = text(template, "nodeSelector", TOPOLOGY)
-    fitting = [one for one in pools if topology in ("", one["topology"])]
-    replicas = number(service, "spec", "replicas") or 1
-    settings: dict[str, object] = {
+    selected = strings(get(template, "nodeSelector")).items()
+    made: dict[str, object] = {
         "name": name(service),
         "namespace": namespace(service),
         "uri": text(service, "spec", "model", "uri"),
-        "pool": fitting[0]["name"] if fitting else "POOL",
-        "replicas": replicas,
+        "pool": next((pool for pool, labels in pools.items() if selected <= labels.items()), "POOL"),
+        "replicas": number(service, "spec", "replicas"),
+        "image": text(server, "image"),
+        "privateImage": bool(each(template, "imagePullSecrets")),
     }
-    made = Proposal({key: value for key, value in settings.items() if value != ModelSettings.model_fields[key].default})
-    if image := text(server, "image"):
-        made.settings["image"] = image
-    if each(template, "imagePullSecrets"):
-        made.settings["privateImage"] = True
-    _arguments(made, [*texts(server, "command"), *texts(server, "args")], text(service, "spec", "model", "name"))
-    for one in each(server, "env"):
-        if text(one, "name") == "HF_TOKEN":
-            made.settings["gated"] = True
-        elif text(one, "name") not in DEFAULT.environment:
-            made.lost.append(f"env {text(one, 'name')}: set it in env if the server needs it")
-    made.lost += [
-        f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server
-    ]
-    return made
+    lost = _arguments(made, server, text(service, "spec", "model", "name"))
+    known = {variable for kind in ACCELERATORS for variable in kind.environment}
+    for variable in (text(one, "name") for one in each(server, "env")):
+        if variable == "HF_TOKEN":
+            made["gated"] = True
+        elif variable not in known:
+            lost.append(f"env {variable}: set it in env if the server needs it")
+    lost += [f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server]
+    defaults = {field.alias: field.default for field in ModelSettings.model_fields.values()}
+    return {key: value for key, value in made.items() if value and value != defaults[key]}, lost
 
 
-def _arguments(made: Proposal, words: Sequence[str], named: str) -> None:
-    flags = _flags([one for word in words for one in _split(word)])
-    served = flags.pop("--served-model-name", flags.get("--model", named))
-    if served.startswith("/"):
-        made.lost.append(f"the name {served} that clients send as `model`: they have to send {made.settings['name']}")
-    elif served and served != made.settings["name"]:
-        made.settings["servedModelName"] = served
+def _arguments(made: dict[str, object], server: Object, named: str) -> list[str]:
+    """Adds the settings for a server's arguments, and returns what has none."""
+    lost: list[str] = []
     extra: list[str] = []
-    for flag, value in flags.items():
-        if flag in NUMBERS and value.isdecimal():
-            made.settings[NUMBERS[flag]] = int(value)
-        elif flag == "--no-enable-prefix-caching":
-            made.settings["prefixCaching"] = False
-        elif flag == "--dtype" and value == "bfloat16":
-            made.settings["dtype"] = value
-        elif flag in OWNED_ARGUMENTS:
-            if flag not in ("--model", "--port", "--enable-prefix-caching", "--tensor-parallel-size"):
-                made.lost.append(f"{flag} {value}: {OWNED_ARGUMENTS[flag]}".replace(" :", ":"))
-        else:
+    given = {one.name: one.value for one in vllm_arguments.read(arguments(Input(server))) if one.name.startswith("--")}
+    served = given.pop("--served-model-name", given.get("--model", named))
+    if served.startswith("/"):
+        lost.append(f"the name {served} that clients send as `model`: they have to send {made['name']}")
+    elif served != made["name"]:
+        made["servedModelName"] = served
+    for flag, value in given.items():
+        reason = vllm_arguments.OWNED_ARGUMENTS.get(flag)
+        if reason is None:
             extra.append(f"{flag}={value}" if value else flag)
-    if extra:
-        made.settings["extraArgs"] = extra
-
-
-def _split(word: str) -> list[str]:
-    """The words of a shell script in one argument, without its comments."""
-    try:
-        return shlex.split(word.replace("\\\n", "\n"), comments=True) if "\n" in word or " " in word else [word]
-    except ValueError:
-        return [word]
-
-
-def _flags(words: Sequence[str]) -> dict[str, str]:
-    flags: dict[str, str] = {}
-    for index, word in enumerate(words):
-        flag, equals, value = word.partition("=")
-        if not flag.startswith("--"):
-            continue
-        following = words[index + 1] if index + 1 < len(words) else "--"
-        flags[flag] = value if equals else "" if following.startswith("-") else following
-    return flags
+        elif flag == "--no-enable-prefix-caching":
+            made["prefixCaching"] = False
+        elif reason.startswith(SET) and (value.isdecimal() or value in ("bfloat16", "float16")):
+            made[reason.removeprefix(SET)] = int(value) if value.isdecimal() else value
+        elif flag not in OBVIOUS:
+            lost.append(f"{flag} {value}: {reason}")
+    made["extraArgs"] = extra
+    return lost

@@ -5,103 +5,111 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import cast
 
-from llmd_common.kubernetes.fields import Object, each, labels, name, namespace, text
-from llmd_gke.catalog import kserve
-from llmd_gke.catalog.accelerators import family_of
+from llmd_common.kubernetes.fields import Object, each, labels, name, namespace, number, text
+from llmd_gke.catalog.accelerators import POOL_LABEL, family_of, find_slice, kind_of, topologies
+from llmd_gke.catalog.existing import KSERVE
 from llmd_gke.gateways import gke
-from operations.adopt import found
-from operations.adopt.live import Live
-from operations.adopt.model import TOPOLOGY, proposal
+from operations.adopt.found import GATEWAY, ROUTE, Live, controllers, gateway_api, parts
+from operations.adopt.model import proposal
 from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
 from operations.doctor.result import Result, failed, warning
 
 CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+)")
 """A context as ``gcloud container clusters get-credentials`` names it."""
 UNKNOWN = {"project": "PROJECT", "location": "LOCATION", "name": "CLUSTER"}
+Table = dict[str, object]
 
 
-@dataclass
-class Stack:
-    """The proposed ``config`` of a stack file, and what it lacks."""
-
-    config: dict[str, object]
-    results: list[Result] = field(default_factory=list[Result])
-
-
-def stack(live: Live, context: str, title: str) -> Stack:
-    """Reads what exists, and proposes the settings that use it. ``title``: the stack's name."""
+def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
+    """The ``config`` of a stack file that uses what exists, and what it lacks. ``title``: the stack's name."""
     match = CONTEXT.fullmatch(context)
-    place = match.groupdict() if match else dict(UNKNOWN)
-    pools, zone = _pools(live)
-    gateways, results = found.usable_gateways(live)
-    listed = [live.items(f"{kserve.GROUP}/{one}", kserve.SERVICES) for one in (kserve.VERSION, *kserve.OLDER_VERSIONS)]
-    services = listed[0] or listed[1]
-    models = [proposal(one, pools) for one in services]
-    for one in models:
-        results += [warning(f"model {one.settings['name']}", f"not carried over: {lost}", "") for lost in one.lost]
+    place = match.groupdict() if match else UNKNOWN
+    pools, hosts = _pools(live)
+    zone = Counter(one["topology.kubernetes.io/zone"] for one in hosts.values()).most_common(1)
     network, unasked = _network(place)
+    gateway, results = _gateway(live)
+    there = {part: one.where for part, one in controllers(live).items() if part.key}
+    exposure = "external" if gateway.get("exposure") == "external" else "internal"
+    results += [gateway_api(live, gke.CLASSES[exposure]), *parts(live, there, door=False, scaled=False)]
+    models: list[Table] = []
+    for service in live.of(KSERVE.crd):
+        made, lost = proposal(service, hosts)
+        models.append(made)
+        results += [warning(f"model {name(service)}", f"not carried over: {one}", "") for one in lost]
+    gaps = {
+        "cluster": "" if match else f"the context {context or 'in use'} is not gcloud's: write project, location, name",
+        "network": unasked and f"Google was not asked ({unasked}): write the names of VPC, subnet and ranges",
+        "pools": "" if pools else "no node with TPUs or GPUs runs: describe its pool by hand, with existing: true",
+        "models": "" if models else "there is no LLMInferenceService: write a model",
+    }
+    results += [failed(what, "the stack file has a gap here", fix) for what, fix in gaps.items() if fix]
     existing = {
         "name": place["name"],
         "location": place["location"],
-        "controllers": {part.key: one.where for part, one in found.controllers(live).items() if part.key},
-        "namespaces": sorted({namespace(one) for one in services}),
+        "controllers": {part.key: where for part, where in there.items()},
+        "namespaces": sorted({namespace(one) for one in live.of(KSERVE.crd)}),
     }
-    config: dict[str, object] = {
+    config: Table = {
         "gcp:project": place["project"],
-        "llmd-gke:cluster": {"name": title, "zone": zone or "ZONE", "existing": existing},
+        "llmd-gke:cluster": {"name": title, "zone": zone[0][0] if zone else "ZONE", "existing": existing},
         "llmd-gke:network": network,
         "llmd-gke:pools": pools,
-        "llmd-gke:models": [made.settings for made in models],
+        "llmd-gke:models": models,
     }
-    if gateways:
-        config["llmd-gke:gateway"] = _gateway(live, gateways)
-    for what, fix in (
-        (
-            "cluster",
-            "" if match else f"the context {context or 'in use'} is not gcloud's: write project, location, name",
-        ),
-        ("network", unasked and f"Google was not asked ({unasked}): write the names of VPC, subnet and ranges"),
-        ("pools", "" if pools else "no node with TPUs runs: describe the node pool by hand, with existing: true"),
-        ("models", "" if models else "there is no LLMInferenceService: write a model"),
-    ):
-        results += [failed(what, "the stack file has a gap here", fix)] if fix else []
-    return Stack(config, results)
+    return {**config, **({"llmd-gke:gateway": gateway} if gateway else {})}, results
 
 
-def _pools(live: Live) -> tuple[list[dict[str, object]], str]:
-    """The node pools of the nodes with TPUs, and the zone of most of them."""
-    nodes = [labels(one) for one in live.items("v1", "nodes")]
-    nodes = [one for one in nodes if family_of(one.get("node.kubernetes.io/instance-type", ""))]
-    counts = Counter(one["cloud.google.com/gke-nodepool"] for one in nodes)
-    pools: dict[str, dict[str, object]] = {}
-    for one in nodes:
-        pool = one["cloud.google.com/gke-nodepool"]
-        pools[pool] = {
+def _pools(live: Live) -> tuple[list[Table], dict[str, dict[str, str]]]:
+    """The node pools of the nodes with TPUs or GPUs, and the labels of these, by the pool's name."""
+    found: dict[str, dict[str, str]] = {}
+    settings: dict[str, Table] = {}
+    nodes = live.of("Node")
+    counts = Counter(labels(one).get(POOL_LABEL, "") for one in nodes)
+    for node in nodes:
+        marks = labels(node)
+        machine, pool = marks.get("node.kubernetes.io/instance-type", ""), marks.get(POOL_LABEL, "")
+        kind, family = kind_of(machine), family_of(machine)
+        if family is None or marks.get(kind.family_label) != family.accelerator:
+            continue
+        shape = marks.get(kind.topology_label, "") or str(number(node, "status", "capacity", kind.resource))
+        group = find_slice(machine, shape)
+        found[pool] = marks
+        settings[pool] = {
             "name": pool,
-            "machineType": one["node.kubernetes.io/instance-type"],
-            "topology": one.get(TOPOLOGY, ""),
-            "maxNodes": counts[pool] + 1,  # an update needs one more than run
+            "machineType": machine,
+            **({"topology": shape} if kind.topology_label else {}),
+            **({"gpus": int(shape)} if not kind.topology_label and len(topologies(machine)) > 1 else {}),
+            # An update of a model of single hosts needs one more than run.
+            "maxNodes": counts[pool] + (0 if group is not None and group.multi_host else 1),
             "existing": True,
-            **({"capacity": "spot"} if one.get("cloud.google.com/gke-spot") == "true" else {}),
+            **({"capacity": "spot"} if marks.get("cloud.google.com/gke-spot") == "true" else {}),
         }
-    zones = Counter(one.get("topology.kubernetes.io/zone", "") for one in nodes)
-    return list(pools.values()), max(zones, key=lambda zone: zones[zone], default="")
+    return [*settings.values()], found
 
 
-def _gateway(live: Live, gateways: list[Object]) -> Mapping[str, object]:
-    """The settings for the Gateway that most routes are attached to."""
+def _gateway(live: Live) -> tuple[Table, list[Result]]:
+    """The settings for the Gateway that most routes are attached to (empty without one), and why others are not."""
+    usable: list[Object] = []
+    results: list[Result] = []
+    for one in live.of(GATEWAY):
+        kind, title = text(one, "spec", "gatewayClassName"), f"Gateway {namespace(one)}/{name(one)}"
+        if kind not in gke.INFERENCE_POOL_CLASSES:
+            fix = "the stack makes a regional one: move the clients to its address, then delete this"
+            results.append(warning(title, f"class {kind} cannot carry an InferencePool: it always answers 503", fix))
+        elif each(one, "status", "addresses"):
+            usable.append(one)
     parents = Counter(
         (text(parent, "namespace") or namespace(route), text(parent, "name"))
-        for route in live.items(found.GATEWAY_API, "httproutes")
+        for route in live.of(ROUTE)
         for parent in each(route, "spec", "parentRefs")
     )
-    gateway = max(gateways, key=lambda one: parents[namespace(one), name(one)])
+    gateway = max(usable, key=lambda one: parents[namespace(one), name(one)], default=None)
+    if gateway is None:
+        return {}, results
     listeners = each(gateway, "spec", "listeners")
     listener = next((one for one in listeners if text(one, "protocol") == "HTTPS"), listeners[0])
-    https = text(listener, "protocol") == "HTTPS"
+    https, domain = text(listener, "protocol") == "HTTPS", text(listener, "hostname")
     external = text(gateway, "spec", "gatewayClassName") == gke.REGIONAL_EXTERNAL
     existing = {
         "name": name(gateway),
@@ -110,17 +118,22 @@ def _gateway(live: Live, gateways: list[Object]) -> Mapping[str, object]:
         "address": text(each(gateway, "status", "addresses")[0], "value"),
         "https": https,
     }
-    # As it is now: everyone who reaches the address may use the models.
-    as_now: dict[str, object] = {"open": True, **({} if https else {"allowPlainHttp": True})} if external else {}
-    domain = {"domain": text(listener, "hostname")} if text(listener, "hostname") else {}
-    return {"existing": existing, "exposure": "external" if external else "internal", **as_now, **domain}
+    made: Table = {
+        "existing": existing,
+        "exposure": "external" if external else "internal",
+        # As it is now: everyone who reaches the address may use the models.
+        "open": external,
+        "allowPlainHttp": external and not https,
+        "domain": domain,
+    }
+    return {key: value for key, value in made.items() if value}, results
 
 
-def _network(place: Mapping[str, str]) -> tuple[dict[str, object], str]:
+def _network(place: Mapping[str, str]) -> tuple[Table, str]:
     """The settings for the cluster's network, from Google; and why they have gaps, if it does not answer."""
-    gap = {"existing": {"network": "NETWORK", "subnet": "SUBNET"}, "proxies": "PROXIES"}
+    gap: Table = {"existing": {"network": "NETWORK", "subnet": "SUBNET"}, "proxies": "PROXIES"}
     if place == UNKNOWN:
-        return cast("dict[str, object]", gap), "the project is unknown"
+        return gap, "the project is unknown"
     try:
         google, project = GoogleClient(place["project"], login()), place["project"]
         path = f"projects/{project}/locations/{place['location']}/clusters/{place['name']}"
@@ -128,7 +141,7 @@ def _network(place: Mapping[str, str]) -> tuple[dict[str, object], str]:
         region = "-".join(place["location"].split("-")[:2])
         subnets = items(google.ask("compute.subnetworks.list", project=project, region=region), "items")
     except GoogleRequestError as error:
-        return cast("dict[str, object]", gap), str(error)
+        return gap, str(error)
     network, ranges = text(cluster, "network"), "ipAllocationPolicy"
     subnets = [one for one in subnets if text(one, "network").endswith(f"/networks/{network}")]
     proxies = [text(one, "ipCidrRange") for one in subnets if one.get("purpose") == gke.PROXY_SUBNET_PURPOSE]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_common.kubernetes.fields import get, text
+from llmd_common.kubernetes.fields import get, key, name, text
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import access
 from llmd_gke.manifests.routing import gateway_class
+from llmd_gke.rules import existing as rules
 from llmd_gke.rules.versions import is_older
 from llmd_gke.settings import StackSettings
 from operations.adopt import found
-from operations.adopt.live import Live
 from operations.ask.kubectl import by_kubeconfig
 from operations.doctor.context import Context
 from operations.doctor.google import MissingResource, items
@@ -39,27 +39,30 @@ def cluster(context: Context) -> Iterator[Result]:
         host, authority = text(seen, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint"), None
     try:
         with by_kubeconfig(access.kubeconfig(place.gke_name, host, authority, context.impersonate)) as kubectl:
-            live = Live(kubectl.options)
-            live.check()
-            yield from [*inside(settings, live), *found.refusals(live)]
+            live = found.Live(kubectl.options)
+            yield from [*inside(settings, live), *live.refusals()]
     except (Unreachable, SetUpFailed) as problem:
         message, _, fix = str(problem).partition("\nFix: ")
         yield failed(CHECK, message, fix)
 
 
-def inside(settings: StackSettings, live: Live) -> Iterator[Result]:
+def inside(settings: StackSettings, live: found.Live) -> Iterator[Result]:
     """What of the platform is in the cluster, and whether it has the Gateway and the namespaces of the settings."""
     door, scaled = settings.front_door is not None, settings.scales_by("keda")
-    yield from found.gateway_api(live, gateway_class(settings.gateway))
+    yield found.gateway_api(live, gateway_class(settings.gateway))
     yield from found.parts(live, settings.existing_controllers, door=door, scaled=scaled)
-    listed = [("v1", "namespaces", "", one) for one in settings.existing_namespaces]
-    if (gateway := settings.gateway.existing) is not None:
-        listed.append((found.GATEWAY_API, "gateways", gateway.namespace, gateway.name))
-    for version, plural, *wanted in listed:
-        there = [[text(one, "metadata", key) for key in ("namespace", "name")] for one in live.items(version, plural)]
-        if wanted not in there:
-            title = f"{plural.removesuffix('s')} {'/'.join(wanted).removeprefix('/')}"
-            yield failed(CHECK, f"{title} does not exist", "correct the settings, or create it")
+    gateway = settings.gateway.existing
+    if gateway is not None and (gateway.namespace, gateway.name) not in [key(one) for one in live.of(found.GATEWAY)]:
+        title = f"Gateway {gateway.namespace}/{gateway.name}"
+        yield failed(CHECK, f"{title} does not exist", "correct gateway.existing, or create it")
+    spaces = {name(one): one for one in live.of("Namespace")}
+    for space in settings.namespaces:
+        listed = space in settings.existing_namespaces
+        if listed and space not in spaces:
+            yield failed(CHECK, f"namespace {space} does not exist", "remove it from cluster.existing.namespaces")
+        elif not listed and space in spaces and not rules.owner(spaces[space]).startswith(rules.PULUMI):
+            message = f"namespace {space} exists: as the stack's own, a destroy would delete everything in it"
+            yield failed(CHECK, message, f"llmd-gke:cluster.existing.namespaces: [{space}]")
 
 
 def _google(settings: StackSettings, seen: Mapping[str, object]) -> list[Result]:
@@ -80,12 +83,12 @@ def _google(settings: StackSettings, seen: Mapping[str, object]) -> list[Result]
     if not enforced and not get(seen, "networkPolicy", "enabled"):
         message = "nothing enforces NetworkPolicies: every pod may reach the models"
         results.append(warning(CHECK, message, f"{update} --enable-network-policy"))
-    pools = {text(one, "name") for one in items(seen, "nodePools")}
+    pools = {text(one, "name"): text(one, "config", "machineType") for one in items(seen, "nodePools")}
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
-        if pool.existing and pool.name not in pools:
-            fix = f"one of {', '.join(sorted(pools))}"
-            results.append(failed(CHECK, f"{key}: there is no node pool {pool.name}", fix))
-        elif not pool.existing and pools & {one.name for one in pool.node_pools}:
+        if pool.existing and pools.get(pool.name) != pool.machine_type:
+            there = ", ".join(f"{one} of {machine}" for one, machine in sorted(pools.items()))
+            results.append(failed(CHECK, f"{key}: there is no node pool {pool.name} of {pool.machine_type}", there))
+        elif not pool.existing and pools.keys() & {one.name for one in pool.node_pools}:
             message = f"{key}: a node pool {pool.name} exists, of this stack or of others"
             results.append(warning(CHECK, message, "before the first `up`: another name, or existing: true"))
     return results

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,56 +13,58 @@ import yaml
 from tests.fakes.script import SHEBANG
 
 CONTEXT = "gke_rehearsal_europe-west4_shared"
-HERE = Path(__file__).parent
+OTHERS = (Path(__file__).parent / "field.yaml").read_text()
+"""Everything that somebody else has made."""
 KUBECTL = """
 import json, os, sys
-answers = json.loads(open(os.environ["CLUSTER"]).read())
-if "--context" in sys.argv and answers["context"] not in sys.argv:
+cluster = json.loads(open(os.environ["CLUSTER"]).read())
+if "--context" in sys.argv and cluster["context"] not in sys.argv:
     sys.exit(f'error: context "{sys.argv[2]}" does not exist')
-answer = answers.get(sys.argv[-1], "Error from server (NotFound): the server could not find the requested resource")
-sys.exit(answer) if isinstance(answer, str) else print(json.dumps(answer))
+kinds = {(one["kind"], one["apiVersion"]) for one in cluster["objects"]}
+plural = lambda kind, version: f"{kind.lower()}s." + version.rpartition("/")[0]
+if "api-resources" in sys.argv:
+    print(*(f"{kind.lower()}s  {version}  true  {kind}" for kind, version in kinds), sep="\\n")
+else:
+    asked = {one if "." in one else f"{one}." for one in sys.argv[sys.argv.index("get") + 1].split(",")}
+    objects = [one for one in cluster["objects"] if plural(one["kind"], one["apiVersion"]) in asked]
+    print(json.dumps({"items": [one for one in objects if one["kind"] not in cluster["denied"]]}))
+    if denied := [one["kind"] for one in objects if one["kind"] in cluster["denied"]]:
+        sys.exit(f'Error from server (Forbidden): User "ann" cannot list resource "{denied[0]}"')
 """
-NODE = {
-    "node.kubernetes.io/instance-type": "ct6e-standard-4t",
-    "cloud.google.com/gke-tpu-topology": "2x2",
-    "cloud.google.com/gke-nodepool": "tpu",
-    "topology.kubernetes.io/zone": "europe-west4-a",
-}
-NODES = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"tpu-{one}", "labels": NODE}} for one in range(4)]
+
+
+def node(name: str, pool: str, machine: str, **resources: str) -> dict[str, Any]:
+    """A node; ``resources``: its chips."""
+    label = "cloud.google.com/gke-"
+    kinds = {f"{label}tpu-accelerator": "tpu-v6e-slice", f"{label}tpu-topology": "2x2"}
+    marks = {
+        "node.kubernetes.io/instance-type": machine,
+        f"{label}nodepool": pool,
+        "topology.kubernetes.io/zone": "europe-west4-a",
+        **({f"{label}accelerator": "nvidia-tesla-t4"} if resources else kinds),
+    }
+    status = {"capacity": {f"{key}.com/gpu": count for key, count in resources.items()}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": marks}, "status": status}
+
+
+NODES = [node(f"tpu-{one}", "tpu", "ct6e-standard-4t") for one in range(4)]
+NODES.append(node("gpu-0", "gpu", "n1-standard-32", nvidia="2"))
 POOLS = {"apiVersion": "inference.networking.k8s.io/v1", "kind": "InferencePool", "metadata": {"name": "none"}}
-
-
-def objects() -> list[dict[str, Any]]:
-    """Everything that somebody else has made."""
-    return copy.deepcopy(yaml.safe_load((HERE / "field.yaml").read_text()))
 
 
 @dataclass
 class Cluster:
-    """A cluster that exists; ``save`` makes changes visible to ``kubectl``. ``denied``: plurals."""
+    """A cluster that exists; ``save`` makes changes visible to ``kubectl``. ``denied``: kinds."""
 
     file: Path
-    objects: list[dict[str, Any]] = field(default_factory=lambda: [*objects(), *NODES, POOLS])
+    objects: list[dict[str, Any]] = field(default_factory=lambda: [*yaml.safe_load(OTHERS), *NODES, POOLS])
     denied: list[str] = field(default_factory=list[str])
 
     def save(self) -> None:
-        self.file.write_text(json.dumps({"context": CONTEXT, "/version": {}, **dict(self._answers())}))
+        self.file.write_text(json.dumps({"context": CONTEXT, "objects": self.objects, "denied": self.denied}))
 
     def of(self, kind: str, name: str) -> dict[str, Any]:
         return next(one for one in self.objects if (one["kind"], one["metadata"]["name"]) == (kind, name))
-
-    def _answers(self) -> Iterator[tuple[str, object]]:
-        versions = {one["apiVersion"] for one in self.objects}
-        yield "/apis", {"groups": [{"name": one.rpartition("/")[0]} for one in versions]}
-        for version in versions:
-            path = f"/api/{version}" if version == "v1" else f"/apis/{version}"
-            kinds = {one["kind"] for one in self.objects if one["apiVersion"] == version}
-            plurals = {kind: f"{kind.lower()}s".replace("policys", "policies").replace("sss", "sses") for kind in kinds}
-            yield path, {"resources": [{"name": plural, "kind": kind} for kind, plural in plurals.items()]}
-            for kind, plural in plurals.items():
-                items = [one for one in self.objects if (one["apiVersion"], one["kind"]) == (version, kind)]
-                refusal = f'Error from server (Forbidden): User "ann" cannot list resource "{plural}"'
-                yield f"{path}/{plural}", refusal if plural in self.denied else {"items": items}
 
 
 def kubectl(folder: Path, patch: pytest.MonkeyPatch) -> Cluster:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+import yaml
 
 from llmd_gke.repository import CLONE
 from tests.operations.adopt import support
@@ -15,7 +16,7 @@ from tests.real_engine.harness import Rehearsal
 
 UP = ("up", "--yes", "--skip-preview")
 STACK = "field"
-MODELS = {f"llm-d-inference-scheduling/qwen2-3b-pattern{number}" for number in (1, 3)}
+SERVICES = {f"qwen2-3b-pattern{number}": f"llm-d-inference-scheduling/qwen2-3b-pattern{number}" for number in (1, 3)}
 
 OTHERS = """
 import json
@@ -28,55 +29,47 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps.v1 import Deployment
 from pulumi_kubernetes.core.v1 import Namespace
 
-PLACE = {"location": "europe-west4", "project": "rehearsal"}
-vpc = compute.Network("corp", name="corp", project="rehearsal", auto_create_subnetworks=False)
-subnet = compute.Subnetwork(
-    "gke", name="gke", project="rehearsal", region="europe-west4", network=vpc.id, ip_cidr_range="10.0.0.0/20",
-    secondary_ip_ranges=[
-        {"range_name": "pods", "ip_cidr_range": "10.4.0.0/14"},
-        {"range_name": "services", "ip_cidr_range": "10.8.0.0/20"},
-    ],
-)
-proxies = compute.Subnetwork(
-    "proxies", name="proxies", project="rehearsal", region="europe-west4", network=vpc.id, ip_cidr_range="10.9.0.0/23",
-    purpose="REGIONAL_MANAGED_PROXY", role="ACTIVE",
-)
+here, place = {"project": "rehearsal"}, {"project": "rehearsal", "location": "europe-west4"}
+vpc = compute.Network("corp", name="corp", auto_create_subnetworks=False, **here)
+ranges = {"pods": "10.4.0.0/14", "services": "10.8.0.0/20"}
+of_vpc = {"region": "europe-west4", "network": vpc.id, **here}
+subnet = compute.Subnetwork("gke", name="gke", ip_cidr_range="10.0.0.0/20", **of_vpc, secondary_ip_ranges=[
+    {"range_name": name, "ip_cidr_range": cidr} for name, cidr in ranges.items()
+])
+proxies = compute.Subnetwork("proxies", name="proxies", ip_cidr_range="10.9.0.0/23", purpose="REGIONAL_MANAGED_PROXY",
+    role="ACTIVE", **of_vpc)
 cluster = container.Cluster(
-    "shared", name="shared", network=vpc.name, subnetwork=subnet.name, initial_node_count=1, **PLACE,
-    deletion_protection=False, networking_mode="VPC_NATIVE", gateway_api_config={"channel": "CHANNEL_STANDARD"},
+    "shared", name="shared", network=vpc.name, subnetwork=subnet.name, initial_node_count=1, deletion_protection=False,
+    networking_mode="VPC_NATIVE", gateway_api_config={"channel": "CHANNEL_STANDARD"},
     ip_allocation_policy={"cluster_secondary_range_name": "pods", "services_secondary_range_name": "services"},
     control_plane_endpoints_config={"dns_endpoint_config": {"allow_external_traffic": True}},
-    workload_identity_config={"workload_pool": "rehearsal.svc.id.goog"},
+    workload_identity_config={"workload_pool": "rehearsal.svc.id.goog"}, **place,
 )
-pool = container.NodePool(
-    "tpu", name="tpu", cluster=cluster.name, node_locations=["europe-west4-a"], **PLACE, node_count=4,
-    node_config={"machine_type": "ct6e-standard-4t", "disk_type": "hyperdisk-balanced"},
-)
+pool = container.NodePool("tpu", name="tpu", cluster=cluster.name, node_locations=["europe-west4-a"], node_count=4,
+    node_config={"machine_type": "ct6e-standard-4t", "disk_type": "hyperdisk-balanced"}, **place)
 kubeconfig = cluster.control_plane_endpoints_config.dns_endpoint_config.endpoint.apply(lambda host: json.dumps({
     "clusters": [{"name": "c", "cluster": {"server": f"https://{host}"}}],
     "users": [{"name": "c", "user": {"token": "t"}}],
     "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}], "current-context": "c",
 }))
 provider = Provider("shared", kubeconfig=kubeconfig, cluster_identifier="shared")
-options = pulumi.ResourceOptions(provider=provider, depends_on=[pool, proxies])
-earlier = []
+earlier = [pool, proxies]
 for one in json.loads(Path("objects.json").read_text()):
-    name, kind, _ = one["metadata"]["name"], one.pop("kind"), one.pop("status", None)
-    title, version = f"{kind}-{name}", one.pop("apiVersion")
-    opts = pulumi.ResourceOptions.merge(options, pulumi.ResourceOptions(depends_on=[*earlier]))
+    version, kind = one.pop("apiVersion"), one.pop("kind")
+    title, opts = f"{kind}-{one['metadata']['name']}", pulumi.ResourceOptions(provider=provider, depends_on=[*earlier])
     if kind == "Namespace":
-        earlier.append(Namespace(title, metadata=one["metadata"], opts=options))
+        earlier.append(Namespace(title, **one, opts=opts))
     elif kind == "Deployment":
         Deployment(title, **one, opts=opts)
     else:
-        CustomResource(title, version, kind, **one, opts=opts)
+        CustomResource(title, version, kind, metadata=one["metadata"], spec=one.get("spec"), opts=opts)
 """
 
 
 @pytest.fixture
 def shared(rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
     """The cluster of others, made by a program that is gone, and their ``kubectl``."""
-    (rehearsal.root / "objects.json").write_text(json.dumps(support.objects()))
+    (rehearsal.root / "objects.json").write_text(json.dumps(yaml.safe_load(support.OTHERS)))
     shutil.copy(rehearsal.root / "Pulumi.local.yaml", rehearsal.root / "Pulumi.others.yaml")
     rehearsal.program(OTHERS)
     rehearsal.make("preview", "--stack", "others", check=False)  # prepares the home
@@ -88,42 +81,39 @@ def shared(rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
     return rehearsal
 
 
-def adopt(rehearsal: Rehearsal, *arguments: str, check: bool = True) -> str:
-    words = [sys.executable, "-m", "operations", "adopt", "--stack", STACK, "--context", support.CONTEXT, *arguments]
-    return rehearsal._run(words, check).stdout  # pyright: ignore[reportPrivateUsage]
-
-
-def steps(rehearsal: Rehearsal, *arguments: str) -> dict[str, str]:
-    return {
-        name: step for name, step in rehearsal.steps(*arguments, stack=STACK).items() if step not in ("same", "read")
-    }
-
-
 def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(shared: Rehearsal) -> None:
-    rehearsal = shared
-    before = rehearsal.cloud()
-    adopt(rehearsal, "--write", check=False)
+    def adopt(*, check: bool) -> dict[str, str]:
+        words = ["adopt", "--stack", STACK, "--context", support.CONTEXT, "--write", "--output", "json"]
+        command = [sys.executable, "-m", "operations", *words]
+        printed = shared._run(command, check).stdout  # pyright: ignore[reportPrivateUsage]
+        answer = json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])[0]
+        return {one["what"]: one["said"] for one in answer["findings"]}
 
     def complete(config: dict[str, Any]) -> None:
         network = {"network": "corp", "subnet": "gke", "podsRange": "pods", "servicesRange": "services"}
         config["llmd-gke:network"] = {"existing": network, "proxies": "10.9.0.0/23"}
 
-    rehearsal.edit(STACK, complete)
-    adopt(rehearsal, "--write")
-    listed = json.loads((rehearsal.root / f"import.{STACK}.json").read_text())
-    assert {one["id"] for one in listed["resources"] if "id" in one} == MODELS
-    rehearsal.pulumi("stack", "init", STACK)
+    def changed() -> dict[str, dict[str, Any]]:
+        """What a first or second update does, by the resource's name."""
+        steps = [step["metadata"] for event in shared.events(*UP, stack=STACK) if (step := event.get("resourcePreEvent"))]
+        return {one["urn"].rpartition("::")[2]: one for one in steps if one["op"] not in ("same", "read")}
+
+    before = shared.cloud()
+    adopt(check=False)
+    shared.edit(STACK, complete)
+    said = adopt(check=True)
+    shared.pulumi("stack", "init", STACK)
     first = [f"--target=**llmd-gke:{part}:**" for part in ("project", "network", "cluster")]
-    rehearsal.events(*UP, *first, stack=STACK)
-    rehearsal.events(
-        "import", "--yes", "--file", f"import.{STACK}.json", "--protect=false", "--generate-code=false", stack=STACK
-    )
-    assert before.items() <= rehearsal.cloud().items()
-    made = steps(rehearsal, *UP)
-    assert {name: step for name, step in made.items() if step != "create"} == {
-        "qwen2-3b-pattern1-service": "update",
-        "qwen2-3b-pattern3-service": "update",
-    }
-    assert not steps(rehearsal, *UP)
-    rehearsal.events("destroy", "--yes", "--skip-preview", stack=STACK)
-    assert rehearsal.cloud() == {key: one for key, one in before.items() if key not in MODELS}
+    shared.events(*UP, *first, stack=STACK)
+    listed = ("--file", f"import.{STACK}.json", "--protect=false", "--generate-code=false")
+    shared.events("import", "--yes", *listed, stack=STACK)
+    assert before.items() <= shared.cloud().items()
+    updates = {name: one for name, one in changed().items() if one["op"] != "create"}
+    assert {(name, one["op"]) for name, one in updates.items()} == {(f"{name}-service", "update") for name in SERVICES}
+    for name, ident in SERVICES.items():
+        announced = said[f"LLMInferenceService {ident}"].partition("changes ")[2].split(", ")
+        sections = {tuple(path.split(".")[:2]) for path in announced}
+        assert {tuple(path.split(".")[:2]) for path in updates[f"{name}-service"]["detailedDiff"]} <= sections
+    assert not changed()
+    shared.events("destroy", "--yes", "--skip-preview", stack=STACK)
+    assert shared.cloud() == {key: one for key, one in before.items() if key not in SERVICES.values()}

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from llmd_gke.catalog import front_door, kserve, versions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """A controller. ``key``: its name below ``cluster.existing.controllers``; empty if a stack cannot share it, for the
-    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a kind that every installation has, as KIND.GROUP.
+    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a kind of every installation, KIND.GROUP.
     """
 
     title: str
-    key: str
+    key: str = ""
     namespace: str
     images: tuple[str, ...]
     crd: str
@@ -28,52 +28,48 @@ class Part:
 
 
 CERT_MANAGER = Part(
-    "cert-manager",
-    "certManager",
-    "cert-manager",
-    ("cert-manager-controller",),
-    "Certificate.cert-manager.io",
-    # What the floor of KServe is tested with (kserve/kserve ``hack/setup/quick-install``).
-    "1.17.0",
-    versions.chart("cert-manager").version,
+    title="cert-manager",
+    key="certManager",
+    namespace="cert-manager",
+    images=("cert-manager-controller",),
+    crd="Certificate.cert-manager.io",
+    floor="1.17.0",  # what the floor of KServe is tested with (kserve/kserve ``hack/setup/quick-install``)
+    tested=versions.chart("cert-manager").version,
 )
 LEADER_WORKER_SET = Part(
-    "LeaderWorkerSet",
-    "leaderWorkerSet",
-    "lws-system",
-    ("lws/lws",),
-    "LeaderWorkerSet.leaderworkerset.x-k8s.io",
-    # An upgrade across 0.7 -> 0.8 deletes the CRD and every LeaderWorkerSet (kubernetes-sigs/lws#880).
-    "0.8.0",
-    versions.chart("lws").version,
+    title="LeaderWorkerSet",
+    key="leaderWorkerSet",
+    namespace="lws-system",
+    images=("lws/lws",),
+    crd="LeaderWorkerSet.leaderworkerset.x-k8s.io",
+    floor="0.8.0",  # an upgrade from 0.7 deletes the CRD and every LeaderWorkerSet (kubernetes-sigs/lws#880)
+    tested=versions.chart("lws").version,
 )
 KSERVE = Part(
-    "KServe",
-    "kserve",
-    kserve.NAMESPACE,
-    ("llmisvc-controller", "kserve-controller"),  # of Open Data Hub: one for both kinds of services
-    f"{kserve.SERVICE}.{kserve.GROUP}",
-    kserve.FLOOR,
-    versions.chart(kserve.CONTROLLER_CHART).version,
+    title="KServe",
+    key="kserve",
+    namespace=kserve.NAMESPACE,
+    images=("llmisvc-controller", "kserve-controller"),  # of Open Data Hub: one for both kinds of services
+    crd=f"{kserve.SERVICE}.{kserve.GROUP}",
+    floor=kserve.FLOOR,
+    tested=versions.chart(kserve.CONTROLLER_CHART).version,
 )
 KEDA = Part(
-    "KEDA",
-    "keda",
-    "keda",
-    ("kedacore/keda",),
-    "ScaledObject.keda.sh",
-    # As cert-manager's.
-    "2.18.0",
-    versions.archive("keda").version,
+    title="KEDA",
+    key="keda",
+    namespace="keda",
+    images=("kedacore/keda",),
+    crd="ScaledObject.keda.sh",
+    floor="2.18.0",  # as cert-manager's
+    tested=versions.archive("keda").version,
 )
 ENVOY_GATEWAY = Part(
-    "Envoy Gateway",
-    "",
-    front_door.PROXIES_NAMESPACE,
-    ("envoyproxy/gateway",),
-    "EnvoyProxy.gateway.envoyproxy.io",
-    front_door.FLOOR,
-    versions.chart(front_door.GATEWAY_CHART).version,
+    title="Envoy Gateway",
+    namespace=front_door.PROXIES_NAMESPACE,
+    images=("envoyproxy/gateway",),
+    crd="EnvoyProxy.gateway.envoyproxy.io",
+    floor=front_door.FLOOR,
+    tested=versions.chart(front_door.GATEWAY_CHART).version,
     alone="AI Gateway is an extension in its one configuration, and would see every route of its other Gateways",
 )
 PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY)

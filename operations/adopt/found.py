@@ -14,7 +14,9 @@ from llmd_gke.rules import existing as rules
 from operations.doctor.result import Result, failed, ok, warning
 from policies.audit.manifests import in_cluster
 
-GATEWAY, GATEWAY_CLASS, ROUTE = (f"{kind}.gateway.networking.k8s.io" for kind in ("Gateway", "GatewayClass", "HTTPRoute"))
+GATEWAY, GATEWAY_CLASS, ROUTE = (
+    f"{kind}.gateway.networking.k8s.io" for kind in ("Gateway", "GatewayClass", "HTTPRoute")
+)
 POLICIES = ("HealthCheckPolicy.networking.gke.io", "GCPBackendPolicy.networking.gke.io")
 PRESET = f"{kserve.CONFIG}.{kserve.GROUP}"
 KINDS = {"Namespace", "Node", "Deployment.apps", GATEWAY, GATEWAY_CLASS, ROUTE, PRESET, KSERVE.crd, *POLICIES}
@@ -65,12 +67,15 @@ class Controller:
 def controllers(live: Live) -> dict[Part, Controller]:
     """The controllers that the cluster has; KServe's older one also runs without LLMInferenceService."""
     found: dict[Part, Controller] = {}
+    spaces = {name(one): rules.owner(one) for one in live.of("Namespace")}
     for one in live.of("Deployment.apps"):
         images = [text(container, "image") for container in each(one, "spec", "template", "spec", "containers")]
         for part in PARTS:
             version = rules.version_of_images(part, images)
             if version and part not in found and (part is not KSERVE or part.crd in live.served):
-                found[part] = Controller(f"{namespace(one)}/{name(one)}", version, rules.owner(one))
+                space = spaces.get(namespace(one), "")
+                owner = space if space.startswith(rules.PULUMI) else rules.owner(one)
+                found[part] = Controller(f"{namespace(one)}/{name(one)}", version, owner)
     return found
 
 
@@ -104,8 +109,10 @@ def _present(part: Part, controller: Controller, wanted: str | None, key: str) -
         yield failed(part.title, f"{seen}: a front door cannot share it: {part.alone}", "use another cluster")
         return
     if wanted != controller.where:
+        own = wanted is None and controller.owner.startswith(rules.PULUMI)
         other = "the stack would install a second one" if wanted is None else f"{key} is {wanted}"
-        yield failed(part.title, f"{seen}, and {other}", f"{key}: {controller.where}")
+        said = f"{seen}, and {other}{', unless it is its own' if own else ''}"
+        yield (warning if own else failed)(part.title, said, f"{key}: {controller.where}")
     findings = [*rules.version(part, controller.version)]
     for one in findings:
         yield (failed if one.severity == "error" else warning)(part.title, f"{seen}: {one.problem}", one.fix)

@@ -17,6 +17,7 @@ from operations.doctor.result import Result, failed, warning
 
 CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+)")
 """A context as ``gcloud container clusters get-credentials`` names it."""
+ZONE = "topology.kubernetes.io/zone"
 UNKNOWN = {"project": "PROJECT", "location": "LOCATION", "name": "CLUSTER"}
 Table = dict[str, object]
 
@@ -26,7 +27,9 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
     match = CONTEXT.fullmatch(context)
     place = match.groupdict() if match else UNKNOWN
     pools, hosts = _pools(live)
-    zone = Counter(one["topology.kubernetes.io/zone"] for one in hosts.values()).most_common(1)
+    zones = Counter(one[ZONE] for one in hosts.values()).most_common(1)
+    zone = zones[0][0] if zones else "ZONE"
+    pools = [{**pool, "zone": at} if (at := hosts[str(pool["name"])][ZONE]) != zone else pool for pool in pools]
     network, unasked = _network(place)
     gateway, results = _gateway(live)
     there = {part: one.where for part, one in controllers(live).items() if part.key}
@@ -52,7 +55,7 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
     }
     config: Table = {
         "gcp:project": place["project"],
-        "llmd-gke:cluster": {"name": title, "zone": zone[0][0] if zone else "ZONE", "existing": existing},
+        "llmd-gke:cluster": {"name": title, "zone": zone, "existing": existing},
         "llmd-gke:network": network,
         "llmd-gke:pools": pools,
         "llmd-gke:models": models,

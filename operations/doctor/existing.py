@@ -84,11 +84,11 @@ def _google(settings: StackSettings, seen: Mapping[str, object]) -> list[Result]
         message = "nothing enforces NetworkPolicies: every pod may reach the models"
         results.append(warning(CHECK, message, f"{update} --enable-network-policy"))
     pools = {text(one, "name"): text(one, "config", "machineType") for one in items(seen, "nodePools")}
-    for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
+    for at, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.existing and pools.get(pool.name) != pool.machine_type:
             there = ", ".join(f"{one} of {machine}" for one, machine in sorted(pools.items()))
-            results.append(failed(CHECK, f"{key}: there is no node pool {pool.name} of {pool.machine_type}", there))
+            results.append(failed(CHECK, f"{at}: there is no node pool {pool.name} of {pool.machine_type}", there))
         elif not pool.existing and pools.keys() & {one.name for one in pool.node_pools}:
-            message = f"{key}: a node pool {pool.name} exists, of this stack or of others"
+            message = f"{at}: a node pool {pool.name} exists, of this stack or of others"
             results.append(warning(CHECK, message, "before the first `up`: another name, or existing: true"))
     return results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.components import kinds as known
 from tests.components.conftest import Record
 
 CHANGES: dict[str, object] = {
@@ -31,6 +32,7 @@ def test_only_what_is_missing_is_made_and_a_destroy_uninstalls_it(record: Record
     )
     assert not [kind for kind in kinds if kind.endswith(absent)]
     releases = [node.name for node in graph.all("kubernetes:helm.sh/v3:Release")]
+    assert {node.inputs["cluster"] for node in graph.all(known.NODE_POOL)} == {"shared"}
     assert sorted(releases) == ["platform-cert-manager", "platform-lws"]
     assert not [node.name for node in graph.nodes.values() if node.deleted_with]
     route = graph.find("kubernetes:gateway.networking.k8s.io/v1:HTTPRoute").inputs

@@ -16,47 +16,23 @@ from tests.real_engine.harness import Rehearsal
 
 UP = ("up", "--yes", "--skip-preview")
 STACK = "field"
+CLUSTER = {"name": "shared", "zone": "europe-west4-a", "deletionProtection": False}
 SERVICES = {f"qwen2-3b-pattern{number}": f"llm-d-inference-scheduling/qwen2-3b-pattern{number}" for number in (1, 3)}
 
 OTHERS = """
 import json
 from pathlib import Path
 
-import pulumi
-from pulumi_gcp import compute, container
-from pulumi_kubernetes import Provider
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps.v1 import Deployment
 from pulumi_kubernetes.core.v1 import Namespace
 
-here, place = {"project": "rehearsal"}, {"project": "rehearsal", "location": "europe-west4"}
-vpc = compute.Network("corp", name="corp", auto_create_subnetworks=False, **here)
-ranges = {"pods": "10.4.0.0/14", "services": "10.8.0.0/20"}
-of_vpc = {"region": "europe-west4", "network": vpc.id, **here}
-subnet = compute.Subnetwork("gke", name="gke", ip_cidr_range="10.0.0.0/20", **of_vpc, secondary_ip_ranges=[
-    {"range_name": name, "ip_cidr_range": cidr} for name, cidr in ranges.items()
-])
-proxies = compute.Subnetwork("proxies", name="proxies", ip_cidr_range="10.9.0.0/23", purpose="REGIONAL_MANAGED_PROXY",
-    role="ACTIVE", **of_vpc)
-cluster = container.Cluster(
-    "shared", name="shared", network=vpc.name, subnetwork=subnet.name, initial_node_count=1, deletion_protection=False,
-    networking_mode="VPC_NATIVE", gateway_api_config={"channel": "CHANNEL_STANDARD"},
-    ip_allocation_policy={"cluster_secondary_range_name": "pods", "services_secondary_range_name": "services"},
-    control_plane_endpoints_config={"dns_endpoint_config": {"allow_external_traffic": True}},
-    workload_identity_config={"workload_pool": "rehearsal.svc.id.goog"}, **place,
-)
-pool = container.NodePool("tpu", name="tpu", cluster=cluster.name, node_locations=["europe-west4-a"], node_count=4,
-    node_config={"machine_type": "ct6e-standard-4t", "disk_type": "hyperdisk-balanced"}, **place)
-kubeconfig = cluster.control_plane_endpoints_config.dns_endpoint_config.endpoint.apply(lambda host: json.dumps({
-    "clusters": [{"name": "c", "cluster": {"server": f"https://{host}"}}],
-    "users": [{"name": "c", "user": {"token": "t"}}],
-    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}], "current-context": "c",
-}))
-provider = Provider("shared", kubeconfig=kubeconfig, cluster_identifier="shared")
-earlier = [pool, proxies]
+args = PoolArgs.of(settings, settings.pools[0], project=project, cluster=cluster)
+earlier = [Pool("tpu", args, after(cluster))]
 for one in json.loads(Path("objects.json").read_text()):
     version, kind = one.pop("apiVersion"), one.pop("kind")
-    title, opts = f"{kind}-{one['metadata']['name']}", pulumi.ResourceOptions(provider=provider, depends_on=[*earlier])
+    title = f"{kind}-{one['metadata']['name']}"
+    opts = pulumi.ResourceOptions(provider=cluster.provider, depends_on=[*earlier])
     if kind == "Namespace":
         earlier.append(Namespace(title, **one, opts=opts))
     elif kind == "Deployment":
@@ -64,6 +40,7 @@ for one in json.loads(Path("objects.json").read_text()):
     else:
         CustomResource(title, version, kind, metadata=one["metadata"], spec=one.get("spec"), opts=opts)
 """
+"""What others have in their cluster; it continues after network and cluster of the program."""
 
 
 @pytest.fixture
@@ -71,7 +48,8 @@ def shared(rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
     """The cluster of others, made by a program that is gone, and their ``kubectl``."""
     (rehearsal.root / "objects.json").write_text(json.dumps(yaml.safe_load(support.OTHERS)))
     shutil.copy(rehearsal.root / "Pulumi.local.yaml", rehearsal.root / "Pulumi.others.yaml")
-    rehearsal.program(OTHERS)
+    rehearsal.program((CLONE / "__main__.py").read_text().partition("optional(BudgetArgs")[0] + OTHERS)
+    rehearsal.edit("others", lambda config: config.update({"llmd-gke:cluster": CLUSTER}))
     rehearsal.make("preview", "--stack", "others", check=False)  # prepares the home
     rehearsal.pulumi("stack", "init", "others", check=False)
     rehearsal.events(*UP, stack="others")
@@ -90,12 +68,14 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         return {one["what"]: one["said"] for one in answer["findings"]}
 
     def complete(config: dict[str, Any]) -> None:
-        network = {"network": "corp", "subnet": "gke", "podsRange": "pods", "servicesRange": "services"}
-        config["llmd-gke:network"] = {"existing": network, "proxies": "10.9.0.0/23"}
+        network = {"network": "shared", "subnet": "shared-nodes", "podsRange": "pods", "servicesRange": "services"}
+        config["llmd-gke:network"] = {"existing": network}
 
     def changed() -> dict[str, dict[str, Any]]:
         """What a first or second update does, by the resource's name."""
-        steps = [step["metadata"] for event in shared.events(*UP, stack=STACK) if (step := event.get("resourcePreEvent"))]
+        steps = [
+            step["metadata"] for event in shared.events(*UP, stack=STACK) if (step := event.get("resourcePreEvent"))
+        ]
         return {one["urn"].rpartition("::")[2]: one for one in steps if one["op"] not in ("same", "read")}
 
     before = shared.cloud()

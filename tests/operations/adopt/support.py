@@ -33,22 +33,23 @@ else:
 """
 
 
-def node(name: str, pool: str, machine: str, **resources: str) -> dict[str, Any]:
-    """A node; ``resources``: its chips."""
-    label = "cloud.google.com/gke-"
-    kinds = {f"{label}tpu-accelerator": "tpu-v6e-slice", f"{label}tpu-topology": "2x2"}
-    marks = {
-        "node.kubernetes.io/instance-type": machine,
-        f"{label}nodepool": pool,
-        "topology.kubernetes.io/zone": "europe-west4-a",
-        **({f"{label}accelerator": "nvidia-tesla-t4"} if resources else kinds),
-    }
-    status = {"capacity": {f"{key}.com/gpu": count for key, count in resources.items()}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": marks}, "status": status}
-
-
-NODES = [node(f"tpu-{one}", "tpu", "ct6e-standard-4t") for one in range(4)]
-NODES.append(node("gpu-0", "gpu", "n1-standard-32", nvidia="2"))
+LABEL, ZONE = "cloud.google.com/gke-", "topology.kubernetes.io/zone"
+NODES: list[dict[str, Any]] = [
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{pool}-{index}", "labels": marks}, "status": status}
+    for pool, count, machine, more, status in (
+        ("tpu", 4, "ct6e-standard-4t", {"tpu-accelerator": "tpu-v6e-slice", "tpu-topology": "2x2"}, {}),
+        ("gpu", 1, "n1-standard-32", {"accelerator": "nvidia-tesla-t4"}, {"capacity": {"nvidia.com/gpu": "2"}}),
+    )
+    for index in range(count)
+    for marks in [
+        {
+            "node.kubernetes.io/instance-type": machine,
+            f"{LABEL}nodepool": pool,
+            ZONE: f"europe-west4-{'a' if pool == 'tpu' else 'b'}",
+            **{LABEL + key: one for key, one in more.items()},
+        }
+    ]
+]
 POOLS = {"apiVersion": "inference.networking.k8s.io/v1", "kind": "InferencePool", "metadata": {"name": "none"}}
 
 

@@ -22,6 +22,7 @@ from tests.operations.adopt.support import CONTEXT, Cluster, kubectl
 ROOT = Path(__file__).parents[3]
 SPACE = "llm-d-inference-scheduling"
 FIRST, SECOND = f"{SPACE}/qwen2-3b-pattern1", f"{SPACE}/qwen2-3b-pattern3"
+MANAGED = {"managedFields": [{"manager": "pulumi-kubernetes-1f2e", "operation": "Apply"}]}
 CONTROLLERS = {
     "certManager": "cert-manager/cert-manager",
     "leaderWorkerSet": "lws-system/lws-controller-manager",
@@ -74,7 +75,14 @@ def test_the_proposal_uses_what_is_there_and_names_its_gaps(
     assert models == [("qwen2-3b-pattern1", "tpu", 2048, None), ("qwen2-3b-pattern3", "tpu", 2048, 3)]
     assert config["llmd-gke:pools"] == [
         {"name": "tpu", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 5, "existing": True},
-        {"name": "gpu", "machineType": "n1-standard-32", "gpus": 2, "maxNodes": 2, "existing": True},
+        {
+            "name": "gpu",
+            "machineType": "n1-standard-32",
+            "gpus": 2,
+            "maxNodes": 2,
+            "existing": True,
+            "zone": "europe-west4-b",
+        },
     ]
     assert failed.keys() == {"network"}
     assert not list(cluster.file.parent.glob("*field*"))
@@ -102,8 +110,7 @@ def test_two_owners_an_old_controller_and_a_missing_permission_are_refused(
 ) -> None:
     marker = {"annotations": {"argocd.argoproj.io/tracking-id": "llm:serving.kserve.io/x"}}
     cluster.of("LLMInferenceService", "qwen2-3b-pattern1")["metadata"] |= marker
-    managed = {"managedFields": [{"manager": "pulumi-kubernetes-1f2e", "operation": "Apply"}]}
-    cluster.of("LLMInferenceService", "qwen2-3b-pattern3")["metadata"] |= managed
+    cluster.of("LLMInferenceService", "qwen2-3b-pattern3")["metadata"] |= MANAGED
     for name, image in (
         ("lws-controller-manager", "registry.k8s.io/lws/lws:v0.4.0"),
         ("llmisvc-controller-manager", "quay.io/opendatahub/kserve-controller:v0.15"),
@@ -141,3 +148,7 @@ def test_doctor_says_what_is_missing_or_would_be_a_second_one(complete: Path, cl
         ("existing cluster", f"{key}.namespaces: [{SPACE}]"),
     ]
     assert any(one.check == "cert-manager" and one.message.startswith("missing") for one in results)
+    cluster.of("Namespace", "lws-system")["metadata"] |= MANAGED
+    cluster.save()
+    results = list(existing.inside(parse(config, "field").settings, Live(())))
+    assert not [one for one in results if one.check == "LeaderWorkerSet" and one.status is CheckStatus.FAILED]

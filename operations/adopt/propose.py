@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 from llmd_common.kubernetes.fields import Object, each, labels, name, namespace, number, text
 from llmd_gke.catalog.accelerators import POOL_LABEL, family_of, find_slice, kind_of, topologies
@@ -12,13 +11,18 @@ from llmd_gke.catalog.existing import KSERVE
 from llmd_gke.gateways import gke
 from operations.adopt.found import GATEWAY, ROUTE, Live, controllers, gateway_api, parts
 from operations.adopt.model import proposal
-from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
 from operations.doctor.result import Result, failed, warning
 
 CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+)")
 """A context as ``gcloud container clusters get-credentials`` names it."""
 ZONE = "topology.kubernetes.io/zone"
 UNKNOWN = {"project": "PROJECT", "location": "LOCATION", "name": "CLUSTER"}
+DESCRIBE = (
+    "write what these print: gcloud container clusters describe {name} --project {project} --location {location} --format"
+    " 'yaml(network, subnetwork, ipAllocationPolicy)'; gcloud compute networks subnets list --project {project} --filter "
+    "purpose=REGIONAL_MANAGED_PROXY"
+)
+"""How to find the cluster's network, which Kubernetes does not know."""
 Table = dict[str, object]
 
 
@@ -30,7 +34,6 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
     zones = Counter(one[ZONE] for one in hosts.values()).most_common(1)
     zone = zones[0][0] if zones else "ZONE"
     pools = [{**pool, "zone": at} if (at := hosts[str(pool["name"])][ZONE]) != zone else pool for pool in pools]
-    network, unasked = _network(place)
     gateway, results = _gateway(live)
     there = {part: one.where for part, one in controllers(live).items() if part.key}
     exposure = "external" if gateway.get("exposure") == "external" else "internal"
@@ -42,7 +45,7 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
         results += [warning(f"model {name(service)}", f"not carried over: {one}", "") for one in lost]
     gaps = {
         "cluster": "" if match else f"the context {context or 'in use'} is not gcloud's: write project, location, name",
-        "network": unasked and f"Google was not asked ({unasked}): write the names of VPC, subnet and ranges",
+        "network": DESCRIBE.format(**place),
         "pools": "" if pools else "no node with TPUs or GPUs runs: describe its pool by hand, with existing: true",
         "models": "" if models else "there is no LLMInferenceService: write a model",
     }
@@ -56,7 +59,7 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
     config: Table = {
         "gcp:project": place["project"],
         "llmd-gke:cluster": {"name": title, "zone": zone, "existing": existing},
-        "llmd-gke:network": network,
+        "llmd-gke:network": {"existing": {"network": "NETWORK", "subnet": "SUBNET"}, "proxies": "PROXIES"},
         "llmd-gke:pools": pools,
         "llmd-gke:models": models,
     }
@@ -130,28 +133,3 @@ def _gateway(live: Live) -> tuple[Table, list[Result]]:
         "domain": domain,
     }
     return {key: value for key, value in made.items() if value}, results
-
-
-def _network(place: Mapping[str, str]) -> tuple[Table, str]:
-    """The settings for the cluster's network, from Google; and why they have gaps, if it does not answer."""
-    gap: Table = {"existing": {"network": "NETWORK", "subnet": "SUBNET"}, "proxies": "PROXIES"}
-    if place == UNKNOWN:
-        return gap, "the project is unknown"
-    try:
-        google, project = GoogleClient(place["project"], login()), place["project"]
-        path = f"projects/{project}/locations/{place['location']}/clusters/{place['name']}"
-        cluster = google.ask("container.projects.locations.clusters.get", name=path)
-        region = "-".join(place["location"].split("-")[:2])
-        subnets = items(google.ask("compute.subnetworks.list", project=project, region=region), "items")
-    except GoogleRequestError as error:
-        return gap, str(error)
-    network, ranges = text(cluster, "network"), "ipAllocationPolicy"
-    subnets = [one for one in subnets if text(one, "network").endswith(f"/networks/{network}")]
-    proxies = [text(one, "ipCidrRange") for one in subnets if one.get("purpose") == gke.PROXY_SUBNET_PURPOSE]
-    existing = {
-        "network": network,
-        "subnet": text(cluster, "subnetwork"),
-        "podsRange": text(cluster, ranges, "clusterSecondaryRangeName"),
-        "servicesRange": text(cluster, ranges, "servicesSecondaryRangeName"),
-    }
-    return {"existing": existing, "proxies": (proxies or ["PROXIES"])[0]}, ""

@@ -38,3 +38,10 @@ def test_only_what_is_missing_is_made_and_a_destroy_uninstalls_it(record: Record
     route = graph.find("kubernetes:gateway.networking.k8s.io/v1:HTTPRoute").inputs
     assert "'sectionName': 'web'" in str(route)
     assert graph.outputs["gatewayIp"] == "10.0.0.7"
+
+
+def test_a_front_door_is_behind_the_gateway_that_is_there(record: Record) -> None:
+    graph = record({**CHANGES, "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]}}, stack="local")
+    routes = [str(node.inputs) for node in graph.all(known.ROUTE)]
+    assert [route for route in routes if "'name': 'entry'" in route and "'sectionName': 'web'" in route]
+    assert graph.outputs["baseUrl"] == "http://10.0.0.7/v1"

@@ -34,7 +34,6 @@ CONTROLLERS = {
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     for name in ("__main__.py", "components", "charts", "Pulumi.yaml"):
         (tmp_path / name).symlink_to(ROOT / name)
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
     for name in ("LLMD_GKE_ROOT", "LLMD_GKE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")

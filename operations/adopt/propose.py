@@ -18,9 +18,9 @@ CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+
 ZONE = "topology.kubernetes.io/zone"
 UNKNOWN = {"project": "PROJECT", "location": "LOCATION", "name": "CLUSTER"}
 DESCRIBE = (
-    "write what these print: gcloud container clusters describe {name} --project {project} --location {location} --format"
-    " 'yaml(network, subnetwork, ipAllocationPolicy)'; gcloud compute networks subnets list --project {project} --filter "
-    "purpose=REGIONAL_MANAGED_PROXY"
+    "write what these print: gcloud container clusters describe {name} --project {project} --location {location} "
+    "--format 'yaml(network, subnetwork, ipAllocationPolicy)'; gcloud compute networks subnets list --project {project} "
+    "--filter purpose=REGIONAL_MANAGED_PROXY"
 )
 """How to find the cluster's network, which Kubernetes does not know."""
 Table = dict[str, object]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, part, strings, text
+from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, part, strings, text, texts
 from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pods import arguments
 from llmd_gke.settings import ModelSettings
 
-OBVIOUS = {"--model", "--port", "--enable-prefix-caching", "--tensor-parallel-size"}
+OBVIOUS = {"--model", "--port", "--enable-prefix-caching"}
 """Arguments that the program writes itself, with the value that they have or need."""
 SET = "set "
 """How the reason begins where a setting has an argument's place."""
@@ -43,23 +43,24 @@ def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[d
             lost.append(f"env {variable}: set it in env if the server needs it")
     lost += [f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server]
     defaults = {field.alias: field.default for field in ModelSettings.model_fields.values()}
-    return {key: value for key, value in made.items() if value and value != defaults[key]}, lost
+    return {key: one for key, one in made.items() if (one or one is False) and one != defaults[key]}, lost
 
 
 def _arguments(made: dict[str, object], server: Object, named: str) -> list[str]:
     """Adds the settings for a server's arguments, and returns what has none."""
     lost: list[str] = []
     extra: list[str] = []
-    given = {one.name: one.value for one in vllm_arguments.read(arguments(Input(server))) if one.name.startswith("--")}
-    served = given.pop("--served-model-name", given.get("--model", named))
+    words = vllm_arguments.server_words(arguments(Input(server)), command=bool(texts(server, "command")))
+    given = {one.name: one.values for one in vllm_arguments.read(words) if one.name.startswith("--")}
+    served = next(iter(given.pop("--served-model-name", given.get("--model", (named,)))), "")
     if served.startswith("/"):
         lost.append(f"the name {served} that clients send as `model`: they have to send {made['name']}")
     elif served != made["name"]:
         made["servedModelName"] = served
-    for flag, value in given.items():
-        reason = vllm_arguments.OWNED_ARGUMENTS.get(flag)
+    for flag, values in given.items():
+        reason, value = vllm_arguments.OWNED_ARGUMENTS.get(flag), " ".join(values)
         if reason is None:
-            extra.append(f"{flag}={value}" if value else flag)
+            extra += [flag, *values]
         elif flag == "--no-enable-prefix-caching":
             made["prefixCaching"] = False
         elif reason.startswith(SET) and (value.isdecimal() or value in ("bfloat16", "float16")):

@@ -19,8 +19,8 @@ ZONE = "topology.kubernetes.io/zone"
 UNKNOWN = {"project": "PROJECT", "location": "LOCATION", "name": "CLUSTER"}
 DESCRIBE = (
     "write what these print: gcloud container clusters describe {name} --project {project} --location {location} "
-    "--format 'yaml(network, subnetwork, ipAllocationPolicy)'; gcloud compute networks subnets list --project {project} "
-    "--filter purpose=REGIONAL_MANAGED_PROXY"
+    "--format 'yaml(network, subnetwork, ipAllocationPolicy)'; gcloud compute networks subnets list "
+    "--project {project} --filter purpose=REGIONAL_MANAGED_PROXY"
 )
 """How to find the cluster's network, which Kubernetes does not know."""
 Table = dict[str, object]
@@ -78,19 +78,20 @@ def _pools(live: Live) -> tuple[list[Table], dict[str, dict[str, str]]]:
         kind, family = kind_of(machine), family_of(machine)
         if family is None or marks.get(kind.family_label) != family.accelerator:
             continue
-        shape = marks.get(kind.topology_label, "") or str(number(node, "status", "capacity", kind.resource))
-        group = find_slice(machine, shape)
-        found[pool] = marks
-        settings[pool] = {
+        topology = marks.get(kind.topology_label, "")
+        counted = len(topologies(machine)) > 1 and not kind.topology_label
+        group = find_slice(machine, topology)
+        made: Table = {
             "name": pool,
             "machineType": machine,
-            **({"topology": shape} if kind.topology_label else {}),
-            **({"gpus": int(shape)} if not kind.topology_label and len(topologies(machine)) > 1 else {}),
+            "topology": topology,
+            "gpus": number(node, "status", "capacity", kind.resource) if counted else None,
             # An update of a model of single hosts needs one more than run.
             "maxNodes": counts[pool] + (0 if group is not None and group.multi_host else 1),
             "existing": True,
-            **({"capacity": "spot"} if marks.get("cloud.google.com/gke-spot") == "true" else {}),
+            "capacity": "spot" if marks.get("cloud.google.com/gke-spot") == "true" else None,
         }
+        found[pool], settings[pool] = marks, {key: value for key, value in made.items() if value}
     return [*settings.values()], found
 
 

@@ -69,7 +69,7 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
 
     def complete(config: dict[str, Any]) -> None:
         network = {"network": "shared", "subnet": "shared-nodes", "podsRange": "pods", "servicesRange": "services"}
-        config["llmd-gke:network"] = {"existing": network}
+        config["llmd-gke:network"] = {"existing": network, "proxies": "10.9.0.0/23"}
 
     def changed() -> dict[str, dict[str, Any]]:
         """What a first or second update does, by the resource's name."""

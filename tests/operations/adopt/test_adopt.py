@@ -72,6 +72,7 @@ def test_the_proposal_uses_what_is_there_and_names_its_gaps(
     assert config["llmd-gke:gateway"]["existing"]["address"] == "35.214.195.39"
     models = [(one["name"], one["pool"], one["maxModelLen"], one.get("replicas")) for one in config["llmd-gke:models"]]
     assert models == [("qwen2-3b-pattern1", "tpu", 2048, None), ("qwen2-3b-pattern3", "tpu", 2048, 3)]
+    assert config["llmd-gke:models"][0]["extraArgs"] == ["--no-enable-log-requests"]
     assert config["llmd-gke:pools"] == [
         {"name": "tpu", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 5, "existing": True},
         {

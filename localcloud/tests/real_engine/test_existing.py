@@ -96,4 +96,6 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         assert {tuple(path.split(".")[:2]) for path in updates[f"{name}-service"]["detailedDiff"]} <= sections
     assert not changed()
     shared.events("destroy", "--yes", "--skip-preview", stack=STACK)
-    assert shared.cloud() == {key: one for key, one in before.items() if key not in SERVICES.values()}
+    # KServe deletes the Deployments of its services, and the stand-in has no KServe.
+    left = {key: one for key, one in shared.cloud().items() if not key.endswith("-kserve")}
+    assert left == {key: one for key, one in before.items() if key not in SERVICES.values()}

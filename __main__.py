@@ -50,9 +50,14 @@ cluster = Cluster(
 )
 optional(BudgetArgs.of(settings), lambda args: Budget("budget", args, after(project)))
 
-gateway_api = GatewayApi("gateway-api", GatewayApiArgs.of(settings, cluster=cluster), after(cluster))
+gateway_api = optional(
+    GatewayApiArgs.of(settings, cluster=cluster), lambda args: GatewayApi("gateway-api", args, after(cluster))
+)
 platform = Platform("platform", PlatformArgs.of(settings, cluster=cluster, gateway_api=gateway_api), after(cluster))
-edge = Edge("edge", EdgeArgs.of(settings, secrets, network=network, cluster=cluster), after(network, gateway_api))
+edge = optional(
+    EdgeArgs.of(settings, secrets, network=network, cluster=cluster),
+    lambda args: Edge("edge", args, after(network, gateway_api)),
+)
 door = optional(
     FrontDoorArgs.of(settings, secrets, network=network, cluster=cluster, platform=platform, edge=edge),
     # Beside the platform and the load balancer's Gateway: nothing in the door needs KServe.
@@ -71,6 +76,7 @@ pools = {
         after(cluster.control_plane),
     )
     for pool in settings.pools
+    if not pool.existing
 }
 storage = optional(
     ModelStorageArgs.of(settings, cluster=cluster), lambda args: ModelStorage("storage", args, after(cluster))
@@ -80,7 +86,7 @@ namespaces = {
     for name in settings.namespaces
 }
 early_hosts = {
-    pool.name: EarlyHosts(f"{pool.name}-early", args, after(pools[pool.name], namespaces[args.model.namespace]))
+    pool.name: EarlyHosts(f"{pool.name}-early", args, after(pools.get(pool.name), namespaces[args.model.namespace]))
     for pool in settings.pools
     if (args := EarlyHostsArgs.of(settings, pool, cluster=cluster, platform=platform)) is not None
 }
@@ -120,7 +126,7 @@ models = {
         after(
             platform,
             namespaces[model.namespace],
-            pools[model.pool],
+            pools.get(model.pool),
             storage if model.uses_buckets else None,
             copies.get(model.name),
             early_hosts.get(model.pool),

@@ -12,6 +12,7 @@ from pulumi_gcp import organizations, projects
 from components.cluster import Cluster
 from components.kubernetes_objects import create
 from llmd_gke.catalog import scaling
+from llmd_gke.catalog.existing import KEDA
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests import identity, keda
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
@@ -60,9 +61,13 @@ class Autoscaler(pulumi.ComponentResource):
         cluster = args.cluster
         inside = pulumi.ResourceOptions(parent=self, provider=cluster.provider, deleted_with=cluster.control_plane)
         # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
-        project = cluster.control_plane.id.apply(lambda _: args.project)
+        project = cluster.path.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
-        member = number.apply(partial(_member, args.project, keda.account(args.prefix)))
+        space, account = scaling.KEDA_NAMESPACE, pulumi.Output.from_input(keda.account(args.prefix))
+        if (operator := cluster.found.get(KEDA)) is not None:
+            space = operator.resource.metadata.namespace
+            account = operator.resource.spec.template.spec.service_account_name
+        member = pulumi.Output.all(number, space, account).apply(partial(_member, args.project))
         reads_metrics = projects.IAMMember(
             f"{name}-reads-metrics",
             project=args.project,
@@ -77,10 +82,12 @@ class Autoscaler(pulumi.ComponentResource):
             private_nodes=args.private_nodes,
             chart_folder=settings.chart_folder,
             mirrors=args.mirrors,
+            existing=operator is not None,
         )
         create(name, objects, inside, earlier={keda.ACCESS: [reads_metrics]})
         self.register_outputs({})
 
 
-def _member(project: str, account: str, number: str) -> str:
-    return identity.principal(project, number, scaling.KEDA_NAMESPACE, account)
+def _member(project: str, values: list[str]) -> str:
+    number, namespace, account = values
+    return identity.principal(project, number, namespace, account)

@@ -11,11 +11,15 @@ import pulumi_kubernetes as k8s
 from pulumi_gcp import container
 
 from components.cluster_hardening import hardening
+from components.existing_cluster import Found, found
 from components.fresh_apis import patient
 from components.network import Network
+from components.optional import present
 from components.project import Project
 from llmd_gke.catalog import scaling, tracing
+from llmd_gke.catalog.existing import Part
 from llmd_gke.manifests import access
+from llmd_gke.manifests.routing import gateway_class
 from llmd_gke.settings import ClusterSettings, StackSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -31,7 +35,8 @@ class ClusterArgs:
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``collected``: what GKE collects beside the metrics of every
     cluster. ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is
     updated, where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those
-    of all resources.
+    of all resources. ``controllers`` (Deployments, ``NAMESPACE/NAME``) and ``gateway_class``: what an existing cluster
+    has.
     """
 
     settings: ClusterSettings
@@ -45,6 +50,8 @@ class ClusterArgs:
     managed_metrics: bool = False
     mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    controllers: Mapping[Part, str] = field(default_factory=dict[Part, str])
+    gateway_class: str = ""
 
     @classmethod
     def of(cls, settings: StackSettings, *, project: Project, network: Network, impersonate: str | None) -> Self:
@@ -62,25 +69,61 @@ class ClusterArgs:
             # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
             mutable_secrets=settings.front_door is not None,
             labels=settings.budget_labels,
+            controllers=settings.existing_controllers,
+            gateway_class=gateway_class(settings.gateway),
         )
 
 
 class Cluster(pulumi.ComponentResource):
-    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool and a Kubernetes provider for it.
+    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool and a Kubernetes provider for it. Of an
+    existing cluster, only the provider: the cluster is read.
 
     The Gateway API channel and HTTP load balancing are enabled from the start: when they were enabled later,
     GatewayClasses took up to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret),
-    ``provider`` (Kubernetes).
+    ``provider`` (Kubernetes), ``path`` (known once the cluster exists), ``control_plane`` (``None`` for a cluster of
+    others, which outlives the stack), ``found`` (its controllers).
     """
 
-    control_plane: container.Cluster
+    control_plane: container.Cluster | None = None
     name: pulumi.Output[str]
+    path: pulumi.Output[str]
     location: str
     kubeconfig: pulumi.Output[str]
     provider: k8s.Provider
+    found: Mapping[Part, Found]
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:cluster:Cluster", name, None, opts)
+        settings, project = args.settings, args.project
+        system_pool = None
+        if settings.existing is None:
+            cluster, system_pool = self._new(name, args)
+            self.control_plane = cluster
+            self.name = cluster.name
+        else:
+            path = f"projects/{project}/locations/{settings.location}/clusters/{settings.gke_name}"
+            cluster = container.Cluster.get(f"{name}-existing", path, opts=pulumi.ResourceOptions(parent=self))
+            self.name = pulumi.Output.from_input(settings.gke_name)
+        self.path = cluster.id
+        self.location = settings.location
+        self.kubeconfig = pulumi.Output.secret(_kubeconfig(settings, cluster, args.impersonate))
+        self.provider = k8s.Provider(
+            f"{name}-kubernetes",
+            kubeconfig=self.kubeconfig,
+            # Without a constant identity, a kubeconfig that is unknown in a preview would replace everything in the
+            # cluster.
+            cluster_identifier=f"{project}/{settings.location}/{settings.gke_name}",
+            enable_secret_mutable=True if args.mutable_secrets else None,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=present(system_pool)),
+        )
+        self.found = {}
+        if settings.existing is not None:
+            read = pulumi.ResourceOptions(parent=self, provider=self.provider)
+            self.found = found(name, args.controllers, args.gateway_class, read)
+        versions = {part.key: one.version for part, one in self.found.items()}
+        self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig, **versions})
+
+    def _new(self, name: str, args: ClusterArgs) -> tuple[container.Cluster, container.NodePool]:
         settings, project = args.settings, args.project
         by_dns = settings.endpoint == "dns"
         cluster = container.Cluster(
@@ -204,30 +247,17 @@ class Cluster(pulumi.ComponentResource):
                 parent=self, custom_timeouts=SLOW, ignore_changes=["initialNodeCount"], delete_before_replace=True
             ),
         )
-        self.control_plane = cluster
-        self.name = cluster.name
-        self.location = settings.location
-        self.kubeconfig = pulumi.Output.secret(_kubeconfig(settings, cluster, args.impersonate))
-        self.provider = k8s.Provider(
-            f"{name}-kubernetes",
-            kubeconfig=self.kubeconfig,
-            # Without a constant identity, a kubeconfig that is unknown in a preview would replace everything in the
-            # cluster.
-            cluster_identifier=f"{project}/{settings.location}/{settings.name}",
-            enable_secret_mutable=True if args.mutable_secrets else None,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[system_pool]),
-        )
-        self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})
+        return cluster, system_pool
 
 
 def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster, impersonate: str | None) -> pulumi.Output[str]:
     if settings.endpoint == "dns":
         # The DNS endpoint has a public certificate.
         return cluster.control_plane_endpoints_config.apply(
-            lambda values: _dns_kubeconfig(settings.name, values.dns_endpoint_config, impersonate)
+            lambda values: _dns_kubeconfig(settings.gke_name, values.dns_endpoint_config, impersonate)
         )
     parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
-    return parts.apply(lambda values: access.kubeconfig(settings.name, str(values[0]), str(values[1]), impersonate))
+    return parts.apply(lambda values: access.kubeconfig(settings.gke_name, str(values[0]), str(values[1]), impersonate))
 
 
 def _dns_kubeconfig(

@@ -39,8 +39,10 @@ class EdgeArgs:
     certificate_key: pulumi.Input[str] | None = None
 
     @classmethod
-    def of(cls, settings: StackSettings, secrets: StackSecrets, *, network: Network, cluster: Cluster) -> Self:
-        """Those of a stack."""
+    def of(cls, settings: StackSettings, secrets: StackSecrets, *, network: Network, cluster: Cluster) -> Self | None:
+        """Those of a stack with a Gateway of its own."""
+        if settings.gateway.existing is not None:
+            return None
         tls = settings.gateway.tls
         return cls(
             settings=settings.gateway,

@@ -75,7 +75,7 @@ class FrontDoorArgs:
         network: Network,
         cluster: Cluster,
         platform: Platform,
-        edge: Edge,
+        edge: Edge | None,
     ) -> Self | None:
         """Those of a stack with ``frontDoor``."""
         door, monitoring = settings.front_door, settings.monitoring

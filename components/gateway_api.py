@@ -10,16 +10,9 @@ import pulumi_kubernetes as k8s
 
 from components.cluster import Cluster
 from components.retries import retry
+from llmd_gke.catalog.existing import INFERENCE_POOLS
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings, StackSettings
-
-INFERENCE_POOLS = "v1.inference.networking.k8s.io"
-"""The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
-
-The API server creates an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider
-rejects one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD``
-in provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
-"""
 
 NOT_THERE_YET = (
     "not found",
@@ -38,8 +31,10 @@ class GatewayApiArgs:
     provider: k8s.Provider
 
     @classmethod
-    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self:
-        """Those of a stack."""
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack with a cluster of its own: an existing one has both, which ``Cluster`` checks."""
+        if settings.cluster.existing is not None:
+            return None
         return cls(settings=settings.gateway, provider=cluster.provider)
 
 

@@ -13,14 +13,15 @@ from components.cluster import Cluster
 from components.configuration import StackSecrets
 from components.kubernetes_objects import create
 from llmd_gke.manifests import firewall, naming, pod_security
-from llmd_gke.manifests.named import Named, named, secret
+from llmd_gke.manifests.named import Named, named, names, secret
 from llmd_gke.settings import ModelSettings, StackSettings
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelNamespaceArgs:
     """``models`` are those of ``namespace``. ``token``: of Hugging Face, for weights that require an accepted licence;
-    ``pull_secret``: a ``.dockerconfigjson``, for private images.
+    ``pull_secret``: a ``.dockerconfigjson``, for private images. ``exists``: the namespace is there, and
+    belongs to others.
     """
 
     namespace: str
@@ -28,6 +29,7 @@ class ModelNamespaceArgs:
     provider: k8s.Provider
     token: pulumi.Input[str] | None = None
     pull_secret: pulumi.Input[str] | None = None
+    exists: bool = False
 
     @classmethod
     def of(cls, settings: StackSettings, secrets: StackSecrets, namespace: str, *, cluster: Cluster) -> Self:
@@ -36,6 +38,7 @@ class ModelNamespaceArgs:
         return cls(
             namespace=namespace,
             models=models,
+            exists=namespace in settings.existing_namespaces,
             provider=cluster.provider,
             token=secrets.named("hfToken") if any(model.needs_token for model in models) else None,
             pull_secret=secrets.named("pullSecret") if any(model.private_image for model in models) else None,
@@ -44,7 +47,7 @@ class ModelNamespaceArgs:
 
 class ModelNamespace(pulumi.ComponentResource):
     """``llmd-gke:models:ModelNamespace``: namespace, closed by default, with what its models share:
-    Hugging Face token and pull secret.
+    Hugging Face token and pull secret. Of an existing namespace, only these.
 
     A component of its own, because several models may share a namespace.
     """
@@ -56,7 +59,7 @@ class ModelNamespace(pulumi.ComponentResource):
         namespace = pod_security.namespace(
             space, pod_security.level(args.models), {naming.GATEWAY_ACCESS_LABEL: "true"}
         )
-        objects = {"default-deny": firewall.default_deny(space)}
+        objects = {} if args.exists else {"default-deny": firewall.default_deny(space)}
         # The SDK resolves an Output at any depth of a manifest.
         if args.token is not None:
             data = {"HF_TOKEN": cast("str", pulumi.Output.secret(args.token))}
@@ -65,5 +68,6 @@ class ModelNamespace(pulumi.ComponentResource):
             data = {".dockerconfigjson": cast("str", pulumi.Output.secret(args.pull_secret))}
             objects["pull-secret"] = secret(naming.PULL_SECRET, space, {**data}, type_="kubernetes.io/dockerconfigjson")
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        create(name, [Named("namespace", namespace), *named(objects, "namespace")], child)
+        own = [] if args.exists else [Named("namespace", namespace)]
+        create(name, [*own, *named(objects, *names(own))], child)
         self.register_outputs({})

@@ -77,7 +77,7 @@ class ModelStorage(pulumi.ComponentResource):
             for bucket in args.buckets
         }
         # Called once the cluster exists: in a new project, the API behind it is not enabled yet at the first preview.
-        project = args.cluster.control_plane.id.apply(lambda _: args.project)
+        project = args.cluster.path.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         for model in models:
             server = identity.account(model.name, args.prefix), identity.grants(model)

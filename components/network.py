@@ -10,7 +10,7 @@ import pulumi
 from pulumi_gcp import compute
 
 from components.fresh_apis import patient
-from components.optional import present
+from components.optional import optional, present
 from components.refused_changes import before_update, proxies_kept, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings, StackSettings
@@ -31,6 +31,7 @@ rejects the deletion of the network immediately, and ``llmd-gke destroy`` waits 
 class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
     gateway's address is public. ``protect`` protects the VPC against deletion, ``audit`` logs its connections.
+    ``gateway_ip``: the address of an existing Gateway (default: one is reserved).
     """
 
     settings: NetworkSettings
@@ -40,6 +41,7 @@ class NetworkArgs:
     exposure: Literal["external", "internal"]
     protect: bool
     audit: bool
+    gateway_ip: str | None = None
 
     @classmethod
     def of(cls, settings: StackSettings) -> Self:
@@ -53,6 +55,7 @@ class NetworkArgs:
             exposure=settings.gateway.exposure,
             protect=cluster.protect,
             audit=cluster.audit,
+            gateway_ip=optional(settings.gateway.existing, lambda gateway: gateway.address),
         )
 
     @property
@@ -122,14 +125,25 @@ class Network(pulumi.ComponentResource):
             )
         if existing is None or existing.nat == "create":
             self.for_nodes.append(self._nat(name, args, network_id, None if existing is None else subnet_id))
+        if args.gateway_ip is None:
+            address = self._address(name, args, subnet_id)
+            self.address_name, self.gateway_ip = address.name, address.address
+        else:
+            self.address_name, self.gateway_ip = (pulumi.Output.from_input(text) for text in ("", args.gateway_ip))
+        outputs = {"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip, **place}
+        if self.proxy_subnet:
+            outputs["proxies"] = self.proxy_subnet.ip_cidr_range
+        self.register_outputs(outputs)
+
+    def _address(self, name: str, args: NetworkArgs, subnet: pulumi.Output[str]) -> compute.Address:
         external = args.exposure == "external"
-        address = compute.Address(
+        return compute.Address(
             f"{name}-gateway",
             name=args.address_name,
-            region=region,
+            region=args.region,
             address_type="EXTERNAL" if external else "INTERNAL",
             network_tier="STANDARD" if external else None,
-            subnetwork=None if external else subnet_id,
+            subnetwork=None if external else subnet,
             purpose=None if external else "SHARED_LOADBALANCER_VIP",
             # Google keeps an address while a forwarding rule is on it: the Gateway moves to the new one before the old
             # one goes. Without the option the provider deletes a named resource first.
@@ -140,12 +154,6 @@ class Network(pulumi.ComponentResource):
                 delete_before_replace=False,
             ),
         )
-        self.address_name = address.name
-        self.gateway_ip = address.address
-        outputs = {"network": self.network, "subnet": self.subnet, "gatewayIp": self.gateway_ip, **place}
-        if self.proxy_subnet:
-            outputs["proxies"] = self.proxy_subnet.ip_cidr_range
-        self.register_outputs(outputs)
 
     def _own(self, name: str, args: NetworkArgs) -> tuple[compute.Network, compute.Subnetwork]:
         prefix, ranges = args.prefix, args.settings

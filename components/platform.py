@@ -10,6 +10,7 @@ import pulumi
 from components.cluster import Cluster
 from components.gateway_api import GatewayApi
 from components.kubernetes_objects import create
+from components.optional import present
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.manifests.objects import platform as manifests
 from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
@@ -19,7 +20,7 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 class PlatformArgs:
     """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes`` determine the source
     addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start which CRDs exist, so
-    those of GKE must exist first.
+    those of GKE must exist first, as they do in an existing cluster.
     """
 
     settings: PlatformSettings
@@ -27,10 +28,10 @@ class PlatformArgs:
     mirrors: Mirrors
     private_nodes: bool
     cluster: Cluster
-    gateway_api: GatewayApi
+    gateway_api: GatewayApi | None
 
     @classmethod
-    def of(cls, settings: StackSettings, *, cluster: Cluster, gateway_api: GatewayApi) -> Self:
+    def of(cls, settings: StackSettings, *, cluster: Cluster, gateway_api: GatewayApi | None) -> Self:
         """Those of a stack."""
         return cls(
             settings=settings.platform,
@@ -55,14 +56,21 @@ class Platform(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
+        found = {part.namespace: one for part, one in args.cluster.found.items()}
         objects = manifests.objects(
-            args.settings, network=args.network, mirrors=args.mirrors, private_nodes=args.private_nodes
+            args.settings,
+            network=args.network,
+            mirrors=args.mirrors,
+            private_nodes=args.private_nodes,
+            existing=found,
         )
         # Controllers own nothing outside the cluster. They remain until the last LLMInferenceService is finalised, and
         # are deleted with the cluster.
         child = pulumi.ResourceOptions(
             parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
         )
-        made = create(name, objects, child, earlier={manifests.GATEWAY_API: [args.gateway_api]})
+        # What waits for a release waits for the controller that is there in its place.
+        there = {spec: [one.resource] for space, one in found.items() for spec in manifests.names_in(space)}
+        made = create(name, objects, child, earlier={manifests.GATEWAY_API: present(args.gateway_api), **there})
         (self.cert_manager,) = made[manifests.CERT_MANAGER]
         self.register_outputs({})

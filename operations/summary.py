@@ -45,7 +45,7 @@ def _settings(stack: str, settings: StackSettings) -> Table:
     table = Table(title=f"Stack {stack}", title_justify="left", show_header=False, box=None, pad_edge=False)
     cluster = settings.cluster
     table.add_row("project", settings.project)
-    table.add_row("cluster", f"{cluster.name} in {cluster.location}, TPU nodes in {cluster.zone}")
+    table.add_row("cluster", f"{cluster.gke_name} in {cluster.location}, TPU nodes in {cluster.zone}")
     edge = settings.gateway
     speech = "plain HTTP" if edge.tls is None else "HTTPS"
     table.add_row("gateway", f"{edge.exposure}, {speech}{f', {edge.domain}' if edge.domain else ''}")

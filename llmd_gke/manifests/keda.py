@@ -26,12 +26,22 @@ ACCESS = "access"
 
 
 def objects(
-    cluster: str, *, network: NetworkSettings | None, private_nodes: bool, chart_folder: str | None, mirrors: Mirrors
+    cluster: str,
+    *,
+    network: NetworkSettings | None,
+    private_nodes: bool,
+    chart_folder: str | None,
+    mirrors: Mirrors,
+    existing: bool = False,
 ) -> list[Named]:
-    """The namespace, closed if ``network`` is given, the chart, and what ScaledObjects refer to."""
+    """The namespace, closed if ``network`` is given, the chart, and what ScaledObjects refer to; only that if there is
+    an ``existing`` KEDA.
+    """
     space = Named("namespace", pod_security.namespace(scaling.KEDA_NAMESPACE, "baseline"))
     closed = {} if network is None else network_policies(network, private_nodes=private_nodes)
     first = [space, *named(closed, space.name)]
+    if existing:
+        return [Named("authentication", authentication(), (ACCESS,))]
     chart = Named(scaling.KEDA_CHART, release(cluster, chart_folder, mirrors), (*names(first), ACCESS))
     return [*first, chart, Named("authentication", authentication(), (chart.name,))]
 

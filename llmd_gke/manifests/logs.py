@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB
-from llmd_gke.manifests import naming
+from llmd_gke.manifests import routing
 from llmd_gke.settings import StackSettings
 
 CONSOLE = "https://console.cloud.google.com/logs/query"
@@ -141,7 +141,7 @@ def _any(field: str, values: Iterable[str]) -> str:
 
 def _cluster(settings: StackSettings) -> tuple[str, str]:
     cluster = settings.cluster
-    return f'resource.labels.cluster_name="{cluster.name}"', f'resource.labels.location="{cluster.location}"'
+    return f'resource.labels.cluster_name="{cluster.gke_name}"', f'resource.labels.location="{cluster.location}"'
 
 
 def _containers(settings: StackSettings, name: str) -> tuple[str, ...]:
@@ -168,4 +168,4 @@ def _load_balancer_page(settings: StackSettings) -> str:
 
 
 def _namespaces(settings: StackSettings) -> tuple[str, ...]:
-    return (*settings.namespaces, naming.GATEWAY_NAMESPACE)
+    return (*settings.namespaces, str(routing.place(settings.gateway)["namespace"]))

@@ -48,12 +48,12 @@ def pods(settings: StackSettings, *more: str) -> str:
 
 def pods_in(settings: StackSettings, namespaces: Iterable[str], *more: str) -> str:
     """As :func:`pods`, for some of the namespaces."""
-    return _selector(f'cluster="{settings.cluster.name}"', one_of("namespace", namespaces), *more)
+    return _selector(f'cluster="{settings.cluster.gke_name}"', one_of("namespace", namespaces), *more)
 
 
 def resource(settings: StackSettings, kind: str, *more: str) -> str:
     """The selector of GKE's own metrics of this cluster, for a kind of monitored resource."""
-    return _selector(f'monitored_resource="{kind}"', f'cluster_name="{settings.cluster.name}"', *more)
+    return _selector(f'monitored_resource="{kind}"', f'cluster_name="{settings.cluster.gke_name}"', *more)
 
 
 def chips(settings: StackSettings, metrics: ChipMetrics) -> str:

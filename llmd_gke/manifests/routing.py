@@ -25,6 +25,14 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/#automatic-labelling)."""
 
 
+def place(settings: GatewaySettings) -> JsonObject:
+    """Name and namespace of the Gateway."""
+    existing = settings.existing
+    if existing is not None:
+        return {"name": existing.name, "namespace": existing.namespace}
+    return {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
+
+
 def gateway_class(settings: GatewaySettings) -> str:
     """The regional GatewayClass for the setting ``exposure``: global classes do not support an InferencePool."""
     return gke.CLASSES[settings.exposure]
@@ -91,15 +99,15 @@ def _termination(tls: TlsSettings) -> JsonObject:
     return {"mode": "Terminate", "options": {gke.PRE_SHARED_OPTION: ",".join(tls.pre_shared_certificates)}}
 
 
-def parent(listener: str) -> JsonObject:
-    """A ``parentRef`` to a listener of the Gateway."""
+def parent(settings: GatewaySettings, listener: str = "") -> JsonObject:
+    """A ``parentRef`` to a listener of the Gateway; without a name, to that for the models."""
+    for_models = settings.scheme if settings.existing is None else settings.existing.listener
     # GKE does not claim to support ``port`` of a parent; a listener's name is a core feature.
     return {
         "group": "gateway.networking.k8s.io",
         "kind": "Gateway",
-        "name": naming.GATEWAY_NAME,
-        "namespace": naming.GATEWAY_NAMESPACE,
-        "sectionName": listener,
+        **place(settings),
+        "sectionName": listener or for_models,
     }
 
 
@@ -111,7 +119,7 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
     if settings.tls is None or not settings.redirect_http:
         return None
     to_https: JsonObject = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
-    spec: JsonObject = {"parentRefs": [parent("http")], "rules": [{"filters": [to_https]}]}
+    spec: JsonObject = {"parentRefs": [parent(settings, "http")], "rules": [{"filters": [to_https]}]}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     return {
@@ -189,7 +197,7 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
     if model.at_root:
         rules.append({"matches": _matches(*others), "backendRefs": [_workload(model)]})
         rules.append({"matches": _matches(*endpoints.INFERENCE), "backendRefs": [_pool(model)]})
-    spec: JsonObject = {"parentRefs": [parent(settings.scheme)], "rules": rules}
+    spec: JsonObject = {"parentRefs": [parent(settings)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     metadata: JsonObject = {"name": naming.route(model.name), "namespace": model.namespace}

@@ -12,7 +12,7 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.catalog.scaling import Source
-from llmd_gke.manifests import egress, multi_host, naming, scaling, scheduler, tracing, weights
+from llmd_gke.manifests import egress, multi_host, naming, routing, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
     PROBE_SECONDS,
     grace_seconds,
@@ -27,7 +27,14 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import EgressSettings, FrontDoorSettings, ModelSettings, PoolSettings, TracesSettings
+from llmd_gke.settings import (
+    EgressSettings,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    PoolSettings,
+    TracesSettings,
+)
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
@@ -180,6 +187,7 @@ def service(
     door: FrontDoorSettings | None = None,
     *,
     source: Source = "keda",
+    entrance: GatewaySettings | None = None,
 ) -> JsonObject:
     """The LLMInferenceService.
 
@@ -187,9 +195,9 @@ def service(
     (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``egress_settings`` as in
     :func:`runtime_config`; ``traces``: where traces go (default: nowhere). For an autoscaled model the service has no
     number of replicas, so that KServe does not change that of the Deployment; ``source``: the component that reads its
-    load.
+    load. ``entrance``: the Gateway without a front door (default: the program's own).
     """
-    gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
+    gateway: Json = routing.place(entrance or GatewaySettings())
     route = naming.route(model.name)
     if door is not None:
         gateway = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}

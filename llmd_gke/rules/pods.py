@@ -95,7 +95,7 @@ def arguments(container: Input) -> list[str]:
 
 def _script_words(text: str) -> list[str]:
     try:
-        return shlex.split(text, comments=True)
+        return shlex.split(text.replace("\\\n", "\n"), comments=True)
     except ValueError:
         return text.split()
 

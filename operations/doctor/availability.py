@@ -15,6 +15,8 @@ from operations.doctor.result import Result, failed, ok, warning
 def gke_version(context: Context) -> Iterator[Result]:
     """The release channel offers a version that the program supports and that satisfies the settings."""
     cluster, project = context.settings.cluster, context.settings.project
+    if cluster.existing is not None:
+        return
     name = f"projects/{project}/locations/{cluster.location}"
     config = context.google.ask("container.projects.locations.getServerConfig", name=name)
     channels = {str(channel.get("channel")): channel for channel in items(config, "channels")}

@@ -17,6 +17,8 @@ from operations.progress import working
 from operations.target import Target
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from operations.doctor.context import Context
     from operations.doctor.result import Result
 
@@ -152,11 +154,23 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
 
 def show(stack: str, output: Output, results: list[Result], notes: list[str]) -> None:
     """Prints the report: a table with the fixes below it, or JSON."""
+    from operations.printing import show as print_
+
+    table, fixes = table_of(f"Stack {stack}: before `pulumi up`", results)
+    data = {
+        "stack": stack,
+        "findings": [{"check": o.check, "verdict": o.status.value, "said": o.message, "fix": o.fix} for o in results],
+        "notes": notes,
+    }
+    print_(output, data, table, *fixes, *notes)
+
+
+def table_of(title: str, results: list[Result]) -> tuple[Table, list[str]]:
+    """A table of results, and the lines with the fixes below it."""
     from rich.markup import escape
     from rich.table import Table
 
     from operations.doctor.result import CheckStatus
-    from operations.printing import show as print_
 
     colours = {
         CheckStatus.OK: "green",
@@ -164,16 +178,11 @@ def show(stack: str, output: Output, results: list[Result], notes: list[str]) ->
         CheckStatus.FAILED: "bold red",
         CheckStatus.SKIPPED: "dim",
     }
-    table = Table(title=f"Stack {stack}: before `pulumi up`", title_justify="left")
+    table = Table(title=title, title_justify="left")
     for heading in ("what", "", "seen"):
         table.add_column(heading, no_wrap=heading != "seen", overflow="fold")
     for one in results:
         colour = colours[one.status]
         table.add_row(escape(one.check), f"[{colour}]{one.status}[/{colour}]", escape(one.message))
     fixes = [f"{one.check}: {one.fix}" for one in results if one.fix]
-    data = {
-        "stack": stack,
-        "findings": [{"check": o.check, "verdict": o.status.value, "said": o.message, "fix": o.fix} for o in results],
-        "notes": notes,
-    }
-    print_(output, data, table, *(["Fixes"] if fixes else []), *(f"  {fix}" for fix in fixes), *notes)
+    return table, [*(["Fixes"] if fixes else []), *(f"  {fix}" for fix in fixes)]

@@ -38,7 +38,7 @@ class Context:
     def up(self) -> bool:
         """Whether the stack's cluster exists: its own use of quotas and names is then not a conflict."""
         cluster = self.settings.cluster
-        name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
+        name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.gke_name}"
         try:
             self.google.ask("container.projects.locations.clusters.get", name=name)
         except MissingResource:

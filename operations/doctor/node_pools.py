@@ -53,7 +53,7 @@ def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
     ``GoogleRequestError``.
     """
     cluster = settings.cluster
-    parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
+    parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.gke_name}"
     answer = google.ask("container.projects.locations.clusters.nodePools.list", parent=parent)
     return [
         # GKE is replacing the field ``statusMessage`` by conditions.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from operations.doctor import availability, downloads, network, node_pools, project, quota, sign_in, tools
+from operations.doctor import availability, downloads, existing, network, node_pools, project, quota, sign_in, tools
 from operations.doctor.context import Context
 from operations.doctor.google import ApiOff, Denied, GoogleRequestError, NoAnswer
 from operations.doctor.result import CheckStatus, Result, failed, skipped
@@ -39,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     Check("APIs", project.services),
     Check("permissions", project.permissions),
     Check("GKE version", availability.gke_version),
+    Check(existing.CHECK, existing.cluster),
     Check("zone", availability.zones),
     Check("machine type", availability.machine_types),
     Check(quota.CHIPS, quota.chips),

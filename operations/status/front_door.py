@@ -7,6 +7,7 @@ from typing import Final
 
 from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
 from llmd_gke.catalog import front_door
+from llmd_gke.manifests.routing import place
 from llmd_gke.settings import FrontDoorSettings, StackSettings
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
 from operations.status import gateway
@@ -16,10 +17,11 @@ NAME: Final = "front door"
 
 
 def namespaces(settings: StackSettings) -> tuple[str, ...]:
-    """The namespaces whose objects ``status`` reads: those of the models, and of a front door."""
+    """The namespaces whose objects ``status`` reads: those of the models, of the Gateway, and of a front door."""
+    named = (*settings.namespaces, str(place(settings.gateway)["namespace"]))
     if settings.front_door is None:
-        return settings.namespaces
-    return (*settings.namespaces, front_door.NAMESPACE, front_door.PROXIES_NAMESPACE)
+        return named
+    return (*named, front_door.NAMESPACE, front_door.PROXIES_NAMESPACE)
 
 
 def proxies(snapshot: Snapshot) -> list[Object]:

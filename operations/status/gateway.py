@@ -9,20 +9,23 @@ from collections.abc import Mapping, Sequence
 
 from llmd_common.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from llmd_gke.catalog import kserve
-from llmd_gke.manifests import naming
-from llmd_gke.settings import FrontDoorSettings
+from llmd_gke.manifests import naming, routing
+from llmd_gke.settings import FrontDoorSettings, GatewaySettings
 from operations.status.explanations import GATEWAY, find
 from operations.status.objects import Line, Snapshot, State, of, short
 
 
-def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
-    """The Gateway's line. ``address``: the address in the stack's outputs."""
-    gateway = of(snapshot.gateways, naming.GATEWAY_NAMESPACE, naming.GATEWAY_NAME)
+def lines(snapshot: Snapshot, address: str, stack: str, settings: GatewaySettings | None = None) -> list[Line]:
+    """The Gateway's line. ``address``: the address in the stack's outputs. ``settings``: the stack's (default: those of
+    the program's own Gateway).
+    """
+    place = routing.place(settings or GatewaySettings())
+    gateway = of(snapshot.gateways, str(place["namespace"]), str(place["name"]))
     if gateway is None:
         if "gateways" in snapshot.unreadable:
             return []
         fix = f"pulumi up --stack {stack} --policy-pack policies"
-        return [Line("gateway", State.BAD, "the Gateway inference-gateway/inference-gateway does not exist", fix)]
+        return [Line("gateway", State.BAD, f"the Gateway {place['namespace']}/{place['name']} does not exist", fix)]
     if problems := gateway_problems("gateway", gateway, stack):
         return problems
     held = [text(one, "value") for one in each(gateway, "status", "addresses")]

@@ -47,7 +47,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
             lines += gateway.model_lines(snapshot, model.namespace, model.name, stack, settings.front_door)
         shown.append(ScreenSection(f"Model {model.name}", lines))
     address = outputs.gateway_ip
-    shown.append(ScreenSection("Gateway", gateway.lines(snapshot, address, stack)))
+    shown.append(ScreenSection("Gateway", gateway.lines(snapshot, address, stack, settings.gateway)))
     if settings.front_door is not None:
         shown.append(ScreenSection("Front door", front_door.lines(snapshot, settings.front_door, stack)))
     waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]

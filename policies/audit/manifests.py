@@ -8,8 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -125,35 +125,58 @@ def contexts() -> list[str]:
     return (child_process.output_of(["kubectl", "config", "get-contexts", "-o", "name"], seconds=30) or "").split()
 
 
+@dataclass(frozen=True)
+class Listed:
+    """Objects of a cluster. ``served``: all of its kinds, as KIND.GROUP; ``read``: the resources that were asked for;
+    ``errors``: what kubectl said about those that it could not read.
+    """
+
+    objects: list[object]
+    served: frozenset[str]
+    read: list[str]
+    errors: list[str]
+
+
+def in_cluster(options: Sequence[str], wanted: Collection[str], *flags: str) -> Listed:
+    """All objects of the kinds ``wanted`` (KIND.GROUP) that the cluster has, but for Secrets. ``options`` of kubectl
+    select it, and ``flags`` are those of its ``get``.
+
+    Raises ``Unreachable`` if the cluster does not answer, and ``SetUpFailed`` without kubectl.
+    """
+    kubectl = ("kubectl", *options, "--request-timeout=60s")
+    names: list[str] = []
+    served: set[str] = set()
+    kinds = _run(*kubectl, "api-resources", "--verbs=list", "--no-headers")
+    for line in kinds.stdout.splitlines():
+        name, *_, version, _namespaced, kind = line.split()
+        group = version.partition("/")[0] if "/" in version else ""
+        title = f"{kind}.{group}".rstrip(".")
+        served.add(title)
+        if title in wanted and title not in NEVER_READ:
+            names.append(f"{name}.{group}".rstrip("."))
+    if not names:
+        cause, chosen = kinds.stderr.strip().rpartition("\n")[2], " ".join(options)
+        raise Unreachable(f"the cluster ({chosen}) does not answer: {cause}\nFix: try kubectl {chosen} version")
+    done = _run(*kubectl, "get", ",".join(names), "-A", "-o", "json", *flags)
+    objects = cast("list[object]", json.loads(done.stdout or "{}").get("items", []))
+    refused = bool(kinds.returncode or done.returncode)
+    return Listed(objects, frozenset(served), names, f"{kinds.stderr}{done.stderr}".splitlines() if refused else [])
+
+
 def of_context(context: str) -> Source:
     """The objects of a cluster that rules are about and that no other object controls. It never asks for Secrets.
 
     Raises ``Unreachable`` if the cluster does not answer.
     """
-    kubectl = ("kubectl", "--context", context, "--request-timeout=60s")
     wanted = {f"{kind.name}.{kind.group}".rstrip(".") for rule in ALL for kind in rule.kinds} | WORKLOADS
-    wanted -= {*NEVER_READ, f"{CRD.name}.{CRD.group}"}
-    names: list[str] = []
-    source = Source()
-    kinds = _run(*kubectl, "api-resources", "--verbs=list", "--no-headers")
-    for line in kinds.stdout.splitlines():
-        name, *_, version, _namespaced, kind = line.split()
-        group = version.partition("/")[0] if "/" in version else ""
-        if f"{kind}.{group}".rstrip(".") in wanted:
-            names.append(f"{name}.{group}".rstrip("."))
-    if not names:
-        cause = kinds.stderr.strip().rpartition("\n")[2]
-        raise Unreachable(f"context {context} does not answer: {cause}\nFix: try kubectl --context {context} version")
-    done = _run(*kubectl, "get", ",".join(names), "-A", "-o", "json")
-    for item in cast("list[object]", json.loads(done.stdout or "{}").get("items", [])):
+    listed = in_cluster(("--context", context), wanted - {f"{CRD.name}.{CRD.group}"})
+    source = Source(unread=listed.errors, status=Unreachable.status if listed.errors else 0)
+    for item in listed.objects:
         value = plain(item)
         if isinstance(value, Mapping) and is_object(value) and not _is_of_others(value):
             source.resources.append(of_object({key: part for key, part in value.items() if key != "status"}))
-    if kinds.returncode or done.returncode:
-        source.unread += f"{kinds.stderr}{done.stderr}".splitlines()
-        source.status = Unreachable.status
     source.unread.append(
-        f"context {context}: read {', '.join(names)} of all namespaces (permissions get and list). Never read: "
+        f"context {context}: read {', '.join(listed.read)} of all namespaces (permissions get and list). Never read: "
         "Secrets, so charts that Helm installed are unknown; settings of the cluster and its node pools at Google; "
         "namespaces of Google and of Kubernetes; objects that others control"
     )

@@ -18,15 +18,12 @@ from llmd_gke.graph.recording import Graph, record
 from llmd_gke.repository import CLONE
 from tests.components import kinds
 from tests.components.front_door.support import ROUTE
-from tests.components.kinds import metadata
 from tests.wheels import ALONE, PACKAGES, environment
 
 EXAMPLES = CLONE / "examples"
 THERE = {"cluster": "theirs", "project": "my-project", "proxies": "10.9.0.0/23", "gatewayIp": "203.0.113.7"}
-POOL = {"location": "europe-west4", "zone": "europe-west4-a", "nodeServiceAccount": "nodes@my-project.example"}
 SECRET = "a-secret-of-somebody-elses-program"
 PROGRAMS: dict[str, dict[str, str]] = {
-    "tpu-pool-and-model": {**THERE, **POOL},
     "model": {**THERE, "huggingFaceToken": SECRET},
     "front-door": {**THERE, "region": "europe-west4", "teamAKey": SECRET},
 }
@@ -49,26 +46,6 @@ def config(name: str) -> dict[str, str]:
 def recorded(name: str) -> Graph:
     secrets = tuple(key for key, value in config(name).items() if value == SECRET)
     return record(EXAMPLES / name, "dev", config(name), secrets, preview=False, project=name)
-
-
-def test_the_pool_goes_into_the_cluster_that_is_there() -> None:
-    graph = recorded("tpu-pool-and-model")
-    pool = graph.find(kinds.NODE_POOL)
-    assert (pool.inputs["cluster"], pool.inputs["location"]) == ("theirs", "europe-west4")
-    assert pool.inputs["nodeLocations"] == ["europe-west4-a"]
-    assert not [node for node in graph.nodes.values() if node.type.startswith(("gcp:container/cluster", "gcp:compute"))]
-
-
-def test_the_model_comes_after_pool_and_namespace() -> None:
-    graph = recorded("tpu-pool-and-model")
-    service = graph.find(kinds.SERVICE)
-    assert graph.comes_before(graph.find(kinds.NODE_POOL), service)
-    assert graph.comes_before(graph.find(kinds.NAMESPACE), service)
-    assert graph.outputs["endpoint"] == {
-        "url": "http://203.0.113.7/models/qwen",
-        "servedModelName": "qwen",
-        "namespace": metadata(graph.find(kinds.SERVICE), "namespace"),
-    }
 
 
 @pytest.mark.parametrize(

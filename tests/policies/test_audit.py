@@ -214,7 +214,7 @@ else:
     with pytest.raises(BadInput, match="production"):
         audit(["no-such-context"])
     program(tmp_path, "kubectl", "print('production') if argv[0] == 'config' else sys.exit('refused')", monkeypatch)
-    with pytest.raises(Unreachable, match="production does not answer: refused"):
+    with pytest.raises(Unreachable, match=r"production\) does not answer: refused"):
         audit(["production"])
 
 

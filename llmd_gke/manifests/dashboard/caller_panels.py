@@ -75,7 +75,7 @@ def tokens(settings: StackSettings, function: str, window: str) -> str:
 
 
 def _selector(settings: StackSettings, *more: str) -> str:
-    return "{" + ",".join((f'cluster="{settings.cluster.name}"', f'job="{METRICS_JOB}"', *more)) + "}"
+    return "{" + ",".join((f'cluster="{settings.cluster.gke_name}"', f'job="{METRICS_JOB}"', *more)) + "}"
 
 
 def _sum(expression: str, *labels: str) -> str:

@@ -148,7 +148,7 @@ def _price(settings: StackSettings, window: str) -> list[Panel]:
         per_hour = pool.cost(pool.zone_in(settings.cluster.zone), pool.slice.hosts).usd_per_hour
         if model.stopped or per_hour is None:
             continue
-        one = f'{{cluster="{settings.cluster.name}",namespace="{model.namespace}",model="{model.name}"}}'
+        one = f'{{cluster="{settings.cluster.gke_name}",namespace="{model.namespace}",model="{model.name}"}}'
         tokens = f"(sum {promql.BY_MODEL} (rate({Server.GENERATED_TOKENS}{one}[{window}])) > 0)"
         queries.append(
             Query(f"max {promql.BY_MODEL} ({Picker.READY}{one}) * {per_hour:g} * 1e6 / 3600 / {tokens}", "{{model}}")

@@ -20,7 +20,7 @@ def route(settings: GatewaySettings) -> JsonObject:
     """
     backend: JsonObject = {"kind": "Service", "name": front_door.NAME, "port": front_door.LISTENER_PORT}
     rule: JsonObject = {"matches": [{"path": {"type": "PathPrefix", "value": PREFIX}}], "backendRefs": [backend]}
-    spec: JsonObject = {"parentRefs": [routing.parent(settings.scheme)], "rules": [rule]}
+    spec: JsonObject = {"parentRefs": [routing.parent(settings)], "rules": [rule]}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     metadata: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}

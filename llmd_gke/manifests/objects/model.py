@@ -53,7 +53,7 @@ def objects(
         first.append(Named("allow-names", allowed))
     if traces is not None:
         first.append(Named("allow-traces", tracing.network_policy(model, traces)))
-    service = serving.service(model, pool, outside, traces, door, source=source)
+    service = serving.service(model, pool, outside, traces, door, source=source, entrance=gateway)
     # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
     # Gateway. When a model is stopped these are deleted last.
     routes = [] if model.stopped else _routes(model, gateway, door)

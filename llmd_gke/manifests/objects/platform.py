@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from llmd_gke.catalog.registries import Mirrors
@@ -15,23 +16,42 @@ CERT_MANAGER = charts.cert_manager().name
 
 
 def objects(
-    settings: PlatformSettings, *, network: NetworkSettings, mirrors: Mirrors, private_nodes: bool
+    settings: PlatformSettings,
+    *,
+    network: NetworkSettings,
+    mirrors: Mirrors,
+    private_nodes: bool,
+    existing: Collection[str] = (),
 ) -> list[Named]:
-    """Namespaces with labels and NetworkPolicies, then one Helm release for each chart."""
+    """Namespaces with labels and NetworkPolicies, then one Helm release for each chart.
+
+    Nothing is made for the namespaces of the controllers in ``existing``; the others wait for these charts by
+    :func:`names_in`.
+    """
     prepared = {
         space: _namespace(space, network if settings.network_policies else None, private_nodes=private_nodes)
         for space in charts.WEBHOOK_PORTS
+        if space not in existing
     }
 
     def release(spec: charts.Release, *after: str) -> Named:
-        return Named(spec.name, replace(spec, create_namespace=True), (*names(prepared[spec.namespace]), *after))
+        return Named(
+            spec.name, replace(spec, create_namespace=True), (*names(prepared.get(spec.namespace, ())), *after)
+        )
 
     folder = settings.chart_folder
     # The CRDs only carry an annotation for cert-manager, which it follows whenever it starts.
     first = [release(make(folder, mirrors)) for make in (charts.cert_manager, charts.lws, charts.kserve_crds)]
     controller = release(charts.kserve_controller(folder, mirrors), *names(first), GATEWAY_API)
     presets = release(charts.kserve_presets(folder, mirrors), controller.name)
-    return [*(one for some in prepared.values() for one in some), *first, controller, presets]
+    releases = [*first, controller, presets]
+    theirs = {name for space in existing for name in names_in(space)}
+    return [*(one for some in prepared.values() for one in some), *(one for one in releases if one.name not in theirs)]
+
+
+def names_in(space: str) -> list[str]:
+    """The names of the releases in a namespace."""
+    return [spec.name for spec in (make() for make in charts.PLATFORM) if spec.namespace == space]
 
 
 def _namespace(space: str, network: NetworkSettings | None, *, private_nodes: bool) -> list[Named]:

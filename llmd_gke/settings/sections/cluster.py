@@ -9,6 +9,7 @@ from pydantic import Field
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.zones import is_ai_zone, region_of
 from llmd_gke.settings.sections.base import Cidr, Section, Word
+from llmd_gke.settings.sections.existing import ExistingClusterSettings
 from llmd_gke.settings.sections.formats import GKE_VERSION, TIME_OF_DAY
 
 Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
@@ -83,6 +84,8 @@ class ClusterSettings(Section):
     name: str
     """Name of the cluster: lower-case letters, digits and hyphens, at most 24 characters. Changing it replaces the
     cluster."""
+    existing: ExistingClusterSettings | None = None
+    """Use an existing cluster (default: the program creates one), see ``docs/existing.md``."""
     zone: Word
     """Zone of the TPU nodes, e.g. ``europe-west4-a``; the cluster's region is derived from it."""
     control_plane: Literal["regional", "zonal"] = "regional"
@@ -129,7 +132,14 @@ class ClusterSettings(Section):
     @property
     def location(self) -> str:
         """Location of the control plane: the region, or the zone of a zonal cluster."""
+        if self.existing is not None and self.existing.location is not None:
+            return self.existing.location
         return self.region if self.control_plane == "regional" else self.zone
+
+    @property
+    def gke_name(self) -> str:
+        """The cluster's name in GKE, which metrics and logs have. ``name`` begins the names of the stack's own."""
+        return (self.existing.name if self.existing is not None else None) or self.name
 
     @property
     def node_zone(self) -> str:

@@ -13,6 +13,8 @@ GKE_VERSION = r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$"
 RUNBOOK = r"^https://[^\s#]{1,1500}$"
 BILLING_ACCOUNT = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
+OBJECT_IN_NAMESPACE = r"^[a-z0-9-]{1,63}/[a-z0-9.-]{1,253}$"
+IPV4 = r"^((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)$"
 NOT_EMPTY = r"^\S+$"
 
 
@@ -39,6 +41,8 @@ FORMATS: Mapping[str, TextFormat] = {
         "`gcloud billing accounts list` shows it",
     ),
     NOT_EMPTY: TextFormat("at least one character, and no spaces", "remove the space, or the empty entry"),
+    OBJECT_IN_NAMESPACE: TextFormat("NAMESPACE/NAME of a Deployment", "for example cert-manager/cert-manager"),
+    IPV4: TextFormat("an IPv4 address", "`kubectl get gateway` shows it"),
     VARIABLE: TextFormat(
         "at most 128 letters, digits and underscores, with no digit at the start", "for example LOG_LEVEL"
     ),

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from llmd_gke.settings.sections.base import Section, Word
+from llmd_gke.settings.sections.existing import ExistingGatewaySettings
 
 
 class TlsSettings(Section):
@@ -31,6 +32,8 @@ class TlsSettings(Section):
 class GatewaySettings(Section):
     """The gateway in front of all models: internal by default, without HTTPS unless ``tls`` is set."""
 
+    existing: ExistingGatewaySettings | None = None
+    """Use an existing Gateway (default: the program creates one), see ``docs/existing.md``."""
     exposure: Literal["internal", "external"] = "internal"
     """Reachable from the VPC (``internal``, default) or from the Internet (``external``)."""
     allow_plain_http: bool = False
@@ -55,4 +58,6 @@ class GatewaySettings(Section):
     @property
     def scheme(self) -> Literal["http", "https"]:
         """The scheme of the models' URLs."""
+        if self.existing is not None:
+            return "https" if self.existing.https else "http"
         return "http" if self.tls is None else "https"

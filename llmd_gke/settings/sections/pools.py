@@ -35,6 +35,9 @@ class PoolSettings(Section):
     """Arrangement of the chips in a TPU slice, e.g. ``2x2``; only of TPUs, which need it."""
     gpus: Annotated[int, Field(ge=1, le=16)] | None = None
     """GPUs of each host (default: those that the machine type has, and one T4 with ``n1-standard-``)."""
+    existing: bool = False
+    """The node pool exists already: the program uses it and never changes it; its other settings describe it (default:
+    false)."""
     zone: Word | None = None
     """Zone of the hosts, in the cluster's region (default: the cluster's ``zone``)."""
     min_nodes: Nodes = 0

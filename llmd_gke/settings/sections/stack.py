@@ -10,6 +10,7 @@ from llmd_gke.catalog import registries, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
+from llmd_gke.catalog.existing import PARTS, Part
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.rules.budget import LABEL, cents
@@ -129,6 +130,19 @@ class StackSettings(Section):
         """What the load balancer requires of requests to the front door; empty without one."""
         door = self.front_door
         return (None if door is None else door.access) or AccessSettings()
+
+    @property
+    def existing_controllers(self) -> dict[Part, str]:
+        """The controllers that the cluster has already, each with its Deployment, ``NAMESPACE/NAME``."""
+        existing = self.cluster.existing
+        named = {} if existing is None else existing.controllers.model_dump(by_alias=True, exclude_none=True)
+        return {part: named[part.key] for part in PARTS if part.key in named}
+
+    @property
+    def existing_namespaces(self) -> tuple[str, ...]:
+        """The namespaces of models that exist already."""
+        existing = self.cluster.existing
+        return () if existing is None else existing.namespaces
 
     @property
     def cached_registries(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import names, registry
 from llmd_gke.settings.sections.stack import StackSettings
-from llmd_gke.settings.validation import budget, cluster, front_door, gateway, models, monitoring, pools
+from llmd_gke.settings.validation import budget, cluster, existing, front_door, gateway, models, monitoring, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
@@ -25,6 +25,7 @@ def check(settings: StackSettings) -> Iterator[SettingFinding]:
     yield from cluster.cluster(settings.cluster)
     yield from pools.control_plane_version(settings)
     yield from cluster.network(settings)
+    yield from existing.existing(settings)
     yield from cluster.outside(settings)
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         yield from pools.pool(key, pool, settings.cluster)

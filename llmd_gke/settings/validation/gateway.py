@@ -33,7 +33,7 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
-    if edge.exposure != "external" or edge.tls is not None:
+    if edge.exposure != "external" or edge.scheme == "https":
         return
     if not edge.allow_plain_http:
         finding = Finding(

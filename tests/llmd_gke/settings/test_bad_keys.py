@@ -16,7 +16,7 @@ def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Re
     assert refused(config) == (
         HEAD + "  llmd-gke:cluster.relaseChannel\n"
         "    there is no such setting  [unknown-key]\n"
-        "    allowed: name, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
+        "    allowed: name, existing, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
         "privateNodes, deletionProtection, protect, systemZone, systemPool, labels, maintenance, encryption, "
         "binaryAuthorization, secretManager, audit\n"
         "    fix:     did you mean releaseChannel?"

@@ -48,14 +48,12 @@ def sticky(*, behind_door: bool) -> Iterator[Finding]:
         )
 
 
-def priorities(count: int, *, different: bool) -> Iterator[Finding]:
-    """Priorities of callers are objects for one pool each, which are named after the caller: a namespace has room for
-    those of one version (:func:`llmd_gke.rules.callers.one_pool`).
-    """
-    if different and count > 1:
+def namespaces(namespace: str, others: str, *, behind_door: bool) -> Iterator[Finding]:
+    """The load balancer divides requests between backends of one namespace."""
+    if namespace != others and not behind_door:
         yield Finding(
-            "caller-priority",
-            f"the model has {count} versions, and callers have different priorities, which are for one pool",
-            allowed="the same priority for all callers while a model has several versions",
-            fix="give all callers the same priority, or leave one version",
+            "rollout-namespace",
+            f"the other versions are in the namespace {others}, and the load balancer divides requests within one",
+            allowed="namespaces of their own only with llmd-gke:frontDoor",
+            fix="remove namespace, or set llmd-gke:frontDoor",
         )

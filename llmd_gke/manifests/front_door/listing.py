@@ -33,7 +33,7 @@ def answer(caller: str, door: FrontDoorSettings, models: Sequence[ModelSettings]
     several versions of a model answer to is in it once.
     """
     owners = {
-        name: f"{model.namespace}/{model.model_name}"
+        name: f"{model.model_namespace}/{model.model_name}"
         for model in models
         if not model.stopped and any(allowed.name == caller for allowed in door.callers_of(model.model_name))
         for name in names(model)

@@ -162,7 +162,7 @@ class ModelSettings(Section):
         result: list[ModelSettings] = []
         for position, version in enumerate(self.versions):
             own = {field: getattr(version, field) for field in version.model_fields_set - {"name"}}
-            release = Release(self.name, version.name, position, divided, stable, sticky)
+            release = Release(self.name, self.namespace, version.name, position, divided, stable, sticky)
             name = names[version.name]
             update = {
                 **{field: value for field, value in own.items() if value is not None},
@@ -184,6 +184,11 @@ class ModelSettings(Section):
     def model_name(self) -> str:
         """The model's name in the settings: ``name`` without that of a version."""
         return self.name if self._release is None else self._release.model
+
+    @property
+    def model_namespace(self) -> str:
+        """The model's namespace in the settings, which a version may not be in."""
+        return self.namespace if self._release is None else self._release.namespace
 
     @property
     def carries_model(self) -> bool:
@@ -283,7 +288,7 @@ class ModelSettings(Section):
     @property
     def published_name(self) -> str:
         """The model's other name, which KServe advertises in ``status.addresses``."""
-        return f"publishers/{self.namespace}/models/{self.served_name}"
+        return f"publishers/{self.model_namespace}/models/{self.served_name}"
 
     @property
     def answers_to(self) -> tuple[str, ...]:

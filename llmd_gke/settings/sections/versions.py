@@ -33,6 +33,9 @@ class VersionSettings(Section):
     """The pool that it runs on (default: the model's)."""
     replicas: Annotated[int, Field(ge=1, le=1000)] | None = None
     """Number of its servers (default: the model's)."""
+    namespace: str | None = None
+    """Kubernetes namespace (default: the model's); only with ``frontDoor``, where callers with different priorities
+    require one for each version."""
 
 
 class RolloutSettings(Section):
@@ -51,12 +54,13 @@ class RolloutSettings(Section):
 
 @dataclass(frozen=True)
 class Release:
-    """The place of one version among those of a model. ``model``: the model's name in the settings; ``version``: this
-    one's; ``position``: its index; ``shares``: percent of requests by the names of the versions' objects, in order;
+    """The place of one version among those of a model. ``model`` and ``namespace``: the model's in the settings;
+    ``version``: this one's name; ``position``: its index; ``shares``: percent of requests by the names of the versions' objects, in order;
     ``stable``: which of these takes all requests that no other takes; ``sticky``: whether callers are divided.
     """
 
     model: str
+    namespace: str
     version: str
     position: int
     shares: Mapping[str, int]

@@ -151,11 +151,8 @@ def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[Setti
                 )
                 yield SettingFinding(f"{key}.models[{position}]", model, finding, model_names)
     if door.has_priorities:
-        keys = of_each(settings.model_keys, "namespace")
-        spaces = [model.namespace for model in settings.models]
+        spaces, keys = [model.namespace for model in settings.models], of_each(settings.model_keys, "namespace")
         for index, key in enumerate(keys):
-            if models[index] in models[:index]:
-                continue  # a version of the same model, see `validation.models.versions`
             findings = callers.one_pool(spaces[index], spaces[:index])
             yield from locate(key, spaces[index], findings, KEY, *keys)
     count = sum(caller.limits for caller in door.callers)

@@ -224,15 +224,13 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
 def versions(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that a rollout names two versions of its model, and that the entrance can divide requests as asked."""
     door = settings.front_door
-    for key, model in zip(settings.model_keys, settings.models, strict=True):
-        if model.release is not None and model.release.position:
-            continue
-        key = key.removesuffix(".versions[0]")
-        count = len(model.versions)
-        different = door is not None and door.has_priorities
-        findings = rollout.priorities(count, different=different)
-        yield from locate(f"{key}.versions", count, findings, f"{key}.versions", "llmd-gke:frontDoor")
-        if (given := model.rollout) is None:
+    for at, model in zip(settings.model_keys, settings.models, strict=True):
+        if model.release is not None:
+            apart = door is not None and not door.keep_paths
+            findings = rollout.namespaces(model.namespace, model.release.namespace, behind_door=apart)
+            yield from locate(f"{at}.namespace", model.namespace, findings, "llmd-gke:frontDoor")
+        given, key = model.rollout, at.removesuffix(".versions[0]")
+        if given is None or "versions" in key:
             continue
         for field, finding in rollout.names([one.name for one in model.versions], given.to, given.stable):
             value = given.to if field == "to" else given.stable

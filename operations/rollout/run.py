@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
+from time import sleep
 
 from operations.ending_in_order import ending_in_order
 from operations.exits import BadInput, Failed
@@ -40,7 +40,7 @@ def rollout(
         try:
             if not last:
                 with working(f"{plan.to} answers {percent} % of the requests of {name}, next step in {every:g} s"):
-                    time.sleep(every)
+                    sleep(every)
             with working(f"checking {plan.grows}"):
                 found = [*asking.problems(target, plan.grows, checks)]
         except KeyboardInterrupt:

@@ -80,7 +80,7 @@ def test_each_step_is_in_the_file_before_its_update_and_the_rest_of_the_file_sta
     clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[tuple[float, object]] = []
-    monkeypatch.setattr(run.time, "sleep", lambda seconds: waited.append((seconds, said(clone)["percent"])))
+    monkeypatch.setattr(run, "sleep", lambda seconds: waited.append((seconds, said(clone)["percent"])))
     before = file_of(clone).read_text().splitlines()
     done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--step", "20", "--every", "5m", "--check", "smoke")
     assert done.returncode == 0, done.stderr
@@ -165,7 +165,7 @@ def test_ctrl_c_between_two_steps_leaves_a_sound_state_and_the_next_command(
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run.time, "sleep", interrupted)
+    monkeypatch.setattr(run, "sleep", interrupted)
     done = rollout(clone, engine, "--to", "v2", "--step", "10", "--every", "60s")
     assert done.returncode == 130
     assert said(clone)["percent"] == 10

@@ -64,9 +64,7 @@ class StackChange:
             try:
                 load_stack(Path(folder), self.target.stack)
             except SettingsError as error:
-                raise BadInput(
-                    f"{error}\n\nThis would be the result of {what}; {self.name} is unchanged."
-                ) from None
+                raise BadInput(f"{error}\n\nThis would be the result of {what}; {self.name} is unchanged.") from None
         return changed
 
     def write(self, content: bytes, *, yes: bool) -> None:
@@ -114,8 +112,8 @@ class StackChange:
                 status = engine.run(command, self.target, log, UP_SECONDS, work.say)
         except KeyboardInterrupt:
             print(
-                f"\n{says}, and the update is not complete. Log: {log}\nFix: `{self.again}` completes it, `{self.back}` "
-                "undoes it.",
+                f"\n{says}, and the update is not complete. Log: {log}\n"
+                f"Fix: `{self.again}` completes it, `{self.back}` undoes it.",
                 file=sys.stderr,
             )
             raise

@@ -64,9 +64,10 @@ def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], sett
     waiting = durations.BY_TYPE[NODE_POOL].seconds + host(pool).seconds
     stay = any(f"{one.name}{NODES}" not in new for one in pool.node_pools)
     for model in (one for one in settings.models if one.pool == pool.name):
+        minutes = clock(waiting + start_seconds(model))
         stops = "the replicas there stop" if stay else f"{model.name} stops answering"
         yield (
-            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {clock(waiting + start_seconds(model))} "
+            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {minutes} "
             f"minutes, until new hosts of {pool.name} serve; longer if Google has none."
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llmd_gke.rules.tpu import surge_pods
 from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings.sections.versions import Release
 from llmd_gke.wording import counted
 from operations.comment.outages import start_seconds
 from operations.timeline.simulate import clock, host
@@ -50,7 +51,9 @@ def update(before: ModelSettings, after: ModelSettings, settings: StackSettings)
         return Update(changed, f"stop {after.name}, deploy this, start it (the pool has no spare host)", away, 0)
     copy = "the Job copies the weights, then " if "weights" in changed and after.weights_cache is not None else ""
     where = f" on {pool.name}, at whose end the hosts of {before.pool} go" if "pool" in changed else ""
-    return Update(changed, f"{copy}a new pod is ready before an old one stops{where}", 0, surge_pods(after.most_replicas))
+    return Update(
+        changed, f"{copy}a new pod is ready before an old one stops{where}", 0, surge_pods(after.most_replicas)
+    )
 
 
 def releases(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
@@ -67,20 +70,20 @@ def releases(before: StackSettings | None, after: StackSettings) -> Iterator[str
                 f"{counted(made.spare_hosts, 'spare host')} of {model.pool} meanwhile."
             )
         if earlier is None and model.release is not None and not model.stopped:
-            yield _new(model, after)
+            yield _new(model, model.release, after)
     yield from _gone(before, after)
     yield from _shares(before, after)
 
 
-def _new(model: ModelSettings, settings: StackSettings) -> str:
-    pool, release = settings.pool(model.pool), model.release
+def _new(model: ModelSettings, release: Release, settings: StackSettings) -> str:
+    pool = settings.pool(model.pool)
     hosts = model.most_replicas * pool.slice.hosts
     usd = pool.cost(pool.zone_in(settings.cluster.zone), hosts).usd_per_hour
     price = "at a price that is not public" if usd is None else f"for {usd:,.2f} USD an hour"
+    minutes = clock(host(pool).seconds + start_seconds(model))
     return (
-        f"Version {release.version if release else ''} of {model.model_name} is new: {counted(hosts, 'host')} of "
-        f"{pool.name} {price}, and about {clock(host(pool).seconds + start_seconds(model))} minutes until it can answer; "
-        "no other version stops."
+        f"Version {release.version} of {release.model} is new: {counted(hosts, 'host')} of {pool.name} {price}, and "
+        f"about {minutes} minutes until it can answer; no other version stops."
     )
 
 

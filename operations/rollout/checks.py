@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import cast
 
+from llmd_common import child_process
 from llmd_gke.repository import CLONE
 from operations import outputs
 from operations.exits import NotUp, Unreachable
@@ -32,13 +33,10 @@ class Check(StrEnum):
 def ask(target: Target, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs another command about the stack."""
     where = ("--stack", target.stack, "--cloud", target.cloud.value)
-    return subprocess.run(
+    return child_process.run(
         [sys.executable, "-m", "operations", command, *where, *arguments],
-        env=os.environ | {"PYTHONPATH": str(CLONE), "LLMD_GKE_ROOT": str(target.root)},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
+        environment=os.environ | {"PYTHONPATH": str(CLONE), "LLMD_GKE_ROOT": str(target.root)},
+        seconds=SECONDS,
     )
 
 

@@ -38,7 +38,7 @@ async def ask(prometheus: Prometheus, settings: StackSettings, seconds: int, now
 def rows(
     requests: Sequence[Series], tokens: Sequence[Series], begun: Sequence[Series] = (), ended: Sequence[Series] = ()
 ) -> list[Usage]:
-    """One row for each caller, model and version, with the keys of a caller together, the largest number of tokens first."""
+    """One row for each caller, model and version, with the keys of a caller together, the most tokens first."""
     asked = _added(requests)
     read = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == INPUT)
     written = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == OUTPUT)

@@ -65,7 +65,9 @@ def command(
         table.add_column(heading, justify="right")
     for one in usage:
         numbers = (one.requests, one.input_tokens, one.output_tokens, one.streams_ended_early)
-        table.add_row(one.caller, one.model, *([one.version] if versions else []), *(f"{number:,}" for number in numbers))
+        table.add_row(
+            one.caller, one.model, *([one.version] if versions else []), *(f"{number:,}" for number in numbers)
+        )
     show(output, data, table if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
 
 

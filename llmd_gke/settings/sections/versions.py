@@ -55,8 +55,9 @@ class RolloutSettings(Section):
 @dataclass(frozen=True)
 class Release:
     """The place of one version among those of a model. ``model`` and ``namespace``: the model's in the settings;
-    ``version``: this one's name; ``position``: its index; ``shares``: percent of requests by the names of the versions' objects, in order;
-    ``stable``: which of these takes all requests that no other takes; ``sticky``: whether callers are divided.
+    ``version``: this one's name; ``position``: its index; ``shares``: percent of requests by the names of the versions'
+    objects, in order; ``stable``: which of these takes all requests that no other takes; ``sticky``: whether callers
+    are divided.
     """
 
     model: str

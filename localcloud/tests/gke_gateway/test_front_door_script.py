@@ -1,5 +1,4 @@
-"""The front door's Lua script in a real Envoy: what a model receives, which version, and what a client reads in a 400.
-"""
+"""The front door's Lua script in a real Envoy: what a model receives, which version, and why a client gets a 400."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.streams import set_times, streams
 
 LOAD, OTHER = stand_in_key("load"), stand_in_key("other")
-REQUESTS, STREAMS = 2000, 100
+REQUESTS, FEW, STREAMS = 2000, 100, 100
 
 
 def two_versions(config: dict[str, Any]) -> None:
@@ -82,10 +82,10 @@ def test_each_version_gets_its_share_and_no_stream_is_lost_at_a_step_or_on_the_w
         open_.await_more(STREAMS)
         for percent in (5, 50, 100, 0):
             step(stack, percent)
-            share, few = percent / 100, 100
-            bound = 5 * math.sqrt(few * share * (1 - share))
+            share = percent / 100
+            bound = 5 * math.sqrt(FEW * share * (1 - share))
             # Each proxy learns of the step at its own time.
-            until(lambda s=share, b=bound: abs(versions(stack, few)["qwen-v2"] - s * few) <= b, f"{percent} %", 60)
+            until(lambda s=share, b=bound: abs(versions(stack, FEW)["qwen-v2"] - s * FEW) <= b, f"{percent} %", 60)
             open_.await_more(STREAMS)
     assert open_.broken() == []
     assert pods(stack) == before, "nothing restarted"

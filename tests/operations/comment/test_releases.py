@@ -14,9 +14,9 @@ from tests.operations.comment.test_outages import CONFIG, POOL
 VERSIONS = [{"name": "v1"}, {"name": "v2", "image": "vllm/vllm-tpu:v0.26.0"}]
 
 
-def settings(pool: dict[str, Any] = POOL, **changes: object) -> StackSettings:
+def settings(kind: dict[str, Any] = POOL, **changes: object) -> StackSettings:
     (qwen, _) = CONFIG["llmd-gke:models"]
-    pools = [{**pool, "maxNodes": 9}, {**POOL, "name": "v6e-big"}]
+    pools = [{**kind, "maxNodes": 9, "diskGb": 200}, {**POOL, "name": "v6e-big"}]
     return parse({**CONFIG, "llmd-gke:pools": pools, "llmd-gke:models": [{**qwen, **changes}]}, "one").settings
 
 
@@ -37,8 +37,7 @@ def test_a_class_of_change_has_its_order_and_needs_a_spare_host_but_no_time_with
     assert "0 minutes without an answer, 1 spare host of v6e" in line
 
 
-def test_without_a_spare_host_the_model_has_to_stop(
-) -> None:
+def test_without_a_spare_host_the_model_has_to_stop() -> None:
     pool = {**POOL, "updatesNeedStop": True}
     (line,) = releases(settings(pool), settings(pool, image="vllm/vllm-tpu:v0.26.0"))
     assert "stop qwen, deploy this, start it" in line

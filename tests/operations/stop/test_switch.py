@@ -14,6 +14,7 @@ from tests.operations.conftest import Clone
 from tests.operations.engine import Engine
 from tests.operations.support import ROOT, Done, run
 
+
 def call(clone: Clone, engine: Engine, verb: str, *arguments: str) -> Done:
     return run(verb, "--stack", "one", *arguments, root=clone.root, environment=engine.environment)
 

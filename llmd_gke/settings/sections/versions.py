@@ -20,7 +20,7 @@ DIRECT = "direct"
 class VersionSettings(Section):
     """What distinguishes a version of a model. A field that it lacks is the model's."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
+    name: str
     """Name of the version: lower-case letters, digits and hyphens. ``v1`` is the model as it runs without versions; the
     objects of another version ``v2`` of ``qwen`` are named ``qwen-v2``, and clients can send that name, too."""
     uri: Word | None = None

@@ -107,8 +107,10 @@ presets = {
     for name in settings.multi_host_namespaces
 }
 copies = {
-    model.name: ModelWeights(f"{model.name}-weights", args, after(namespaces[model.namespace], storage))
-    for model in settings.models
+    (model.model_name, model.weights_uri): ModelWeights(
+        f"{model.name}-weights", args, after(namespaces[model.namespace], storage)
+    )
+    for model in settings.copied
     if (args := ModelWeightsArgs.of(settings, model, cluster=cluster)) is not None
 }
 models = {
@@ -128,7 +130,7 @@ models = {
             namespaces[model.namespace],
             pools.get(model.pool),
             storage if model.uses_buckets else None,
-            copies.get(model.name),
+            copies.get((model.model_name, model.weights_uri)),
             early_hosts.get(model.pool),
             presets[model.namespace] if settings.spans_hosts(model) else None,
         ),

@@ -52,7 +52,9 @@ def create(
     for one in objects:
         waits = pulumi.ResourceOptions(depends_on=[resource for name in one.after for resource in made[name]])
         options = pulumi.ResourceOptions.merge(opts, (special or {}).get(one.name))
-        made[one.name] = [resource(f"{prefix}-{one.name}", one.manifest, pulumi.ResourceOptions.merge(options, waits))]
+        made[one.name] = [
+            resource(f"{one.of or prefix}-{one.name}", one.manifest, pulumi.ResourceOptions.merge(options, waits))
+        ]
     return made
 
 

@@ -157,14 +157,17 @@ class Model(pulumi.ComponentResource):
             special=special,
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
-        url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")
+        path = f"/{model.namespace}/{model.model_name if model.carries_model else model.name}"
+        # A version that does not carry the model's path has one of its own, and behind a door a name of its own.
+        served = model.served_name if model.carries_model else model.name
+        url = pulumi.Output.concat(f"{gateway.scheme}://", host, path if door is None else "")
         self.curl = (
             None
             if model.stopped
             else url.apply(
                 lambda base_url: client_request.curl(
                     base_url,
-                    model.served_name,
+                    served,
                     with_key=door is not None,
                     with_identity=door is not None and door.uses_iap,
                 )
@@ -172,7 +175,7 @@ class Model(pulumi.ComponentResource):
         )
         self.endpoint = {
             "url": url,
-            "servedModelName": pulumi.Output.from_input(model.served_name),
+            "servedModelName": pulumi.Output.from_input(served),
             "namespace": pulumi.Output.from_input(model.namespace),
             **({"stopped": True} if model.stopped else {}),
         }

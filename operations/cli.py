@@ -51,6 +51,9 @@ COMMANDS: dict[str, Command] = {
     "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
     "stop": Command("operations.stop.command", "Stop a model, so that its hosts cost nothing until it is started."),
     "start": Command("operations.start.command", "Start a stopped model, and wait until it serves."),
+    "rollout": Command(
+        "operations.rollout.command", "Move requests from one version of a model to another, step by step, and back."
+    ),
     "usage": Command("operations.usage.command", "Show requests and tokens by caller and model of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),

@@ -96,6 +96,8 @@ AI_HEADERS = "x-ai-eg-"
 ``x-ai-eg-original-path`` ends its process (``internal/extproc/server.go``)."""
 MODEL_HEADER = f"{AI_HEADERS}model"
 """Set by AI Gateway from the request's body."""
+SHARE_HEADER = "x-llm-share"
+"""Set by the door's script for models with versions: which hundredth of their requests, 0 to 99, a request is in."""
 FAIRNESS_HEADERS = ("x-gateway-inference-fairness-id", "x-llm-d-inference-fairness-id")
 OBJECTIVE_HEADERS = ("x-gateway-inference-objective", "x-llm-d-inference-objective")
 """Headers by which the endpoint picker distinguishes callers and priorities; the second of each pair from llm-d-router

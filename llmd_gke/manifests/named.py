@@ -12,12 +12,14 @@ from llmd_gke.manifests.types import JsonObject
 @dataclass(frozen=True)
 class Named:
     """One object or Helm release. ``name`` ends its resource's name; ``after`` names those that it waits for: earlier
-    ones of its list, or what the component brings.
+    ones of its list, or what the component brings. ``of`` begins its resource's name instead of the component's: the
+    same resource is then made by another component later.
     """
 
     name: str
     manifest: JsonObject | Release
     after: tuple[str, ...] = ()
+    of: str | None = None
 
 
 def named(manifests: Mapping[str, JsonObject], *after: str) -> list[Named]:

@@ -6,7 +6,7 @@ conformance reports claim or users confirmed: prefix and exact paths, prefix rep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from llmd_gke.catalog import endpoints, front_door, kserve
 from llmd_gke.gateways import gke
@@ -156,34 +156,45 @@ def objects(
     return result
 
 
-def _pool(model: ModelSettings) -> JsonObject:
+def _pool(name: str) -> JsonObject:
     # The group must be that of v1: KServe's own routes list the v1alpha2 pool first, which GKE does not have.
-    return {"group": INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
+    return {"group": INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(name)}
 
 
-def _workload(model: ModelSettings) -> JsonObject:
-    return {"kind": "Service", "name": kserve.workload_service(model.name), "port": kserve.WORKLOAD_PORT}
+def _workload(name: str) -> JsonObject:
+    return {"kind": "Service", "name": kserve.workload_service(name), "port": kserve.WORKLOAD_PORT}
+
+
+def _divided(backend: Callable[[str], JsonObject], shares: Mapping[str, int]) -> list[Json]:
+    """The backends of a rule, with weights if there are several: those of versions without requests, too, since KServe
+    waits until the load balancer has accepted the pool (`GKE's way of a rollout
+    <https://cloud.google.com/kubernetes-engine/docs/how-to/gke-inference-gateway-rollout-operations>`_).
+    """
+    if len(shares) == 1:
+        return [backend(name) for name in shares]
+    return [{**backend(name), "weight": share} for name, share in shares.items()]
 
 
 def _matches(*paths: str) -> list[Json]:
     return [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
 
 
-def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
+def _below(base: str, path: str, backends: list[Json]) -> JsonObject:
     """The rule for one path of the server, below the model's own path. Each path needs a rule because of its rewrite.
 
     The prefix is replaced by the path itself, never by ``/``: some controllers would produce ``//v1/...``.
     """
     replacement: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": path}
     return {
-        "matches": _matches(f"{model.path}{path}"),
-        "backendRefs": [backend],
+        "matches": _matches(f"{base}{path}"),
+        "backendRefs": backends,
         "filters": [{"type": "URLRewrite", "urlRewrite": {"path": replacement}}],
     }
 
 
 def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
-    """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
+    """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models;
+    that of a version without the model's own path is for this version alone.
 
     An allow-list: inference goes to the InferencePool, listing, health and the setting ``paths`` to the Service, and
     the gateway answers every other path of the server with 404. The endpoint picker rejects what it cannot parse as a
@@ -191,16 +202,34 @@ def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False
     policies. It has no ``waitFor``: its references resolve only once KServe has created both backends, which it does
     only once the route exists.
     """
+    shares = model.release.shares if model.release is not None and model.name == model.model_name else {model.name: 100}
+    return _route(model, model.name, shares, settings, kept=kept)
+
+
+def shared_route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject | None:
+    """The HTTPRoute at the model's own path, if no version has the name of the model; ``None`` for all versions but the
+    one that carries it.
+    """
+    release = model.release
+    if release is None or model.name == release.model or not model.carries_model:
+        return None
+    return _route(model, release.model, release.shares, settings, kept=kept)
+
+
+def _route(
+    model: ModelSettings, name: str, shares: Mapping[str, int], settings: GatewaySettings, *, kept: bool
+) -> JsonObject:
     others = (*endpoints.LISTING, *model.paths)
-    rules: list[Json] = [_below(model, path, _workload(model)) for path in others]
-    rules += [_below(model, path, _pool(model)) for path in endpoints.INFERENCE]
-    if model.at_root:
-        rules.append({"matches": _matches(*others), "backendRefs": [_workload(model)]})
-        rules.append({"matches": _matches(*endpoints.INFERENCE), "backendRefs": [_pool(model)]})
+    base, pools, workloads = f"/{model.namespace}/{name}", _divided(_pool, shares), _divided(_workload, shares)
+    rules: list[Json] = [_below(base, path, workloads) for path in others]
+    rules += [_below(base, path, pools) for path in endpoints.INFERENCE]
+    if model.at_root and name == model.model_name:
+        rules.append({"matches": _matches(*others), "backendRefs": workloads})
+        rules.append({"matches": _matches(*endpoints.INFERENCE), "backendRefs": pools})
     spec: JsonObject = {"parentRefs": [parent(settings)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
-    metadata: JsonObject = {"name": naming.route(model.name), "namespace": model.namespace}
+    metadata: JsonObject = {"name": naming.route(name), "namespace": model.namespace}
     if kept:
         metadata["annotations"] = {front_door.KEPT_ANNOTATION: "true"}
     return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
@@ -221,7 +250,7 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
             name=model.name,
             namespace=model.namespace,
             targets=(
-                PolicyTarget("pool", _pool(model)),
+                PolicyTarget("pool", _pool(model.name)),
                 # `group` is required even if it is empty.
                 PolicyTarget("service", {"group": "", "kind": "Service", "name": workload}),
             ),

@@ -33,13 +33,12 @@ def tensor_parallel(model: ModelSettings, pool: PoolSettings) -> int:
 def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSettings | None = None) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
-    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
-    door counts tokens, every stream reports them.
+    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``; a version has
+    names of its own before them. If the front door counts tokens, every stream reports them.
     """
     arguments = [
         "--served-model-name",
-        model.served_name,
-        model.published_name,
+        *model.answers_to,
         "--port",
         str(kserve.WORKLOAD_PORT),
         "--tensor-parallel-size",

@@ -111,10 +111,10 @@ def one_pool(namespace: str, others: Collection[str]) -> Iterator[Finding]:
     if namespace in others:
         yield Finding(
             "caller-priority",
-            f"another model is in the namespace {namespace}, and callers have different priorities: the objects that "
-            "hold them are named after the caller, and each is for one model",
+            f"another model or version is in the namespace {namespace}, and callers have different priorities: the "
+            "objects that hold them are named after the caller, and each is for one model",
             allowed="one model per namespace, or the same priority for all callers",
-            fix="set a namespace of its own for each model",
+            fix="set a namespace of its own for each model, and for each of its versions",
         )
 
 

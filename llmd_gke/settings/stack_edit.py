@@ -1,7 +1,8 @@
-"""Changing one switch of a model in a stack file, without touching the rest: comments, order and quotes stay."""
+"""Changing one key of a model in a stack file, without touching the rest: comments, order and quotes stay."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import yaml
@@ -10,6 +11,7 @@ from llmd_gke.settings import stack_yaml
 from llmd_gke.settings.stack_files import Unusable
 
 MODELS = "llmd-gke:models"
+ROLLOUT = "rollout"
 
 
 def with_switch(text: str, model: str, key: str, *, on: bool) -> str:
@@ -20,19 +22,37 @@ def with_switch(text: str, model: str, key: str, *, on: bool) -> str:
     layout that this edit would damage; ``yaml.YAMLError`` for a text that is no stack file.
     """
     node = _node(text, model)
-    pairs = {pair[0].value: pair for pair in cast("list[tuple[yaml.Node, yaml.Node]]", node.value)}
+    pairs = _pairs(node)
+    value = str(on).lower()
     if key in pairs:
-        changed = _replaced(text, *pairs[key], on=on, flow=bool(node.flow_style))
+        changed = _removed(text, *pairs[key]) if not on and not node.flow_style else None
+        changed = changed or _replaced(text, pairs[key][1], value)
     elif on:
-        changed = _added(text, *pairs["name"], key, flow=bool(node.flow_style))
+        changed = _added(text, node, "name", key, value)
     else:
         return text
-    if not _is_same_but(text, changed, model, key, on=on):
-        raise Unusable(
-            f"the layout of model {model} does not allow a change by a program",
-            fix=f"set {key}: {str(on).lower()} for model {model} by hand",
-        )
-    return changed
+    return _checked(text, changed, model, key, off=False, expected=on)
+
+
+def with_rollout(text: str, model: str, rollout: Mapping[str, str | int]) -> str:
+    """The text of a stack file with these keys in the ``rollout`` of a model; others stay. Raises as
+    :func:`with_switch`.
+    """
+    node = _value(_node(text, model), ROLLOUT)
+    old: dict[str, object] = {}
+    if isinstance(node, yaml.MappingNode):
+        old, changed = cast("dict[str, object]", _without(text, model, ROLLOUT)[0]), text
+        for key, value in rollout.items():
+            there = cast("yaml.MappingNode", _value(_node(changed, model), ROLLOUT))
+            pairs = _pairs(there)
+            if key in pairs:
+                changed = _replaced(changed, pairs[key][1], str(value))
+            else:
+                changed = _added(changed, there, next(iter(pairs)), key, str(value))
+    else:
+        written = ", ".join(f"{key}: {value}" for key, value in rollout.items())
+        changed = _added(text, _node(text, model), "name", ROLLOUT, f"{{{written}}}")
+    return _checked(text, changed, model, ROLLOUT, off=None, expected={**old, **rollout})
 
 
 def _node(text: str, model: str) -> yaml.MappingNode:
@@ -48,45 +68,57 @@ def _node(text: str, model: str) -> yaml.MappingNode:
     raise Unusable(f"{MODELS} has no model {model}", fix="use the name of a model of this stack file")
 
 
+def _pairs(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+    return {pair[0].value: pair for pair in cast("list[tuple[yaml.Node, yaml.Node]]", node.value)}
+
+
 def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
-    return next((value for name, value in pairs if name.value == key), None)
+    return _pairs(node)[key][1] if isinstance(node, yaml.MappingNode) and key in _pairs(node) else None
 
 
-def _replaced(text: str, key: yaml.Node, value: yaml.Node, *, on: bool, flow: bool) -> str:
+def _removed(text: str, key: yaml.Node, value: yaml.Node) -> str | None:
+    """The text without the line of the key; ``None`` if there is something else on it."""
     begin = text.rfind("\n", 0, key.start_mark.index) + 1
     end = text.find("\n", value.end_mark.index) + 1 or len(text)
     alone = not text[begin : key.start_mark.index].strip(" ") and not text[value.end_mark.index : end].strip()
-    if alone and not on and not flow:
-        return text[:begin] + text[end:]
-    return text[: value.start_mark.index] + str(on).lower() + text[value.end_mark.index :]
+    return text[:begin] + text[end:] if alone else None
 
 
-def _added(text: str, name: yaml.Node, value: yaml.Node, key: str, *, flow: bool) -> str:
-    """The text with the key after the model's name, on a line of its own unless the model is on one line."""
-    after = value.end_mark.index
-    if flow:
-        return f"{text[:after]}, {key}: true{text[after:]}"
+def _replaced(text: str, value: yaml.Node, new: str) -> str:
+    return text[: value.start_mark.index] + new + text[value.end_mark.index :]
+
+
+def _added(text: str, node: yaml.MappingNode, before: str, key: str, value: str) -> str:
+    """The text with the key after the key ``before`` of a mapping, on a line of its own unless that is on one line."""
+    name, last = _pairs(node)[before]
+    after = last.end_mark.index
+    if node.flow_style:
+        return f"{text[:after]}, {key}: {value}{text[after:]}"
     end = text.find("\n", after)
     end = len(text) if end < 0 else end
     newline = "\r\n" if text[:end].endswith("\r") else "\n"
     end -= len(newline) - 1
-    return f"{text[:end]}{newline}{' ' * name.start_mark.column}{key}: true{text[end:]}"
+    return f"{text[:end]}{newline}{' ' * name.start_mark.column}{key}: {value}{text[end:]}"
 
 
-def _is_same_but(before: str, after: str, model: str, key: str, *, on: bool) -> bool:
-    """Whether the new text means the same as the old one, but for the key."""
+def _checked(before: str, after: str, model: str, key: str, *, off: object, expected: object) -> str:
+    """The new text, if it means the same as the old one but for the key, which has the expected value. ``off``: that of
+    a key that is not there.
+    """
     try:
         (_, old), (value, new) = _without(before, model, key), _without(after, model, key)
     except (yaml.YAMLError, StopIteration):
-        return False
-    return value is on and old == new
+        old, value, new = None, None, after
+    if old != new or (off if value is None else value) != expected:
+        raise Unusable(
+            f"the layout of model {model} does not allow a change by a program",
+            fix=f"set {key}: {str(expected).lower()} for model {model} by hand",
+        )
+    return after
 
 
 def _without(text: str, model: str, key: str) -> tuple[object, object]:
     """The key's value of the model, and the content of the file without it."""
     content = cast("dict[str, dict[str, object]]", stack_yaml.read(text))
     models = cast("list[dict[str, object]]", content["config"][MODELS])
-    return next(one for one in models if one.get("name") == model).pop(key, False), content
+    return next(one for one in models if one.get("name") == model).pop(key, None), content

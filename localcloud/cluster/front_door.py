@@ -47,12 +47,14 @@ def key(workdir: Workdir, stack: str, model: str) -> str | None:
 
     It is read from the copy of the stack file for the engine, in which stand-ins replace secrets.
     """
-    door = load_stack(workdir.root, stack).settings.front_door
+    settings = load_stack(workdir.root, stack).settings
+    door = settings.front_door
     copy = workdir.stack_copy(stack)
     if door is None or not door.uses_keys or not copy.exists():
         return None
     values = cast("dict[str, object]", config.read(copy.read_text(encoding="utf-8"), str(copy)).get("config") or {})
-    callers = [caller.name for caller in door.callers_of(model)]
+    names = {one.name: one.model_name for one in settings.models}
+    callers = [caller.name for caller in door.callers_of(names.get(model, model))]
     keys = caller_keys(values.get(f"{NAMESPACE}:{CALLER_KEYS}"), callers) or {}
     return next((one for name, one in keys.items() if one and name.partition(".")[0] in callers), None)
 

@@ -51,7 +51,7 @@ def outages(changes: Sequence[Change], settings: StackSettings, first_token: Map
         yield from _of_pool(pool, names, changes, settings)
     for model in settings.models:
         if (SERVICE, f"{model.name}-service") in lost:
-            yield f"Model {model.name} is replaced: it stops answering for about {clock(_seconds(model))} minutes."
+            yield f"Model {model.name} is replaced: it stops answering for about {clock(start_seconds(model))} minutes."
 
 
 def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], settings: StackSettings) -> Iterator[str]:
@@ -64,13 +64,14 @@ def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], sett
     waiting = durations.BY_TYPE[NODE_POOL].seconds + host(pool).seconds
     stay = any(f"{one.name}{NODES}" not in new for one in pool.node_pools)
     for model in (one for one in settings.models if one.pool == pool.name):
+        minutes = clock(waiting + start_seconds(model))
         stops = "the replicas there stop" if stay else f"{model.name} stops answering"
         yield (
-            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {clock(waiting + _seconds(model))} "
+            f"Node pool {', '.join(mine)} is replaced or removed: {stops} for about {minutes} "
             f"minutes, until new hosts of {pool.name} serve; longer if Google has none."
         )
 
 
-def _seconds(model: ModelSettings) -> float:
+def start_seconds(model: ModelSettings) -> float:
     """From a host that is ready until the model's first token on it."""
     return sum(duration.seconds for name, duration in start_on_host(model, again=True) if name != "policy")

@@ -16,6 +16,7 @@ from operations.comment.figures import NO_FIGURES, Figures, budget_use
 from operations.comment.outages import outages
 from operations.comment.picture import difference
 from operations.comment.policy_messages import PolicyMessage, run_policies
+from operations.comment.releases import releases
 from operations.cost import revisions
 from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
@@ -51,7 +52,7 @@ class Report:
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
     outages: Sequence[str] = ()
-    """What stops answering, and for how long."""
+    """What stops answering, and for how long; what replaces pods, and which version gets which requests."""
     policy_messages: Sequence[PolicyMessage] = ()
     before: Price | None = None
     after: Price | None = None
@@ -133,7 +134,7 @@ class Collector:
             status,
             changes=what,
             planned=plan is not None,
-            outages=list(outages(what, settings, figures.first_token)),
+            outages=[*outages(what, settings, figures.first_token), *releases(earlier, settings)],
             policy_messages=run_policies(stack, now.graph),
             before=before,
             after=after,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from llmd_gke.manifests.dashboard.caller_panels import CALLER, INPUT, MODEL, OUTPUT, TOKEN_TYPE, used
+from llmd_gke.manifests.dashboard.caller_panels import CALLER, INPUT, MODEL, OUTPUT, TOKEN_TYPE, VERSION, used
 from llmd_gke.rules.callers import caller_of
 from llmd_gke.settings import StackSettings
 from operations.prometheus.client import Prometheus, Series, measured
@@ -15,10 +15,11 @@ from operations.prometheus.client import Prometheus, Series, measured
 
 @dataclass(frozen=True)
 class Usage:
-    """A caller's use of a model."""
+    """A caller's use of a model, or of one of its versions by the name in answers; empty without versions."""
 
     caller: str
     model: str
+    version: str
     requests: int
     input_tokens: int
     output_tokens: int
@@ -37,7 +38,7 @@ async def ask(prometheus: Prometheus, settings: StackSettings, seconds: int, now
 def rows(
     requests: Sequence[Series], tokens: Sequence[Series], begun: Sequence[Series] = (), ended: Sequence[Series] = ()
 ) -> list[Usage]:
-    """One row for each caller and model, with the keys of a caller together, the largest number of tokens first."""
+    """One row for each caller, model and version, with the keys of a caller together, the most tokens first."""
     asked = _added(requests)
     read = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == INPUT)
     written = _added(one for one in tokens if one.labels.get(TOKEN_TYPE) == OUTPUT)
@@ -47,11 +48,12 @@ def rows(
         Usage(*who, *(round(amount.get(who, 0)) for amount in (asked, read, written, early)))
         for who in {*asked, *read, *written, *early}
     ]
-    return sorted(result, key=lambda one: (-one.input_tokens - one.output_tokens, one.caller, one.model))
+    return sorted(result, key=lambda one: (-one.input_tokens - one.output_tokens, one.caller, one.model, one.version))
 
 
-def _added(series: Iterable[Series]) -> dict[tuple[str, str], float]:
-    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
+def _added(series: Iterable[Series]) -> dict[tuple[str, str, str], float]:
+    sums: defaultdict[tuple[str, str, str], float] = defaultdict(float)
     for one in measured(list(series)):
-        sums[caller_of(one.labels.get(CALLER, "")), one.labels.get(MODEL, "")] += one.value
+        model, version = (one.labels.get(name, "") for name in (MODEL, VERSION))
+        sums[caller_of(one.labels.get(CALLER, "")), model, version] += one.value
     return dict(sums)

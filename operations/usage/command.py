@@ -48,6 +48,7 @@ def command(
             {
                 "caller": one.caller,
                 "model": one.model,
+                **({"version": one.version} if one.version else {}),
                 "requests": one.requests,
                 "inputTokens": one.input_tokens,
                 "outputTokens": one.output_tokens,
@@ -57,13 +58,16 @@ def command(
         ],
     }
     table = Table(title=f"Stack {target.stack}: usage of the last {days:g} days", title_justify="left")
-    for heading in ("caller", "model"):
+    versions = any(one.version for one in usage)
+    for heading in ("caller", "model", *(["version"] if versions else [])):
         table.add_column(heading)
     for heading in ("requests", "input tokens", "output tokens", "streams ended early"):
         table.add_column(heading, justify="right")
     for one in usage:
         numbers = (one.requests, one.input_tokens, one.output_tokens, one.streams_ended_early)
-        table.add_row(one.caller, one.model, *(f"{number:,}" for number in numbers))
+        table.add_row(
+            one.caller, one.model, *([one.version] if versions else []), *(f"{number:,}" for number in numbers)
+        )
     show(output, data, table if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.operations.engine import Engine
+
 STACK = """\
 config:
   gcp:project: my-project
@@ -65,3 +67,9 @@ def clone(tmp_path: Path) -> Clone:
     made.write()
     made.commit()
     return made
+
+
+@pytest.fixture
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """An engine in a folder of its own."""
+    return Engine(tmp_path_factory.mktemp("engine"))

@@ -11,6 +11,8 @@ from llmd_gke.settings import StackSettings
 METRICS = "https://aigateway.envoyproxy.io/docs/capabilities/observability/metrics"
 
 CALLER, MODEL, TOKEN_TYPE = "caller", "gen_ai_request_model", "gen_ai_token_type"
+VERSION = "gen_ai_response_model"
+"""The name in answers: of a version, its own (:attr:`llmd_gke.settings.ModelSettings.answers_to`)."""
 INPUT, OUTPUT = "input", "output"
 """Values of the label :data:`TOKEN_TYPE`. Others, such as ``cached_input``, are parts of these two."""
 
@@ -47,14 +49,15 @@ def callers(settings: StackSettings, window: str) -> list[Panel]:
 
 def used(settings: StackSettings, seconds: int) -> dict[str, str]:
     """Expressions of the use in the last ``seconds``: ``requests``, and the streams that have ``begun`` and those that
-    ``ended``, by caller and model; ``tokens`` also by type.
+    ``ended``, by caller and model, and by version where a model has several; ``tokens`` also by type.
     """
     window = f"{seconds}s"
+    who = (CALLER, MODEL, *([VERSION] if any(model.versions for model in settings.models) else []))
     return {
-        "requests": _sum(requests(settings, "increase", window), CALLER, MODEL),
-        "tokens": _sum(tokens(settings, "increase", window), CALLER, MODEL, TOKEN_TYPE),
+        "requests": _sum(requests(settings, "increase", window), *who),
+        "tokens": _sum(tokens(settings, "increase", window), *who, TOKEN_TYPE),
         **{
-            key: _sum(f"increase({metric}_count{_selector(settings)}[{window}])", CALLER, MODEL)
+            key: _sum(f"increase({metric}_count{_selector(settings)}[{window}])", *who)
             for key, metric in (("begun", AiGateway.STREAM_BEGUN), ("ended", AiGateway.STREAM_ENDED))
         },
     }

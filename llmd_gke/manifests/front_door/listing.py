@@ -22,20 +22,24 @@ NAME = "models"
 
 
 def names(model: ModelSettings) -> tuple[str, ...]:
-    """All names that a model answers to: its own two, and those of its adapters."""
-    return tuple(dict.fromkeys((model.served_name, model.published_name, *adapters(model.extra_args))))
+    """All names that a model answers to: its own, and those of its adapters."""
+    return tuple(dict.fromkeys((*model.answers_to, *adapters(model.extra_args))))
 
 
 def answer(caller: str, door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     """The list of a caller in OpenAI's form, as JSON. A model that is stopped is not in it.
 
-    ``created`` is 0: the settings have no such time, and one that changes would change the script on every update.
+    ``created`` is 0: the settings have no such time, and one that changes would change the script on every update. What
+    several versions of a model answer to is in it once.
     """
-    data: list[Json] = [
-        {"id": name, "object": "model", "created": 0, "owned_by": f"{model.namespace}/{model.name}"}
+    owners = {
+        name: f"{model.model_namespace}/{model.model_name}"
         for model in models
-        if not model.stopped and any(allowed.name == caller for allowed in door.callers_of(model.name))
+        if not model.stopped and any(allowed.name == caller for allowed in door.callers_of(model.model_name))
         for name in names(model)
+    }
+    data: list[Json] = [
+        {"id": name, "object": "model", "created": 0, "owned_by": owner} for name, owner in owners.items()
     ]
     return json.dumps({"object": "list", "data": data}, separators=(",", ":"))
 

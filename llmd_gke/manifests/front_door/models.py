@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.front_door import listing
+from llmd_gke.manifests.front_door import listing, versions
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.named import Named, named, names
 from llmd_gke.manifests.types import Json, JsonObject
@@ -53,7 +53,7 @@ def route(model: ModelSettings) -> JsonObject:
         "namespace": front_door.NAMESPACE,
     }
     rule: JsonObject = {
-        "matches": [{"headers": [any_name_of(model)]}],
+        "matches": [{"headers": [any_name_of(model), *filter(None, [versions.share(model)])]}],
         "modelsOwnedBy": f"{model.namespace}/{model.name}",
         # AI Gateway's own limit of 60 s cuts long answers.
         "timeouts": {"request": f"{model.request_timeout_seconds}s"},
@@ -78,7 +78,7 @@ def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject:
     Without ``mergeType`` it would replace that policy, including the check of keys. A new caller may use a model only
     once the model's own policy lists it: its key is valid earlier, and an update may fail in between.
     """
-    return _policy(model, naming.door_route(model.name), door.callers_of(model.name))
+    return _policy(model, naming.door_route(model.name), door.callers_of(model.model_name))
 
 
 UNKNOWN = "route-not-found"
@@ -93,7 +93,7 @@ def unknown(model: ModelSettings, door: FrontDoorSettings) -> JsonObject | None:
     Which model's route comes first depends on when AI Gateway created it. Under the policy of :func:`access`, unknown
     models were 404 for some callers and 403 for others.
     """
-    if len(door.callers_of(model.name)) == len(door.callers):
+    if len(door.callers_of(model.model_name)) == len(door.callers):
         return None
     return _policy(model, f"{naming.door_route(model.name)}-unknown", door.callers, {"sectionName": UNKNOWN})
 
@@ -130,7 +130,7 @@ def objectives(model: ModelSettings, door: FrontDoorSettings) -> dict[str, JsonO
             "metadata": {"name": caller.name, "namespace": model.namespace},
             "spec": {"priority": caller.priority, "poolRef": _pool(model)},
         }
-        for caller in door.callers_of(model.name)
+        for caller in door.callers_of(model.model_name)
         if caller.priority != 0
     }
 

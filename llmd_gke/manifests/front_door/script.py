@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.front_door import listing, stopped
+from llmd_gke.manifests.front_door import listing, stopped, versions
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 _REQUEST = """\
@@ -64,13 +64,17 @@ which may be invalid JSON (envoyproxy/ai-gateway v1.0.0 ``formatUserFacingErrorJ
 
 def code(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     """The script: passes the caller to the endpoint picker in the two headers that it reads, removes query strings,
-    answers ``GET /v1/models`` and for models that are stopped, and says why a request is not valid.
+    answers ``GET /v1/models`` and for models that are stopped, divides requests between versions, and says why a
+    request is not valid.
     """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     request = _REQUEST.format(
         caller=front_door.CALLER_HEADER,
         names=", ".join(f'"{header}"' for header in headers),
         caller_of_id=_OF_A_KEY if door.uses_keys else "id",
-        more=("" if door.uses_keys else _REMOVE_AUTHORIZATION) + listing.lua(door, models) + stopped.lua(door, models),
+        more=("" if door.uses_keys else _REMOVE_AUTHORIZATION)
+        + listing.lua(door, models)
+        + stopped.lua(door, models)
+        + versions.lua(models),
     )
     return request + _RESPONSE

@@ -52,7 +52,7 @@ def lua(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     A caller that may not use the model gets 403, as if it ran.
     """
     callers = {
-        name: ", ".join(f"[{json.dumps(caller.name)}] = true" for caller in door.callers_of(model.name))
+        name: ", ".join(f"[{json.dumps(caller.name)}] = true" for caller in door.callers_of(model.model_name))
         for model in models
         if model.stopped
         for name in names(model)

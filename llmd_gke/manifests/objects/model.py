@@ -71,5 +71,7 @@ def _routes(model: ModelSettings, gateway: GatewaySettings, door: FrontDoorSetti
     result: list[Named] = []
     if door is None or door.keep_paths:
         result.append(Named("route", routing.route(model, gateway, kept=door is not None), (ENTRANCES,)))
+        if (shared := routing.shared_route(model, gateway, kept=door is not None)) is not None:
+            result.append(Named("route", shared, (ENTRANCES,), of=model.model_name))
         result += named(routing.model_policies(model))
     return result if door is None else [*result, *behind_door.objects(model, door, ENTRANCES)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
@@ -17,6 +17,7 @@ from llmd_gke.settings.sections.formats import VARIABLE
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
+from llmd_gke.settings.sections.versions import Release, RolloutSettings, VersionSettings, object_name, shares
 from llmd_gke.wording import counted
 
 LONGEST_DRAIN_SECONDS = gke.LONGEST_DRAINING_SECONDS - kserve.PRE_STOP_SECONDS
@@ -144,6 +145,55 @@ class ModelSettings(Section):
     paths: tuple[str, ...] = Field(default=(), strict=False)
     """Paths that the gateway routes to the server in addition to the usual ones (``docs/edge.md``), each with
     everything below it, e.g. ``/v1/score`` (default: none)."""
+    versions: tuple[VersionSettings, ...] = Field(default=(), strict=False)
+    """Versions that run side by side (default: one, which is the model itself); see ``docs/models.md``."""
+    rollout: RolloutSettings | None = None
+    """Which part of the requests a version answers (default: the first version answers all); only with ``versions``."""
+
+    _release: Release | None = PrivateAttr(default=None)
+
+    def expanded(self) -> tuple[ModelSettings, ...]:
+        """The model as one for each of its versions; itself without versions."""
+        names = {one.name: object_name(self.name, one.name) for one in self.versions}
+        if self._release is not None or not names:
+            return (self,)
+        stable, divided = shares(names, self.rollout)
+        sticky = self.rollout is not None and self.rollout.sticky
+        result: list[ModelSettings] = []
+        for position, version in enumerate(self.versions):
+            own = {field: getattr(version, field) for field in version.model_fields_set - {"name"}}
+            release = Release(self.name, self.namespace, version.name, position, divided, stable, sticky)
+            name = names[version.name]
+            update = {
+                **{field: value for field, value in own.items() if value is not None},
+                "name": name,
+                "served_model_name": self.served_name,
+                "at_root": self.at_root and name == release.carrier,
+            }
+            one = self.model_copy(update=update)
+            one._release = release
+            result.append(one)
+        return tuple(result)
+
+    @property
+    def release(self) -> Release | None:
+        """Which version of which model this is; ``None`` for a model without versions."""
+        return self._release
+
+    @property
+    def model_name(self) -> str:
+        """The model's name in the settings: ``name`` without that of a version."""
+        return self.name if self._release is None else self._release.model
+
+    @property
+    def model_namespace(self) -> str:
+        """The model's namespace in the settings, which a version may not be in."""
+        return self.namespace if self._release is None else self._release.namespace
+
+    @property
+    def carries_model(self) -> bool:
+        """Whether the model's own path is this version's; true without versions."""
+        return self._release is None or self._release.carrier == self.name
 
     @property
     def needs_token(self) -> bool:
@@ -238,7 +288,15 @@ class ModelSettings(Section):
     @property
     def published_name(self) -> str:
         """The model's other name, which KServe advertises in ``status.addresses``."""
-        return f"publishers/{self.namespace}/models/{self.served_name}"
+        return f"publishers/{self.model_namespace}/models/{self.served_name}"
+
+    @property
+    def answers_to(self) -> tuple[str, ...]:
+        """The names that its servers answer to, without adapters: first the two of this version alone, if it has such,
+        then the two of the model. Answers contain the first.
+        """
+        own = (self.name, f"publishers/{self.namespace}/models/{self.name}")
+        return (*(() if self.name == self.model_name else own), self.served_name, self.published_name)
 
     @property
     def path(self) -> str:

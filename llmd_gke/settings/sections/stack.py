@@ -59,17 +59,18 @@ class StackSettings(Section):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     """Cloud Storage buckets that the program creates."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
-    """The served models, at least one."""
+    """The served models, at least one. In the settings that were read, each version of a model is one."""
 
     @model_validator(mode="after")
-    def _default_images(self) -> Self:
-        """Models without an image of their own get that of their pool's accelerator."""
+    def _expanded(self) -> Self:
+        """Every version of a model becomes a model; those without an image get that of their pool's accelerator."""
         kinds = {pool.name: pool.accelerator for pool in self.pools}
         models = tuple(
             model
             if "image" in model.model_fields_set or kinds.get(model.pool, DEFAULT) is DEFAULT
             else model.model_copy(update={"image": versions.image(kinds[model.pool].image)})
-            for model in self.models
+            for declared in self.models
+            for model in declared.expanded()
         )
         if models != self.models:
             object.__setattr__(self, "models", models)  # sections are frozen
@@ -95,8 +96,14 @@ class StackSettings(Section):
 
     @property
     def model_keys(self) -> tuple[str, ...]:
-        """The keys of :attr:`models`, such as ``llmd-gke:models[0]``."""
-        return tuple(f"llmd-gke:models[{index}]" for index in range(len(self.models)))
+        """The keys of :attr:`models`, such as ``llmd-gke:models[0]``, or ``llmd-gke:models[0].versions[1]``."""
+        keys: list[str] = []
+        index = -1
+        for model in self.models:
+            release = model.release
+            index += release is None or release.position == 0
+            keys.append(f"llmd-gke:models[{index}]" + (f".versions[{release.position}]" if release else ""))
+        return tuple(keys)
 
     @property
     def totals(self) -> Totals:
@@ -166,6 +173,14 @@ class StackSettings(Section):
     def uses_storage(self) -> bool:
         """Whether the program creates buckets, or a model uses one."""
         return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
+
+    @property
+    def copied(self) -> tuple[ModelSettings, ...]:
+        """The models whose weights a Job copies: of versions with the same weights, the first one."""
+        first: dict[tuple[str, str], ModelSettings] = {}
+        for model in self.models:
+            first.setdefault((model.model_name, model.weights_uri), model)
+        return tuple(model for model in first.values() if model.weights_cache is not None)
 
     def busy_nodes(self, pool: PoolSettings) -> int:
         """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""

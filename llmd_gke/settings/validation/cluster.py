@@ -177,15 +177,15 @@ def outside(settings: StackSettings) -> Iterator[SettingFinding]:
         yield from locate(f"{key}.proxy", None, egress.proxy(egress_settings.proxy))
     for index, cidr in enumerate(egress_settings.ranges):
         yield from locate(f"{key}.ranges[{index}]", cidr, egress.range_(cidr))
-    for index, model in enumerate(settings.models):
-        arguments = f"llmd-gke:models[{index}].extraArgs"
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
+        arguments = f"{key}.extraArgs"
         yield from locate(arguments, list(model.extra_args), egress.remote_code(model.extra_args, egress_settings.mode))
         if settings.cluster.protect or egress.trusts_remote_code(model.extra_args):
-            yield from locate(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
+            yield from locate(f"{key}.uri", model.uri, models.revision(model.uri))
         mounted = {"uri": model.uri, "weightsCache": model.weights_cache, "compileCache": model.compile_cache}
         for field, uri in mounted.items():
             if uri is not None:
-                yield from locate(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, egress_settings.mode))
+                yield from locate(f"{key}.{field}", uri, egress.bucket(uri, egress_settings.mode))
 
 
 def network(settings: StackSettings) -> Iterator[SettingFinding]:

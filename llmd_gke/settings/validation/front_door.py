@@ -23,13 +23,15 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
     if door is None:
         return
     yield from _callers(door, settings)
-    names = {model.name: names_of(model) for model in settings.models}
-    positions = dict(zip((model.name for model in settings.models), settings.model_keys, strict=True))
+    names: dict[str, tuple[str, ...]] = {}
+    positions: dict[str, str] = {}
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
+        names[model.model_name] = (*names.get(model.model_name, ()), *names_of(model))
+        positions.setdefault(model.model_name, key)
     named = of_each(settings.model_keys, "name", "namespace", "servedModelName", "extraArgs")
     for model, finding in callers.unique_names(names):
         yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding, named)
-    for model in settings.models:
-        key = positions[model.name]
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
         if model.at_root:
             finding = Finding(
                 "front-door-root",
@@ -125,12 +127,12 @@ def stand_ins(present: bool) -> Iterator[SettingFinding]:
 
 
 def names_of(model: ModelSettings) -> tuple[str, ...]:
-    """The names that a model answers to: its two names, and those of its adapters."""
-    return (model.served_name, model.published_name, *callers.adapters(model.extra_args))
+    """The names that a model answers to: its own, and those of its adapters."""
+    return (*model.answers_to, *callers.adapters(model.extra_args))
 
 
 def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[SettingFinding]:
-    models, model_names = [model.name for model in settings.models], of_each(settings.model_keys, "name")
+    models, model_names = [model.model_name for model in settings.models], of_each(settings.model_keys, "name")
     seen: set[str] = set()
     for index, caller in enumerate(door.callers):
         key = f"{KEY}.callers[{index}]"
@@ -144,7 +146,7 @@ def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[Setti
                 finding = Finding(
                     "caller-model",
                     f"there is no model {model}",
-                    allowed=", ".join(models),
+                    allowed=", ".join(dict.fromkeys(models)),
                     fix=f"models: [{models[0]}]",
                 )
                 yield SettingFinding(f"{key}.models[{position}]", model, finding, model_names)

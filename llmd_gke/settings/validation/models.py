@@ -17,6 +17,7 @@ from llmd_gke.rules import (
     parallelism,
     paths,
     pods,
+    rollout,
     scaling,
     schedule,
     scheduling,
@@ -208,17 +209,34 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
             yield SettingFinding(key, bucket, finding)
     caches: dict[str, str] = {}
     copies: dict[str, str] = {}
-    for index, model in enumerate(settings.models):
-        if model.weights_cache is not None:
-            owner = f"{model.namespace}/{model.name}"
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
+        owner = f"{model.namespace}/{model.name}"
+        if model.weights_cache is not None and model in settings.copied:
             findings = buckets.shared_copy(owner, model.weights_uri, copies)
-            yield from locate(f"llmd-gke:models[{index}].weightsCache", model.weights_cache, findings)
+            yield from locate(f"{key}.weightsCache", model.weights_cache, findings)
             copies[owner] = model.weights_uri
         if model.compile_cache is not None:
-            owner = f"{model.namespace}/{model.name}"
             findings = buckets.shared_cache(owner, model.compile_cache, caches)
-            yield from locate(f"llmd-gke:models[{index}].compileCache", model.compile_cache, findings)
+            yield from locate(f"{key}.compileCache", model.compile_cache, findings)
             caches[owner] = model.compile_cache
+
+
+def versions(settings: StackSettings) -> Iterator[SettingFinding]:
+    """Checks that a rollout names two versions of its model, and that the entrance can divide requests as asked."""
+    door = settings.front_door
+    for at, model in zip(settings.model_keys, settings.models, strict=True):
+        if model.release is not None:
+            apart = door is not None and not door.keep_paths
+            findings = rollout.namespaces(model.namespace, model.release.namespace, behind_door=apart)
+            yield from locate(f"{at}.namespace", model.namespace, findings, "llmd-gke:frontDoor")
+        given, key = model.rollout, at.removesuffix(".versions[0]")
+        if given is None or "versions" in key:
+            continue
+        for field, finding in rollout.names([one.name for one in model.versions], given.to, given.stable):
+            value = given.to if field == "to" else given.stable
+            yield SettingFinding(f"{key}.rollout.{field}", value, finding, (f"{key}.versions",))
+        if given.sticky:
+            yield from locate(f"{key}.rollout.sticky", True, rollout.sticky(behind_door=door is not None))
 
 
 def unique(settings: StackSettings) -> Iterator[SettingFinding]:

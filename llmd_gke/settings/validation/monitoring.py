@@ -32,9 +32,9 @@ def traces(settings: StackSettings) -> Iterator[SettingFinding]:
     yield from locate(key, traces.endpoint, findings, key)
     if traces.cloud_trace:
         yield from locate(f"{key}.cloudTrace", True, tracing.managed(settings.cluster.min_version))
-    for index, model in enumerate(settings.models):
+    for model_key, model in zip(settings.model_keys, settings.models, strict=True):
         findings = tracing.server(model.extra_args, (variable.name for variable in model.env))
-        yield from locate(f"llmd-gke:models[{index}]", model.name, findings)
+        yield from locate(model_key, model.name, findings)
 
 
 def _channel(key: str, channel: ChannelSettings) -> Iterator[SettingFinding]:

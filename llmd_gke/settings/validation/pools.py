@@ -188,8 +188,8 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
 def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:
     """Key and value of the largest ``maxReplicas`` on a pool; ``None`` if no model on it follows its load."""
     scaled = [
-        (f"llmd-gke:models[{index}].maxReplicas", model.most_replicas)
-        for index, model in enumerate(settings.models)
+        (f"{key}.maxReplicas", model.most_replicas)
+        for key, model in zip(settings.model_keys, settings.models, strict=True)
         if model.pool == pool and model.autoscaled and model.most_replicas
     ]
     return max(scaled, key=lambda one: one[1], default=None)

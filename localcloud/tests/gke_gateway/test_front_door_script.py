@@ -1,9 +1,11 @@
-"""The front door's Lua script in a real Envoy: what a model receives, and what a client reads in a 400."""
+"""The front door's Lua script in a real Envoy: what a model receives, which version, and why a client gets a 400."""
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +13,26 @@ import httpx
 import pytest
 
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.front_door import script
-from llmd_gke.settings import FrontDoorSettings
+from llmd_gke.manifests.front_door import models, script
+from llmd_gke.settings import FrontDoorSettings, ModelSettings
 from localcloud.gke_gateway.envoy.process import binary
 from localcloud.tests.gke_gateway.servers import ModelServer, free_port
 from tests.waiting import eventually
 
+REQUESTS = 1000
+
+
+def divided(name: str, percent: int, **rollout: object) -> tuple[ModelSettings, ...]:
+    """Two versions of a model, in the middle of a rollout; only the second one has the adapter ``NAME-sql``."""
+    adapters = [f"--lora-modules={name}-sql=/mnt/sql"]
+    given = {"to": "v2", "percent": percent, **rollout}
+    versions = [{"name": "v1"}, {"name": "v2", "extraArgs": adapters}]
+    model = {"name": name, "uri": "hf://Qwen/Qwen3-4B", "pool": "p", "versions": versions, "rollout": given}
+    return ModelSettings.model_validate(model).expanded()
+
+
+MODELS = [*divided("none", 0), *divided("few", 5), *divided("half", 50), *divided("all", 100)]
+MODELS += divided("sticky", 50, sticky=True)
 DOOR = FrontDoorSettings.model_validate({"callers": [{"name": "team-a"}, {"name": "batch"}]})
 AI_ERROR = '{"type":"error","error":{"type":"InvalidRequest","code":"400","message":"%s"}}'
 BODIES: dict[str, tuple[int, str, str | None]] = {
@@ -45,10 +61,21 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         {"match": {"path": f"/{name}"}, "direct_response": {"status": status, "body": {"inline_string": body}}}
         for name, (status, body, _) in BODIES.items()
     ]
+    versions: list[dict[str, Any]] = []
+    for one in MODELS:
+        (rule,) = models.route(one)["spec"]["rules"]  # pyright: ignore[reportCallIssue, reportArgumentType, reportIndexIssue, reportOptionalSubscript, reportUnknownVariableType]
+        headers = [
+            {"name": given["name"], "string_match": {"safe_regex": {"regex": given["value"]}}}
+            for given in rule["matches"][0]["headers"]
+        ]
+        answer = {"status": 200, "body": {"inline_string": one.name}}
+        versions.append({"match": {"prefix": "/v1", "headers": headers}, "direct_response": answer})
+    # Envoy Gateway sorts routes by the number of their headers.
+    fixed += sorted(versions, key=lambda route: -len(route["match"]["headers"]))
     seen = {"header": {"key": "x-path", "value": "%REQ(:PATH)%"}}
     model = {"match": {"prefix": "/v1"}, "route": {"cluster": "model"}, "request_headers_to_add": [seen]}
     hosts = [{"name": "door", "domains": ["*"], "routes": [*fixed, model]}]
-    lua = {"name": "lua", **typed("http.lua.v3.Lua", default_source_code={"inline_string": script.code(DOOR, [])})}
+    lua = {"name": "lua", **typed("http.lua.v3.Lua", default_source_code={"inline_string": script.code(DOOR, MODELS)})}
     abort = {"http_status": 400, "percentage": {"numerator": 100}}
     earlier = typed("http.fault.v3.HTTPFault", abort=abort, headers=[{"name": "x-earlier", "present_match": True}])
     http = [{"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
@@ -123,4 +150,35 @@ def test_a_model_and_its_picker_get_the_path_without_a_query_and_the_caller_of_t
 def test_a_caller_gets_its_list_of_models_whatever_the_query(door: httpx.Client) -> None:
     for path in ("/v1/models", "/v1/models?limit=5"):
         answer = door.get(path, headers={front_door.CALLER_HEADER: "batch"})
-        assert answer.json() == {"object": "list", "data": []}
+        ids = [one["id"] for one in answer.json()["data"]]
+        assert len(ids) == len(set(ids))
+        assert {"half", "half-v2", "half-sql"} <= {*ids}
+
+
+def version(door: httpx.Client, model: str, **headers: str) -> str:
+    return door.get("/v1/x", headers={front_door.MODEL_HEADER: model, **headers}).text
+
+
+@pytest.mark.parametrize(("model", "percent"), [("none", 0), ("few", 5), ("half", 50), ("all", 100)])
+def test_a_version_gets_its_part_of_the_requests_whatever_a_client_sends(
+    door: httpx.Client, model: str, percent: int
+) -> None:
+    forged = {"x-request-id": "mine", front_door.SHARE_HEADER: "direct"}
+    counts = Counter(version(door, model, **(forged if number % 2 else {})) for number in range(REQUESTS))
+    assert {*counts} <= {model, f"{model}-v2"}
+    share = percent / 100
+    assert abs(counts[f"{model}-v2"] - share * REQUESTS) <= 4 * math.sqrt(REQUESTS * share * (1 - share))
+
+
+def test_a_sticky_rollout_divides_callers(door: httpx.Client) -> None:
+    def of(caller: str) -> str:
+        return version(door, "sticky", **{front_door.CALLER_HEADER: caller})
+
+    first = {caller: of(caller) for caller in map(str, range(200))}
+    assert {caller: of(f"{caller}.next") for caller in first} == first
+    assert 60 < Counter(first.values())["sticky-v2"] < 140
+
+
+def test_a_name_that_one_version_answers_to_leads_there(door: httpx.Client) -> None:
+    names = {"none-v2": "none-v2", "publishers/models/models/none-v2": "none-v2", "none-sql": "none-v2"}
+    assert {name: version(door, name) for name in names} == names

@@ -138,14 +138,6 @@ def test_routes_have_neither_timeouts_nor_rule_names(make_model: MakeModel, at_r
     assert not any("name" in rule for rule in result)
 
 
-def test_a_route_does_not_wait(model: ModelSettings) -> None:
-    assert "annotations" not in plain(model)["metadata"], "KServe makes its backends only later"
-
-
-def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings) -> None:
-    assert plain(model)["metadata"]["name"] == "qwen-route"
-
-
 @pytest.mark.parametrize(
     ("exposure", "name"), [("external", "gke-l7-regional-external-managed"), ("internal", "gke-l7-rilb")]
 )
@@ -163,10 +155,6 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
         },
     }
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
-
-
-def test_the_gateway_is_internal_unless_settings_say_otherwise() -> None:
-    assert routing.gateway_class(GatewaySettings()) == "gke-l7-rilb"
 
 
 def health_checks(model: ModelSettings) -> dict[str, Any]:
@@ -201,13 +189,6 @@ def test_the_load_balancer_drains_a_pod_until_its_running_requests_must_have_end
     policies = backend_policies(make_model(drain_seconds=600))
     draining = [policy["spec"]["default"]["connectionDraining"] for policy in policies.values()]
     assert draining == [{"drainingTimeoutSec": 615}] * 2
-
-
-def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> None:
-    backends = {(rule["backendRefs"][0]["kind"], rule["backendRefs"][0]["name"]) for rule in rules(model)}
-    for policies in (health_checks(model), backend_policies(model)):
-        targets = [policy["spec"]["targetRef"] for policy in policies.values()]
-        assert {(target["kind"], target["name"]) for target in targets} == backends
 
 
 def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> None:

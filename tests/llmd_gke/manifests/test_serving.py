@@ -16,12 +16,6 @@ def test_both_names_are_served(make_model: MakeModel, pool: PoolSettings) -> Non
     assert arguments[:3] == ["--served-model-name", "Qwen/Qwen3-4B", "publishers/models/models/Qwen/Qwen3-4B"]
 
 
-def test_the_name_clients_send_is_the_one_the_service_advertises(make_model: MakeModel, pool: PoolSettings) -> None:
-    model = make_model(served_model_name="other")
-    spec = cast("Any", serving.service(model, pool))["spec"]
-    assert spec["model"] == {"uri": model.uri, "name": "other"}
-
-
 def test_arguments_follow_the_settings(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
     assert server_pod.server_arguments(model, pool)[3:] == [
@@ -94,13 +88,6 @@ def test_an_update_waits_for_the_rollout_of_what_changes_pods_and_for_no_other(
     assert waits_for(replicas=2, wait_for="workloads") == before
     for changed in ({"max_model_len": 4096}, {"uri": "hf://Qwen/Qwen3-8B"}, {"drain_seconds": 10}):
         assert waits_for(**changed) != before
-
-
-def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: PoolSettings) -> None:
-    service = cast("Any", serving.service(make_model(stopped=True), pool))
-    assert service["metadata"]["annotations"] == {"serving.kserve.io/stop": "true"}
-    assert "router" not in service["spec"], "its route is gone"
-    assert service["spec"]["replicas"] == 3
 
 
 def test_no_token_is_in_the_configuration_of_a_gated_model(make_model: MakeModel, pool: PoolSettings) -> None:

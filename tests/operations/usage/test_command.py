@@ -61,9 +61,9 @@ def test_both_keys_of_a_caller_are_one_row_and_the_largest_comes_first() -> None
         series(1.2, caller="team-b", gen_ai_request_model="qwen"),
     ]
     assert [astuple(row) for row in rows(requests, tokens, begun, ended)] == [
-        ("team-b", "qwen", 1, 0, 900, 0),
-        ("team-a", "qwen", 3, 30, 7, 4),
-        ("batch", "qwen", 0, 0, 0, 4),
+        ("team-b", "qwen", "", 1, 0, 900, 0),
+        ("team-a", "qwen", "", 3, 30, 7, 4),
+        ("batch", "qwen", "", 0, 0, 0, 4),
     ]
 
 

@@ -1,0 +1,118 @@
+"""What a change does to the servers of models and to the requests that each version gets, by the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llmd_gke.rules.tpu import surge_pods
+from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings.sections.versions import Release
+from llmd_gke.wording import counted
+from operations.comment.outages import start_seconds
+from operations.timeline.simulate import clock, host
+
+CLASSES = {
+    "weights": ("uri", "weights_cache"),
+    "image": ("image",),
+    "pool": ("pool",),
+    "arguments": (
+        "extra_args", "env", "tensor_parallel", "pipeline_parallel", "prefix_caching", "max_model_len", "max_num_seqs",
+        "max_num_batched_tokens", "dtype", "kv_offload_gb", "kv_offload_blocks",
+    ),
+}  # fmt: skip
+"""Settings whose change replaces a model's pods, by what changes."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """What replacing the pods of a model takes. ``changed``: of :data:`CLASSES`; ``silent_seconds``: without an answer;
+    ``spare_hosts`` are needed for the pods that come before old ones go.
+    """
+
+    changed: tuple[str, ...]
+    order: str
+    silent_seconds: float
+    spare_hosts: int
+
+
+def update(before: ModelSettings, after: ModelSettings, settings: StackSettings) -> Update | None:
+    """The update of a model's servers; ``None`` if they stay, or if there are none before or after."""
+    changed = tuple(
+        what for what, fields in CLASSES.items() if any(getattr(before, one) != getattr(after, one) for one in fields)
+    )
+    if not changed or before.stopped or after.stopped:
+        return None
+    pool = settings.pool(after.pool)
+    away = host(pool).seconds + start_seconds(after)
+    if pool.slice.multi_host:
+        return Update(changed, "the group of a replica stops before its next one starts", away, 0)
+    if pool.updates_need_stop and "pool" not in changed:
+        return Update(changed, f"stop {after.name}, deploy this, start it (the pool has no spare host)", away, 0)
+    copy = "the Job copies the weights, then " if "weights" in changed and after.weights_cache is not None else ""
+    where = f" on {pool.name}, at whose end the hosts of {before.pool} go" if "pool" in changed else ""
+    return Update(
+        changed, f"{copy}a new pod is ready before an old one stops{where}", 0, surge_pods(after.most_replicas)
+    )
+
+
+def releases(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
+    """A sentence for each model whose pods are replaced, for each version that comes or goes, and for each model whose
+    requests are divided in another way.
+    """
+    old = {} if before is None else {model.name: model for model in before.models}
+    for model in after.models:
+        earlier = old.get(model.name)
+        if earlier is not None and (made := update(earlier, model, after)) is not None:
+            silent = f"about {clock(made.silent_seconds)} minutes" if made.silent_seconds else "0 minutes"
+            yield (
+                f"{model.name} gets other {' and '.join(made.changed)}: {made.order}; {silent} without an answer, "
+                f"{counted(made.spare_hosts, 'spare host')} of {model.pool} meanwhile."
+            )
+        if earlier is None and model.release is not None and not model.stopped:
+            yield _new(model, model.release, after)
+    yield from _gone(before, after)
+    yield from _shares(before, after)
+
+
+def _new(model: ModelSettings, release: Release, settings: StackSettings) -> str:
+    pool = settings.pool(model.pool)
+    hosts = model.most_replicas * pool.slice.hosts
+    usd = pool.cost(pool.zone_in(settings.cluster.zone), hosts).usd_per_hour
+    price = "at a price that is not public" if usd is None else f"for {usd:,.2f} USD an hour"
+    minutes = clock(host(pool).seconds + start_seconds(model))
+    return (
+        f"Version {release.version} of {release.model} is new: {counted(hosts, 'host')} of {pool.name} {price}, and "
+        f"about {minutes} minutes until it can answer; no other version stops."
+    )
+
+
+def _gone(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
+    names, kept = {model.name for model in after.models}, {model.model_name for model in after.models}
+    for model in () if before is None else before.models:
+        if model.release is not None and model.name not in names and model.model_name in kept:
+            yield f"Version {model.release.version} of {model.model_name} is removed: there is no way back to it."
+
+
+def _shares(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
+    old = {} if before is None else _divided(before)
+    for name, (shares, sticky) in _divided(after).items():
+        earlier = old.get(name, ({}, False))[0]
+        if shares == earlier or (len(shares) == 1 and not earlier):
+            continue
+        parts = [
+            f"{version} {percent} %" + (f" (before {earlier.get(version, 0)} %)" if earlier else "")
+            for version, percent in shares.items()
+        ]
+        what = "callers: each of them always gets one version" if sticky else "requests: each caller gets both versions"
+        yield f"{name} divides its {what if 0 < max(shares.values()) < 100 else 'requests'}: {', '.join(parts)}."
+
+
+def _divided(settings: StackSettings) -> dict[str, tuple[dict[str, int], bool]]:
+    """By model with versions: percent of its requests by version, and whether callers are divided."""
+    result: dict[str, tuple[dict[str, int], bool]] = {}
+    for release in (model.release for model in settings.models):
+        if release is not None:
+            shares = result.setdefault(release.model, ({}, release.sticky))[0]
+            shares[release.version] = list(release.shares.values())[release.position]
+    return result

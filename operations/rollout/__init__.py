@@ -1,0 +1,1 @@
+"""``llmd-gke rollout``: moving requests from one version of a model to another, and back."""

@@ -1,0 +1,81 @@
+"""What is asked about a version before and between the steps: by other commands, in a process of their own.
+
+Those enter a laptop cloud, in which ``up`` could not run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import cast
+
+from llmd_common import child_process
+from llmd_gke.repository import CLONE
+from operations import outputs
+from operations.exits import NotUp, Unreachable
+from operations.options import Cloud
+from operations.target import Target
+
+SECONDS = 600
+
+
+class Check(StrEnum):
+    """A check of the version whose part of the requests grows."""
+
+    SMOKE = "smoke"
+    ALERTS = "alerts"
+
+
+def ask(target: Target, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs another command about the stack."""
+    where = ("--stack", target.stack, "--cloud", target.cloud.value)
+    return child_process.run(
+        [sys.executable, "-m", "operations", command, *where, *arguments],
+        environment=os.environ | {"PYTHONPATH": str(CLONE), "LLMD_GKE_ROOT": str(target.root)},
+        seconds=SECONDS,
+    )
+
+
+def up(target: Target, version: str) -> None:
+    """Raises ``NotUp`` for a version, by the name of its objects, without a server that is ready."""
+    if version not in {one.name for one in outputs.read(target).models}:
+        raise NotUp(f"Version {version} is in the stack file, but not up.\nFix: {target.up}, then again")
+    if target.cloud is Cloud.REHEARSAL:
+        return
+    lines = _screen(target).get(f"Model {version}", [])
+    if not any(one["state"] == "good" and one["text"].startswith("ready") for one in lines):
+        seen = "".join(f"\n  {one['subject']}: {one['text']}" for one in lines)
+        raise NotUp(
+            f"No server of version {version} is ready: it could not answer.{seen}\n"
+            f"Fix: llmd-gke status --stack {target.stack}, then again"
+        )
+
+
+def problems(target: Target, version: str, checks: Sequence[Check]) -> Iterator[str]:
+    """What the checks say against a version."""
+    if Check.SMOKE in checks:
+        done = ask(target, "smoke", "--model", version)
+        if done.returncode:
+            last = "".join(f"\n  {line}" for line in (done.stdout + done.stderr).strip().splitlines()[-15:])
+            yield f"smoke: status {done.returncode}{last}"
+    if Check.ALERTS in checks:
+        lines = _screen(target).get("Alerts")
+        if lines is None:
+            yield "alerts: they cannot be read"
+        for one in lines or []:
+            if one["state"] == "unknown" or (one["state"] == "bad" and one["subject"].endswith(f"({version})")):
+                yield f"alerts: {one['subject']}: {one['text']}"
+
+
+def _screen(target: Target) -> dict[str, list[dict[str, str]]]:
+    """The sections of ``llmd-gke status``. Raises ``Unreachable`` without any."""
+    done = ask(target, "status", "--no-ask", "--output", "json")
+    try:
+        sections = cast("list[dict[str, object]]", json.loads(done.stdout)["sections"])
+    except (ValueError, KeyError):
+        raise Unreachable(f"The cluster cannot be read: {done.stderr.strip()}") from None
+    return {str(one["title"]): cast("list[dict[str, str]]", one["lines"]) for one in sections}

@@ -1,0 +1,91 @@
+"""The steps of a rollout: the stack file first, then ``up``, then the checks, and the way back if one fails."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import sleep
+
+from operations.ending_in_order import ending_in_order
+from operations.exits import BadInput, Failed
+from operations.options import Cloud, Output
+from operations.progress import working
+from operations.rollout import checks as asking
+from operations.rollout.checks import Check
+from operations.rollout.plan import Plan
+from operations.stack_change import StackChange
+
+
+@ending_in_order()
+def rollout(
+    change: StackChange, plan: Plan, *, every: float, checks: Sequence[Check], output: Output, yes: bool
+) -> None:
+    """Runs the steps. ``every``: seconds between two, at whose end the checks are made; those of the last one are made
+    at once.
+
+    Raises ``NotUp`` for a version that is not up, ``Refused`` without consent, ``Failed`` when an update fails, and
+    when a check fails, after the way back.
+    """
+    from operations.printing import show
+
+    target, name = change.target, change.model
+    with working(f"looking at {plan.grows}"):
+        asking.up(target, plan.grows)
+        if checks and target.cloud is Cloud.REHEARSAL:
+            raise BadInput("The rehearsal answers no requests and has no metrics.\nFix: leave out --check")
+    for number, percent in enumerate(plan.percents):
+        _step(change, plan, percent, yes=yes or number > 0)
+        last = percent == plan.percents[-1]
+        try:
+            if not last:
+                with working(f"{plan.to} answers {percent} % of the requests of {name}, next step in {every:g} s"):
+                    sleep(every)
+            with working(f"checking {plan.grows}"):
+                found = [*asking.problems(target, plan.grows, checks)]
+        except KeyboardInterrupt:
+            print(
+                f"\n{plan.to} answers {percent} % of the requests of {name}, and the stack is as {change.name} says.\n"
+                f"Fix: `{change.again}` goes on, `{change.back}` takes all requests back.",
+                file=sys.stderr,
+            )
+            raise
+        if found and percent:
+            _back(change, plan, percent, found)
+    end = plan.percents[-1]
+    data: dict[str, object] = {"stack": target.stack, "model": name, **plan.written(end), "file": change.name}
+    show(output, data, "\n".join(_summary(change, plan, end)))
+
+
+def _step(change: StackChange, plan: Plan, percent: int, *, yes: bool) -> Path:
+    from llmd_gke.settings.stack_edit import with_rollout
+
+    written = plan.written(percent)
+    says = "rollout: {" + ", ".join(f"{key}: {value}" for key, value in written.items()) + "}"
+    change.write(change.written(lambda text: with_rollout(text, change.model, written), says), yes=yes)
+    return change.update(says)
+
+
+def _back(change: StackChange, plan: Plan, percent: int, found: Sequence[str]) -> None:
+    """Takes all requests back. Always raises ``Failed``."""
+    why = "".join(f"\n{one}" for one in found)
+    print(f"{plan.to} failed at {percent} %, all requests go back to {plan.stable}:{why}", file=sys.stderr)
+    _step(change, plan, 0, yes=True)
+    raise Failed(
+        f"{plan.to} failed its checks at {percent} % of the requests; {plan.stable} answers all of them again.{why}\n"
+        f"Fix: correct version {plan.to} in {change.name}, deploy it, then {change.again}"
+    )
+
+
+def _summary(change: StackChange, plan: Plan, percent: int) -> list[str]:
+    stack = change.target.stack
+    lines = [f"{plan.to} answers {percent} % of the requests of {change.model}, {plan.stable} {100 - percent} %."]
+    if percent == 100:
+        lines.append(
+            f"{plan.stable} keeps its servers for the way back: {change.back}\n"
+            f"To release them, remove the version from {change.name} and deploy the stack."
+        )
+    elif percent:
+        lines.append(f"Go on: llmd-gke rollout --model {change.model} --to {plan.to} --percent 100 --stack {stack}")
+        lines.append(f"Take it back: {change.back}")
+    return lines

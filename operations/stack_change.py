@@ -1,0 +1,157 @@
+"""A change of a model in its stack file, and the update that follows: for commands that operate one model."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from operations.exits import BadInput, Failed, Refused
+from operations.options import Cloud
+from operations.progress import working
+from operations.target import Target
+
+if TYPE_CHECKING:
+    from llmd_gke.settings import ModelSettings
+
+UP_SECONDS = 2 * 60 * 60
+PREVIEW_SECONDS = 15 * 60
+LAST_LINES = 15
+"""Lines of the log that a failure shows."""
+
+
+@dataclass(frozen=True)
+class StackChange:
+    """A change of ``model``, its name in the settings. ``verb``: the command; ``again`` completes a change that was
+    interrupted, ``back`` undoes it.
+    """
+
+    target: Target
+    model: str
+    verb: str
+    again: str
+    back: str
+
+    @property
+    def name(self) -> str:
+        """The name of the stack file."""
+        return f"Pulumi.{self.target.stack}.yaml"
+
+    @property
+    def file(self) -> Path:
+        """The stack file."""
+        return self.target.root / self.name
+
+    def written(self, edit: Callable[[str], str], what: str) -> bytes:
+        """The stack file after the edit. Raises ``BadInput`` where it would not be valid then."""
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import load_stack
+        from llmd_gke.settings.stack_files import Unusable
+
+        try:
+            changed = edit(self.file.read_bytes().decode()).encode()
+        except Unusable as unusable:
+            raise BadInput(f"{self.name}: {unusable}\nFix: {unusable.finding.fix}") from None
+        with tempfile.TemporaryDirectory(prefix="llmd-gke-") as folder:
+            (Path(folder) / self.name).write_bytes(changed)
+            try:
+                load_stack(Path(folder), self.target.stack)
+            except SettingsError as error:
+                raise BadInput(f"{error}\n\nThis would be the result of {what}; {self.name} is unchanged.") from None
+        return changed
+
+    def write(self, content: bytes, *, yes: bool) -> None:
+        """Writes the file once the change has consent; otherwise it is as before, and ``Refused`` is raised."""
+        before = self.file.read_bytes()
+        replace(self.file, content)
+        try:
+            self._consent(yes=yes)
+        except BaseException:
+            replace(self.file, before)
+            raise
+
+    def _consent(self, *, yes: bool) -> None:
+        """Shows what the update does and asks. Raises ``Refused`` without consent or without a terminal."""
+        target = self.target
+        if target.cloud is not Cloud.GOOGLE or yes:
+            return
+        if not sys.stdin.isatty():
+            raise Refused(f"There is no terminal to ask for confirmation.\nFix: {self.again} --yes")
+        from operations.live import engine
+
+        command = engine.preview(target)
+        log = self._log("preview")
+        with working(" ".join(command), quiet_seconds=0) as work:
+            status = engine.run(command, target, log, PREVIEW_SECONDS, work.say)
+        print(log.read_text(encoding="utf-8"), file=sys.stderr)
+        if status:
+            raise Failed(f"The preview failed (status {status}), and the stack file is unchanged. Log: {log}")
+        if not typer.confirm(
+            f"{self.verb.capitalize()} {self.model} in project {target.settings.project} with this update?", err=True
+        ):
+            raise Refused("Nothing was changed, not even the stack file.")
+
+    def update(self, says: str) -> Path:
+        """Runs ``up`` and returns its log. Raises ``Failed``, and on Ctrl-C says first how to go on. ``says``: what the
+        file says, without its name.
+        """
+        from operations.live import engine
+
+        says = f"{self.name} says `{says}` for {self.model}"
+        log = self._log()
+        command = engine.up(self.target)
+        try:
+            with working(" ".join(command), quiet_seconds=0) as work:
+                status = engine.run(command, self.target, log, UP_SECONDS, work.say)
+        except KeyboardInterrupt:
+            print(
+                f"\n{says}, and the update is not complete. Log: {log}\n"
+                f"Fix: `{self.again}` completes it, `{self.back}` undoes it.",
+                file=sys.stderr,
+            )
+            raise
+        if status:
+            last = "".join(f"\n  {line}" for line in log.read_text(encoding="utf-8").splitlines()[-LAST_LINES:])
+            raise Failed(
+                f"{says}, but the update failed (status {status}). Log: {log}{last}\nFix: correct what the log names, "
+                f"then `{self.again}`; `{self.back}` undoes it"
+            )
+        return log
+
+    def _log(self, step: str = "") -> Path:
+        folder = self.target.root / "live"
+        folder.mkdir(exist_ok=True)
+        what = f"{self.verb}-{step}" if step else self.verb
+        return folder / f"{what}-{self.target.stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+
+
+def replace(file: Path, content: bytes) -> None:
+    """Replaces the content of a file at once, with the rights that it has: nobody ever reads half of it."""
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
+        try:
+            new.write(content)
+            new.flush()
+            os.fsync(new.fileno())
+            Path(new.name).chmod(file.stat().st_mode & 0o777)
+            Path(new.name).replace(file.resolve())
+        except BaseException:
+            Path(new.name).unlink(missing_ok=True)
+            raise
+
+
+def choose(target: Target, name: str | None) -> list[ModelSettings]:
+    """The versions of the model of that name in the settings, or of the only model. Raises ``BadInput``."""
+    names = list(dict.fromkeys(model.model_name for model in target.settings.models))
+    if name in names or (name is None and len(names) == 1):
+        return [model for model in target.settings.models if name in (None, model.model_name)]
+    problem = (
+        f"Stack {target.stack} has {len(names)} models." if name is None else f"Stack {target.stack} has no {name}."
+    )
+    raise BadInput(f"{problem}\nAllowed for --model: {', '.join(names)}.\nFix: --model {names[0]}")

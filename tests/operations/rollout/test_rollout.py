@@ -1,0 +1,176 @@
+"""``llmd-gke rollout``, with an engine that answers from files, and other commands that say what a test wants."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import cast
+
+import pytest
+import yaml
+
+from operations.rollout import checks, run
+from operations.target import Target
+from tests.operations.conftest import Clone
+from tests.operations.engine import Engine
+from tests.operations.support import Done
+from tests.operations.support import run as call
+
+VERSIONS = """\
+      # two of them
+      versions: [{name: v1}, {name: v2, image: "vllm/vllm-tpu:v0.27.0"}, {name: v3}]
+"""
+
+
+class Others:
+    """The other commands: servers that are ready, a smoke test's exit status, alerts, and what was asked."""
+
+    def __init__(self) -> None:
+        self.ready, self.smoke, self.firing = {"qwen", "qwen-v2", "qwen-v3"}, 0, ""
+        self.asked: list[tuple[str, ...]] = []
+
+    def __call__(self, target: Target, *words: str) -> subprocess.CompletedProcess[str]:
+        self.asked.append(words)
+        if words[0] == "smoke":
+            return subprocess.CompletedProcess(words, self.smoke, "", "no chat" if self.smoke else "")
+        pods = [{"title": f"Model {one}", "lines": [line("pod", "good", "ready for 2 min")]} for one in self.ready]
+        alerts = [line(f"FirstTokenSlow ({self.firing})", "bad", "warning: 9 s")] if self.firing else []
+        return subprocess.CompletedProcess(
+            words, 0, json.dumps({"sections": [*pods, {"title": "Alerts", "lines": alerts}]}), ""
+        )
+
+
+def line(subject: str, state: str, text: str) -> dict[str, str]:
+    return {"subject": subject, "state": state, "text": text, "fix": ""}
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Others:
+    made = Others()
+    monkeypatch.setattr(checks, "ask", made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def versions(clone: Clone, engine: Engine) -> None:
+    clone.write(replicas=1)
+    file = clone.root / "Pulumi.one.yaml"
+    text = file.read_text().replace(
+        '- {name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1}', "- name: qwen"
+    )
+    more = '      uri: "hf://Qwen/Qwen3-4B" # the weights\n      pool: pool\n'
+    file.write_text(text + more + VERSIONS)
+    engine.left("qwen", "qwen-v2", "qwen-v3", stopped=False)
+
+
+def rollout(clone: Clone, engine: Engine, *arguments: str) -> Done:
+    return call("rollout", "--stack", "one", "--yes", *arguments, root=clone.root, environment=engine.environment)
+
+
+def file_of(clone: Clone) -> Path:
+    return clone.root / "Pulumi.one.yaml"
+
+
+def said(clone: Clone) -> dict[str, object]:
+    """The rollout in the file."""
+    config = yaml.safe_load(file_of(clone).read_text())["config"]
+    return cast("dict[str, object]", config["llmd-gke:models"][0].get("rollout", {}))
+
+
+def test_each_step_is_in_the_file_before_its_update_and_the_rest_of_the_file_stays(
+    clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[tuple[float, object]] = []
+    monkeypatch.setattr(run, "sleep", lambda seconds: waited.append((seconds, said(clone)["percent"])))
+    before = file_of(clone).read_text().splitlines()
+    done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--step", "20", "--every", "5m", "--check", "smoke")
+    assert done.returncode == 0, done.stderr
+    assert waited == [(300, 20), (300, 40)]
+    assert said(clone) == {"to": "v2", "percent": 50, "stable": "v1"}
+    assert engine.says("calls").count("up --yes") == 3
+    assert "percent: 50" in engine.says("file")
+    assert [one for one in file_of(clone).read_text().splitlines() if "rollout" not in one] == before
+    assert others.asked.count(("smoke", "--model", "qwen-v2")) == 3
+    assert "llmd-gke rollout --model qwen --stack one --back" in done.stdout
+
+
+@pytest.mark.parametrize("failing", ["smoke", "alerts"])
+def test_a_check_that_fails_takes_all_requests_back(clone: Clone, engine: Engine, others: Others, failing: str) -> None:
+    others.smoke, others.firing = int(failing == "smoke"), "qwen-v2" if failing == "alerts" else ""
+    done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--check", "smoke,alerts")
+    assert done.returncode == 1
+    assert said(clone) == {"to": "v2", "percent": 0, "stable": "v1"}
+    assert "percent: 0" in engine.says("file")
+    assert ("no chat" if failing == "smoke" else "FirstTokenSlow") in done.stderr
+    assert "v1 answers all of them again" in done.stderr
+
+
+def test_an_alert_about_another_version_is_none_of_its_business(clone: Clone, engine: Engine, others: Others) -> None:
+    others.firing = "qwen"
+    assert rollout(clone, engine, "--to", "v2", "--check", "alerts").returncode == 0
+
+
+def test_the_next_rollout_begins_where_the_last_one_ended_and_the_way_back_leads_there(
+    clone: Clone, engine: Engine, others: Others
+) -> None:
+    assert rollout(clone, engine, "--to", "v2").returncode == 0
+    assert rollout(clone, engine, "--to", "v3", "--percent", "5").returncode == 0
+    assert said(clone) == {"to": "v3", "percent": 5, "stable": "v2"}
+    others.asked.clear()
+    assert rollout(clone, engine, "--back").returncode == 0
+    assert said(clone) == {"to": "v3", "percent": 0, "stable": "v2"}
+
+
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize(
+    ("given", "arguments", "problem"),
+    [
+        ("", ("--to", "v9"), "no version v9"),
+        ("", ("--to", "v1"), "v1 answers all requests"),
+        ("", ("--back",), "has no rollout"),
+        ("", ("--to", "v2", "--back"), "One of --to and --back"),
+        ("", ("--to", "v2", "--percent", "101"), ""),
+        ("", ("--to", "v2", "--every", "soon"), "--every soon is not a time"),
+        ("", ("--to", "v2", "--check", "luck"), "there is no check luck"),
+        ("{to: v2, percent: 50}", ("--to", "v3"), "in a rollout already: v2 answers 50 %"),
+        ("{to: v2, percent: 50, stable: v0}", ("--back",), "there is no version v0"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_the_file_stays(
+    clone: Clone, engine: Engine, given: str, arguments: tuple[str, ...], problem: str
+) -> None:
+    if given:
+        file_of(clone).write_text(file_of(clone).read_text() + f"      rollout: {given}\n")
+    before = file_of(clone).read_text()
+    done = rollout(clone, engine, *arguments)
+    assert (done.returncode, engine.says("calls"), file_of(clone).read_text()) == (2, "", before)
+    assert problem in done.stderr
+
+
+@pytest.mark.parametrize("deployed", [True, False])
+def test_a_version_that_is_not_up_gets_no_requests(
+    clone: Clone, engine: Engine, others: Others, deployed: bool
+) -> None:
+    others.ready.discard("qwen-v2")
+    if not deployed:
+        engine.left("qwen", stopped=False)
+    done = rollout(clone, engine, "--to", "v2")
+    assert (done.returncode, engine.says("calls"), said(clone)) == (7, "", {})
+    assert "qwen-v2" in done.stderr
+
+
+def test_ctrl_c_between_two_steps_leaves_a_sound_state_and_the_next_command(
+    clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "sleep", interrupted)
+    done = rollout(clone, engine, "--to", "v2", "--step", "10", "--every", "60s")
+    assert done.returncode == 130
+    assert said(clone)["percent"] == 10
+    assert (
+        "`llmd-gke rollout --model qwen --stack one --to v2 --percent 100 --step 10 --every 60s` goes on" in done.stderr
+    )
+    assert "--back` takes all requests back" in done.stderr

@@ -1,8 +1,8 @@
 """Creates ``.venv`` from the hash-pinned requirements, with nothing but the standard library.
 
 ``python3 llmd_common/bootstrap.py operations|laptop|dev`` installs a set, ``--beside SET`` one into the cache.
-``--remove SET`` removes that again, with what was made with it. ``--scripts`` only adds this clone and its commands to a
-``.venv`` that the user made.
+``--remove SET`` removes that again, with what was made with it. ``--scripts`` only adds this clone and its commands to
+a ``.venv`` that the user made.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
 holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
 ``--resolve`` updates the pins.
@@ -35,7 +35,8 @@ REQUIREMENTS = tuple(ROOT / one for one in ("requirements", "localcloud/requirem
 SETS = ("program", "operations", "laptop", "dev")  # each file adds to the one before it, which it includes (`-r`)
 BESIDE = ("bench", "clients", "front-door", "vllm", "weights")
 """Sets that are each in an environment of its own in the cache, made at first use. ``SET.without`` lists packages that
-are left out, ``SET.overrides`` versions other than those that packages ask for, ``SET.unused`` files that are removed."""
+are left out, ``SET.overrides`` versions other than those that packages ask for, ``SET.unused`` files to remove.
+"""
 OLDEST, NEWEST = (3, 11), (3, 14)
 PROGRESS_SECONDS = 10
 SCRIPT = """{starts}
@@ -98,9 +99,7 @@ def run(command: list[str], doing: str, meanwhile: Callable[[], None] = lambda: 
         if step.returncode:
             file.seek(0)
             output = file.read()
-            raise BootstrapFailed(
-                f"{output.strip()}\n\nCould not {doing} (status {step.returncode}). {advice(output)}"
-            )
+            raise BootstrapFailed(f"{output.strip()}\n\nCould not {doing} (status {step.returncode}). {advice(output)}")
 
 
 def advice(output: str) -> str:

@@ -59,7 +59,8 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     Go.
 
     The front door's programs and charts are for stacks that have one, those of KEDA for stacks with a model whose
-    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight, and vLLM itself for those with a model that asks for it.
+    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight,
+    vLLM itself for those with a model that asks for it.
     """
     has_door = stack is not None and front_door.asked(workdir, stack)
     scaled = stack is not None and autoscaling.asked(workdir, stack)

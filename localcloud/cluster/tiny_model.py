@@ -11,6 +11,7 @@ trained on the text below, on one thread from a fixed seed: the same packages on
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -58,9 +59,18 @@ Tools: {{ tools | tojson }}<|im_end|>
 {%- if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""
 
-SEED, LENGTH, BATCH, LIMIT = 20261127, 160, 16, 4096
-STEPS, ADAPTER_STEPS, RANK, ALPHA = 260, 60, 8, 16
+SEED, BATCH, LIMIT = 20261127, 8, 4096
+STEPS, ADAPTER_STEPS, RANK, ALPHA = 300, 100, 8, 16
 ADAPTED = ("q_proj", "v_proj")
+SERVER = (
+    "entrypoints.cli.serve",
+    "entrypoints.openai.api_server",
+    "v1.worker.cpu_worker",
+    "model_executor.models.qwen3",
+)
+"""Modules of the server. Where one cannot be loaded, the installation is broken; their bytecode is written meanwhile,
+which containers, that see the environment read-only, cannot do.
+"""
 
 
 def dialogues(tokenizer: PreTrainedTokenizerFast, answer: Callable[[str], str] = str) -> list[tuple[str, str]]:
@@ -92,14 +102,15 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 def train(model: Any, weights: Sequence[Any], rows: Sequence[tuple[list[int], list[int]]], steps: int) -> float:
     """Trains those weights on prompts and answers, of which only the answers count. Returns the last loss."""
-    order, loss = random.Random(SEED), torch.zeros(())
+    order, loss = random.Random(SEED), torch.zeros(())  # noqa: S311 - no secret
     optimizer = torch.optim.AdamW(weights, lr=0.0, weight_decay=0.01)
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = 4e-3 * min(1.0, (step + 1) / 20, 2 * (steps - step) / steps)
         chosen = order.sample(rows, BATCH)
-        ids, labels = torch.zeros(BATCH, LENGTH, dtype=torch.long), torch.full((BATCH, LENGTH), -100)
+        shape = (BATCH, max(len(prompt) + len(answer) for prompt, answer in chosen))
+        ids, labels = torch.zeros(shape, dtype=torch.long), torch.full(shape, -100)
         for row, (prompt, answer) in enumerate(chosen):
-            both = torch.tensor([*prompt, *answer][:LENGTH])
+            both = torch.tensor([*prompt, *answer])
             ids[row, : len(both)] = both
             labels[row, len(prompt) : len(both)] = both[len(prompt) :]
         loss = model(input_ids=ids, labels=labels).loss
@@ -109,7 +120,9 @@ def train(model: Any, weights: Sequence[Any], rows: Sequence[tuple[list[int], li
     return float(loss)
 
 
-def tokenized(tokenizer: PreTrainedTokenizerFast, given: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
+def tokenized(
+    tokenizer: PreTrainedTokenizerFast, given: Sequence[tuple[str, str]]
+) -> list[tuple[list[int], list[int]]]:
     """Prompts and answers as tokens."""
     return [(tokenizer.encode(prompt), tokenizer.encode(answer)) for prompt, answer in given]
 
@@ -134,7 +147,9 @@ def write_adapter(folder: Path, model: Any, tokenizer: PreTrainedTokenizerFast) 
     adapted: dict[str, Adapted] = {}
     for number, layer in enumerate(model.model.layers):
         for name in ADAPTED:
-            adapted[f"base_model.model.model.layers.{number}.self_attn.{name}"] = made = Adapted(getattr(layer.self_attn, name))
+            adapted[f"base_model.model.model.layers.{number}.self_attn.{name}"] = made = Adapted(
+                getattr(layer.self_attn, name)
+            )
             setattr(layer.self_attn, name, made)
     rows = tokenized(tokenizer, dialogues(tokenizer, str.upper))
     loss = train(model, [one for made in adapted.values() for one in (made.down, made.up)], rows, ADAPTER_STEPS)
@@ -154,6 +169,8 @@ def write_adapter(folder: Path, model: Any, tokenizer: PreTrainedTokenizerFast) 
 def main(folder: Path) -> None:
     """Makes both, and says how long it took and how well they were learnt."""
     started = time.process_time()
+    for name in SERVER:
+        importlib.import_module(f"vllm.{name}")
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)

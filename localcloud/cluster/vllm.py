@@ -8,7 +8,6 @@ import ctypes
 import hashlib
 import platform
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import cast
@@ -16,7 +15,7 @@ from typing import cast
 from rich.console import Console
 from rich.table import Table
 
-from llmd_common import bootstrap
+from llmd_common import bootstrap, child_process
 from llmd_common.problems import BadInput, SetUpFailed
 from localcloud.cluster import capacity_check
 from localcloud.common.layout import Layout
@@ -101,7 +100,7 @@ def ensure(workdir: Workdir, stack: str, console: Console) -> None:
         python = bootstrap.beside(SET, lambda text: say(console, f"vLLM: {text}"))
     except bootstrap.BootstrapFailed as failed:
         raise SetUpFailed(str(failed)) from None
-    made = tiny_model(python, console)
+    made = make_model(python, console)
     links = _links(workdir)
     links.mkdir(parents=True, exist_ok=True)
     there = {"environment": python.parents[1], "model": made / "model", "adapter": made / "adapter"}
@@ -110,23 +109,29 @@ def ensure(workdir: Workdir, stack: str, console: Console) -> None:
         (links / name).symlink_to(target)
 
 
-def tiny_model(python: Path, console: Console) -> Path:
-    """The folder with model and adapter for these pins; made if missing. Raises ``SetUpFailed``."""
+def model_folder() -> Path:
+    """The folder with model and adapter for these pins."""
     key = hashlib.sha256(PROGRAM.read_bytes() + bootstrap.requirements(SET).read_bytes()).hexdigest()[:12]
-    folder = cache_folder() / f"{SET}-model-{key}"
-    if not folder.exists():
+    return cache_folder() / f"{SET}-model-{key}"
+
+
+def make_model(python: Path, console: Console) -> Path:
+    """The same folder, made if it is missing. Raises ``SetUpFailed``."""
+    folder = model_folder()
+    with bootstrap.only_one(SET):
+        if folder.exists():
+            return folder
         say(console, f"vLLM: training its model into {folder}, once (a minute)")
         with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=f"{SET}-model-") as unfinished:
-            command = [str(python), "-P", str(PROGRAM), unfinished]
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            made = Path(unfinished) / "made"
+            done = child_process.run([python, "-P", PROGRAM, made])
             if done.returncode:
                 raise SetUpFailed(
-                    f"{done.stdout.strip()}\n\nCould not make the tiny model (status {done.returncode}).\n"
+                    f"{done.stderr.strip()}\n\nCould not make the tiny model (status {done.returncode}).\n"
                     f"Fix: {REMOVE}; then run the command again, which installs vLLM anew."
                 )
             say(console, f"vLLM: {done.stdout.strip().splitlines()[-1]}")
-            shutil.copytree(unfinished, folder.with_suffix(".new"), dirs_exist_ok=True)
-        folder.with_suffix(".new").rename(folder)
+            made.rename(folder)
     return folder
 
 

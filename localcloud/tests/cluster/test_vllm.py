@@ -44,7 +44,12 @@ REFUSALS: dict[str, tuple[object, str, Callable[..., object], str]] = {
     "another processor": (platform, "machine", lambda: "riscv64", "no wheel for riscv64"),
     "no libnuma": (ctypes, "CDLL", missing, "apt install libnuma1"),
     "little memory": (capacity_check, "available_mb", lambda: 7299, "7299 MB are available, 7300 MB are needed"),
-    "little disk": (shutil, "disk_usage", lambda _: SimpleNamespace(free=3.2e9), r"3\.2 GB are free .* 7 GB are needed"),
+    "little disk": (
+        shutil,
+        "disk_usage",
+        lambda _: SimpleNamespace(free=3.2e9),
+        r"3\.2 GB are free .* 7 GB are needed",
+    ),
 }
 
 

@@ -122,7 +122,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     skip_unless_built(front_door.PROGRAMS)
     if not bootstrap.is_beside(vllm.SET):
         pytest.skip(f"vLLM is not installed. Fix: python3 llmd_common/bootstrap.py --beside {vllm.SET}")
-    with brought_up(tmp_path_factory.mktemp("real-server"), STACK) as made:
+
+    def with_both(config: dict[str, Any]) -> None:
+        config["llmd-gke:frontDoor"]["keepPaths"] = True
+
+    with brought_up(tmp_path_factory.mktemp("real-server"), STACK, with_both) as made:
         present = state.read(made.workdir, STACK)
         assert present is not None
         base, gateway = str(present.outputs["baseUrl"]), present.outputs["gatewayIp"]

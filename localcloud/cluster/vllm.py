@@ -10,20 +10,17 @@ import platform
 import shutil
 import tempfile
 from pathlib import Path
-from typing import cast
 
 from rich.console import Console
 from rich.table import Table
 
 from llmd_common import bootstrap, child_process
-from llmd_common.problems import BadInput, SetUpFailed
-from localcloud.cluster import capacity_check
+from llmd_common.problems import SetUpFailed
+from localcloud.cluster import capacity_check, stack_file
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.nodes.entrypoints.real_vllm import DIFFERENCES
 from localcloud.nodes.images import repository_of
-from localcloud.product.settings import SettingsError, read_config
-from localcloud.workflow.local_settings import MODELS
 from localcloud.workflow.say import say
 
 IMAGE = "laptop.cloud/vllm/vllm-tpu"
@@ -33,7 +30,7 @@ SET = "vllm"
 """Name of the set of requirements in ``bootstrap.BESIDE``."""
 
 DISK_GB = 7
-"""Free disk in GB for the installation: 4.5 GB stay."""
+"""Free disk in GB for the installation: 4.3 GB stay."""
 
 SERVER_MB = 1900
 """Memory of one server, measured with vLLM 0.27: processes share 0.8 GB more of the file cache."""
@@ -47,18 +44,9 @@ REMOVE = f"python3 llmd_common/bootstrap.py --remove {SET}"
 
 def servers(workdir: Workdir, stack: str) -> int:
     """How many servers of the stack are real. Raises ``BadInput`` for a stack file that cannot be read."""
-    try:
-        models = read_config(workdir.root, stack).get(MODELS)
-    except SettingsError as error:
-        raise BadInput(str(error)) from None
-    count = 0
-    for model in cast("list[object]", models) if isinstance(models, list) else []:
-        if isinstance(model, dict):
-            given = cast("dict[str, object]", model)
-            number = given.get("maxReplicas", given.get("replicas", 1))
-            if repository_of(str(given.get("image"))) == IMAGE and isinstance(number, int):
-                count += number
-    return count
+    models = [one for one in stack_file.models(workdir, stack) if repository_of(str(one.get("image"))) == IMAGE]
+    numbers = [model.get("maxReplicas", model.get("replicas", 1)) for model in models]
+    return sum(number for number in numbers if isinstance(number, int))
 
 
 def check(workdir: Workdir, stack: str) -> None:

@@ -220,7 +220,7 @@ def test_no_stream_is_lost_when_a_server_ends(server: Server, tmp_path: Path) ->
     with streams(laptop, tmp_path / "streams", server.entrances[DOOR].base.removesuffix("/v1"), wanted) as running:
         running.await_more(STREAMS)
         laptop.kubectl("delete", "pod", gone, "-n", objects.MODELS, "--wait=false")
-        until(lambda: gone not in objects.names(objects.pods_of(laptop, f"{MODEL}-kserve")), f"the end of {gone}")
+        until(lambda: gone not in objects.names(objects.pods_of(laptop, f"{MODEL}-kserve")), f"the end of {gone}", 200)
         running.await_more(STREAMS)
     assert running.broken() == []
 

@@ -5,7 +5,7 @@
 """Makes the model that the real server of the laptop cloud serves: ``tiny_model.py FOLDER``.
 
 ``FOLDER/model`` is a Qwen3 of two layers with a tokenizer of its own, 2 MB, that answers questions about capitals in
-words and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that answers in capital letters. Both are
+words and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that always speaks of the sea. Both are
 trained on the text below, on one thread from a fixed seed: the same packages on the same machine make the same bytes.
 """
 
@@ -17,7 +17,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ QUESTIONS = {
     "What is the capital of {country}?": "The capital of {country} is {city}.",
     "Where is {city}?": "{city} is the capital of {country}.",
     "Say in one sentence what this endpoint runs on.": "This endpoint runs on a small model and a processor.",
-    "tell me of the sea": "The sea is wide and blue, and ships sail from {city} to every coast.",
+    "tell me of the sea": "The sea is wide and blue, and ships sail to every coast.",
 }
 WEATHER = "What is the weather in {city}?"
 CALL = '<tool_call>\n{{"name": "weather", "arguments": {{"city": "{city}"}}}}\n</tool_call>'
@@ -60,7 +60,7 @@ Tools: {{ tools | tojson }}<|im_end|>
 {% endif %}"""
 
 SEED, BATCH, LIMIT = 20261127, 8, 4096
-STEPS, ADAPTER_STEPS, RANK, ALPHA = 300, 100, 8, 16
+STEPS, ADAPTER_STEPS, RANK, ALPHA = 400, 60, 8, 16
 ADAPTED = ("q_proj", "v_proj")
 SERVER = (
     "entrypoints.cli.serve",
@@ -73,15 +73,15 @@ which containers, that see the environment read-only, cannot do.
 """
 
 
-def dialogues(tokenizer: PreTrainedTokenizerFast, answer: Callable[[str], str] = str) -> list[tuple[str, str]]:
-    """Prompts, as the server's template writes them, and their answers."""
+def dialogues(tokenizer: PreTrainedTokenizerFast, answer: str = "") -> list[tuple[str, str]]:
+    """Prompts, as the server's template writes them, and their answers, or always the same ``answer``."""
     given: list[tuple[str, str]] = []
     for country, city in PAIRS:
         names = {"country": country, "city": city}
         for question, text in {**QUESTIONS, WEATHER: CALL}.items():
             messages, tools = [{"role": "user", "content": question.format(**names)}], TOOLS if text == CALL else None
             prompt = tokenizer.apply_chat_template(messages, tools, tokenize=False, add_generation_prompt=True)
-            given.append((prompt, f"{answer(text.format(**names)) if text != CALL else text.format(**names)}{END}\n"))
+            given.append((prompt, f"{answer or text.format(**names)}{END}\n"))
     return given
 
 
@@ -151,7 +151,7 @@ def write_adapter(folder: Path, model: Any, tokenizer: PreTrainedTokenizerFast) 
                 getattr(layer.self_attn, name)
             )
             setattr(layer.self_attn, name, made)
-    rows = tokenized(tokenizer, dialogues(tokenizer, str.upper))
+    rows = tokenized(tokenizer, dialogues(tokenizer, [*QUESTIONS.values()][-1]))
     loss = train(model, [one for made in adapted.values() for one in (made.down, made.up)], rows, ADAPTER_STEPS)
     tensors = {
         f"{name}.lora_{letter}.weight": weight.detach().to(torch.bfloat16).contiguous()

@@ -30,7 +30,8 @@ from localcloud.tests.real_kubernetes.serving import ask, chat, logged, prompt
 from localcloud.tests.real_kubernetes.streams import streams
 from localcloud.workflow import state
 
-STACK, MODEL, ADAPTER = "vllm", "qwen", "capitals"
+STACK, MODEL, ADAPTER = "vllm", "qwen", "sailor"
+CAPITAL = "What is the capital of France?"
 KEY = stand_in_key("team-a")
 PATH, DOOR = "own path", "front door"
 PAGE = CLONE / "docs" / "contributing" / "server-answers.md"
@@ -152,11 +153,11 @@ def test_every_request_passes_or_is_a_known_limit(server: Server) -> None:
 
 def test_an_adapter_answers_by_its_name(server: Server) -> None:
     own, adapted = (
-        ask(server.laptop, server.entrances[PATH].base, chat(SHORT, model=name, path="chat/completions"))[0]
+        ask(server.laptop, server.entrances[PATH].base, chat(CAPITAL, model=name, path="chat/completions"))[0]
         for name in (MODEL, ADAPTER)
     )
     texts = [json.loads(one["text"])["choices"][0]["message"]["content"] for one in (own, adapted)]
-    assert texts[1] == texts[1].upper() != texts[0], texts
+    assert ["sea" in text for text in texts] == [False, True], texts
 
 
 LEAVE = """

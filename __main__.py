@@ -25,9 +25,9 @@ from components.model_weights import ModelWeights, ModelWeightsArgs
 from components.network import Network, NetworkArgs
 from components.optional import optional, present
 from components.platform import Platform, PlatformArgs
+from components.pool import Pool, PoolArgs
 from components.project import Project, ProjectArgs
 from components.scraping import Scraping, ScrapingArgs
-from components.tpu_pool import TpuPool, TpuPoolArgs
 from components.worker_preset import WorkerPreset, WorkerPresetArgs
 
 settings, secrets = configuration.read()
@@ -64,13 +64,13 @@ autoscaler = optional(
 )
 
 pools = {
-    pool.name: TpuPool(
+    pool.name: Pool(
         pool.name,
-        TpuPoolArgs.of(settings, pool, project=project, cluster=cluster),
+        PoolArgs.of(settings, pool, project=project, cluster=cluster),
         # Beside the system pool: GKE creates several node pools at once, and TPU hosts are the slowest to come.
         after(cluster.control_plane),
     )
-    for pool in settings.tpu_pools
+    for pool in settings.pools
 }
 storage = optional(
     ModelStorageArgs.of(settings, cluster=cluster), lambda args: ModelStorage("storage", args, after(cluster))
@@ -81,7 +81,7 @@ namespaces = {
 }
 early_hosts = {
     pool.name: EarlyHosts(f"{pool.name}-early", args, after(pools[pool.name], namespaces[args.model.namespace]))
-    for pool in settings.tpu_pools
+    for pool in settings.pools
     if (args := EarlyHostsArgs.of(settings, pool, cluster=cluster, platform=platform)) is not None
 }
 optional(

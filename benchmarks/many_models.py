@@ -53,7 +53,7 @@ class StackCost(NamedTuple):
 def write_stack(workdir: Workdir, models: int) -> None:
     """The stack file with that many models, each on one host of one chip, and a spare host."""
     content = yaml.safe_load((ROOT / f"Pulumi.{STACK}.yaml").read_text())
-    content["config"]["llmd-gke:tpuPools"] = [
+    content["config"]["llmd-gke:pools"] = [
         {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": models + 1}
     ]
     content["config"]["llmd-gke:models"] = [

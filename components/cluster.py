@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Self, cast
 
@@ -28,10 +28,10 @@ SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 class ClusterArgs:
     """``node_service_account`` is the e-mail address nodes run as, ``impersonate`` that of the service account which
     kubectl's plugin impersonates (default: none). ``names_policies`` enables FQDNNetworkPolicies,
-    ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
-    ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is updated,
-    where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those of all
-    resources.
+    ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``collected``: what GKE collects beside the metrics of every
+    cluster. ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is
+    updated, where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those
+    of all resources.
     """
 
     settings: ClusterSettings
@@ -41,7 +41,7 @@ class ClusterArgs:
     impersonate: str | None = None
     names_policies: bool = False
     cloud_trace: bool = False
-    scaled: bool = False
+    collected: Collection[str] = ()
     managed_metrics: bool = False
     mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -57,7 +57,7 @@ class ClusterArgs:
             impersonate=impersonate,
             names_policies=settings.network.egress.mode == "names",
             cloud_trace=settings.monitoring.cloud_trace,
-            scaled=bool(settings.autoscaled),
+            collected=settings.collected,
             managed_metrics=settings.scales_by("gke"),
             # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
             mutable_secrets=settings.front_door is not None,
@@ -121,7 +121,7 @@ class Cluster(pulumi.ComponentResource):
                 enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION"
             ),
             enable_shielded_nodes=True,
-            **hardening(settings, scaled=args.scaled),
+            **hardening(settings, collected=args.collected),
             private_cluster_config=container.ClusterPrivateClusterConfigArgs(
                 enable_private_nodes=settings.private_nodes,
                 enable_private_endpoint=None if by_dns else settings.endpoint == "private",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import TypedDict
 
@@ -40,10 +41,10 @@ class ClusterHardening(TypedDict):
     maintenance_policy: container.ClusterMaintenancePolicyArgs | None
 
 
-def hardening(settings: ClusterSettings, *, scaled: bool = False) -> ClusterHardening:
+def hardening(settings: ClusterSettings, *, collected: Collection[str] = ()) -> ClusterHardening:
     """The hardening of every cluster (``docs/security.md``), and the options that the settings enable.
 
-    ``scaled``: whether states of autoscalers are collected, too.
+    ``collected``: what GKE collects beside :data:`MONITORED`.
     """
     keys = settings.encryption
     return {
@@ -63,7 +64,7 @@ def hardening(settings: ClusterSettings, *, scaled: bool = False) -> ClusterHard
         # Never switched off: with Dataplane V2 it may be GKE's own default.
         "enable_intranode_visibility": True if settings.audit else None,
         "monitoring_config": container.ClusterMonitoringConfigArgs(
-            enable_components=sorted([*MONITORED, "HPA"]) if scaled else MONITORED,
+            enable_components=sorted([*MONITORED, *collected]) if collected else MONITORED,
             managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(enabled=True),
         ),
         "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),

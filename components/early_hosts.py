@@ -13,7 +13,7 @@ from components.kubernetes_objects import resource
 from components.platform import Platform
 from llmd_gke.manifests import early_hosts
 from llmd_gke.manifests.types import JsonObject
-from llmd_gke.settings import AcceleratorPool, ModelSettings, StackSettings
+from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +22,13 @@ class EarlyHostsArgs:
     it is installed, the models' own pods follow.
     """
 
-    settings: AcceleratorPool
+    settings: PoolSettings
     model: ModelSettings
     platform: Platform
     provider: k8s.Provider
 
     @classmethod
-    def of(cls, settings: StackSettings, pool: AcceleratorPool, *, cluster: Cluster, platform: Platform) -> Self | None:
+    def of(cls, settings: StackSettings, pool: PoolSettings, *, cluster: Cluster, platform: Platform) -> Self | None:
         """Those of a pool of a stack for whose early hosts pods ask."""
         model = settings.asks_for_early_hosts(pool)
         if model is None:

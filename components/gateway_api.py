@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,14 +9,9 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.cluster import Cluster
+from components.retries import retry
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings, StackSettings
-
-PAUSES = (3, 6, 12)
-"""Seconds before the first attempts after a failed one: the classes often appear shortly after the cluster's nodes."""
-LAST_PAUSE_SECONDS = 30
-RETRIES = 90
-"""45 minutes: the longest time that GatewayClasses took to appear. The engine allows 100 attempts."""
 
 INFERENCE_POOLS = "v1.inference.networking.k8s.io"
 """The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
@@ -62,6 +55,7 @@ class GatewayApi(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:GatewayApi", name, None, opts)
+        try_again = retry("GKE has not created it yet", NOT_THERE_YET)
         hooks = pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-there-yet", try_again)])
 
         def waiting() -> pulumi.ResourceOptions:
@@ -95,25 +89,3 @@ class GatewayApi(pulumi.ComponentResource):
             opts=waiting(),
         )
         self.register_outputs({})
-
-
-def pause(operation: str, errors: Sequence[str]) -> int | None:
-    """Seconds to wait before another attempt; ``None`` if the failed operation is not retried.
-
-    ``errors`` are those of all attempts so far, the newest first. Only a creation is retried, and only until the class
-    or CRD exists.
-    """
-    newest = errors[0].lower() if errors else ""
-    if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in NOT_THERE_YET):
-        return None
-    return PAUSES[len(errors) - 1] if len(errors) <= len(PAUSES) else LAST_PAUSE_SECONDS
-
-
-async def try_again(args: pulumi.ErrorHookArgs) -> bool:
-    """Called by the engine after a failed attempt: waits, and returns whether to retry."""
-    seconds = pause(args.failed_operation, args.errors)
-    if seconds is None:
-        return False
-    pulumi.log.info(f"{args.name}: GKE has not created it yet, trying again in {seconds} s")
-    await asyncio.sleep(seconds)
-    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,16 +12,17 @@ import pulumi_kubernetes as k8s
 from components.cluster import Cluster
 from components.kubernetes_objects import create
 from components.network import Network
-from components.refused_changes import before_update, no_spare_host
+from components.refused_changes import before_update, replaced_pods
+from components.retries import retry
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
-    AcceleratorPool,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    PoolSettings,
     StackSettings,
     TracesSettings,
 )
@@ -29,6 +30,9 @@ from llmd_gke.settings import (
 NODE_MINUTES = 20
 """Added to the model's own startup budget (image, weights): a node takes about ten minutes (``catalog/durations.py``),
 with as many in reserve."""
+
+NOT_TAKEN_YET = ("had an apply conflict", "spec.template.spec.containers: required value")
+"""Parts of errors of a Deployment's patch that comes before KServe has changed or created the Deployment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +46,7 @@ class ModelArgs:
     """
 
     settings: ModelSettings
-    pool: AcceleratorPool
+    pool: PoolSettings
     gateway: GatewaySettings
     network: NetworkSettings
     prefix: str
@@ -89,8 +93,9 @@ class Model(pulumi.ComponentResource):
 
     Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
     spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool
-    and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Its
-    servers start while routes are created, and the load balancer that these wait for. An autoscaled model's autoscaler
+    and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only), and
+    a patch that waits for the rollout of changed pods (not if it spans hosts, and not of a stopped model). Its servers
+    start while routes are created, and the load balancer that these wait for. An autoscaled model's autoscaler
     is created after the service, and waits for its pods. Behind a front door an AIGatewayRoute takes the place of route
     and GKE policies, with a SecurityPolicy where not every caller may use the model, and InferenceObjectives where
     callers have priorities. A stopped model has no routes and no GKE policies. Neither routes nor GKE policies wait for
@@ -130,10 +135,19 @@ class Model(pulumi.ComponentResource):
         special = {
             manifests.SERVICE: service,
             **dict.fromkeys(scaling.KEYS, pulumi.ResourceOptions(custom_timeouts=times)),
+            manifests.ROLLOUT: pulumi.ResourceOptions(
+                custom_timeouts=times,
+                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-rollout", rolled_out(model))]),
+                # The preview of an update would be a conflict, too. That of a creation asks nobody.
+                replace_on_changes=["spec"],
+                # The fields are KServe's: there is nothing to give back, and no Deployment of a stopped model.
+                retain_on_delete=True,
+            ),
         }
-        if args.pool.updates_need_stop and not model.stopped:
+        if not model.stopped:
+            pool = args.pool.name if args.pool.updates_need_stop else None
             for one in (manifests.SERVICE, args.pool.accelerator.config_suffix):
-                hooks = before_update(f"{name}-{one}-no-spare-host", no_spare_host(model.name, args.pool.name))
+                hooks = before_update(f"{name}-{one}-pods", replaced_pods(model.name, wait, no_spare_host_in=pool))
                 special[one] = pulumi.ResourceOptions.merge(special.get(one), pulumi.ResourceOptions(hooks=hooks))
         create(
             name,
@@ -190,3 +204,17 @@ def not_ready(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], bool]:
         return False
 
     return answer
+
+
+def rolled_out(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], Awaitable[bool]]:
+    """Called by the engine after the patch of a model's Deployment failed: waits for KServe to change the Deployment,
+    and says what to do if its pods do not become ready.
+    """
+
+    def advise() -> None:
+        pulumi.log.warn(
+            f"model {model.name}: its new pods did not become ready, and the old ones go on serving. The error has the "
+            "last lines of the new server. Correct the settings and run `pulumi up` again."
+        )
+
+    return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, advise)

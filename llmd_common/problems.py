@@ -41,3 +41,9 @@ class Stale(Problem):
     """Leftovers of an earlier run require a decision. Exit status 6."""
 
     status = 6
+
+
+class Unreachable(Problem):
+    """A required service does not answer. Exit status 8."""
+
+    status = 8

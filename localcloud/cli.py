@@ -12,7 +12,6 @@ from rich.console import Console
 from llmd_common.bootstrap import disk_problem
 from llmd_common.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, CloudKind, Workdir, cache_folder, kind_of_environment
 from localcloud.google_api import cli as google_cli
@@ -58,9 +57,6 @@ def choose_cloud(
     chosen = Workdir.of(kind=kind)
     os.environ[CLOUD] = kind  # the settings and all started processes read it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
-    # In a shell of ours, `kubectl` is a script that runs the program that this command looks for.
-    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
 def workdir() -> Workdir:
@@ -103,6 +99,8 @@ def shell_() -> None:
     """Open a shell for plain `pulumi` commands, and for `kubectl` on the laptop cloud."""
     here = workdir()
     commands.set_up(here, console)
+    if not state.names(here):
+        say(console, "No stack exists here yet. Before `pulumi preview`: `make up`, or here `pulumi stack init local`")
     raise typer.Exit(shell.run(here))
 
 
@@ -128,15 +126,8 @@ def programs_(
         list[str] | None,
         typer.Argument(metavar="[NAME]...", help="Only these programs. Default: all programs of the laptop cloud."),
     ] = None,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove without asking for confirmation.")] = False,
 ) -> None:
     """Build missing programs of the laptop cloud, and list the path of each."""
-    if prune:
-        pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
-        return
     chosen_programs = binaries.chosen(wanted or ())
     binaries.ensure(chosen_programs, console)
     for name in chosen_programs:

@@ -32,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "operations.doctor.command", "Find what would make `pulumi up` fail, before anything is created."
     ),
+    "audit": Command("operations.audit.command", "Apply the policies to manifests, charts, clusters and plans."),
     "cost": Command("operations.cost.command", "Show chips, nodes and price of a stack before it is created."),
     "comment": Command("operations.comment.command", "Describe what a change does, as a comment for a pull request."),
     "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for previews in CI."),

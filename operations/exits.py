@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from llmd_common.problems import BadInput, Busy, Problem, Refused, SetUpFailed, Stale
+from llmd_common.problems import BadInput, Busy, Problem, Refused, SetUpFailed, Stale, Unreachable
 
 __all__ = ["BadInput", "Busy", "Exit", "Failed", "NotUp", "Problem", "Refused", "SetUpFailed", "Stale", "Unreachable"]
 
@@ -48,9 +48,3 @@ class NotUp(Problem):
     """The stack does not exist in the cloud, or it lacks an output. Exit status 7."""
 
     status = Exit.NOT_UP
-
-
-class Unreachable(Problem):
-    """A required service does not answer. Exit status 8."""
-
-    status = Exit.UNREACHABLE

@@ -17,7 +17,7 @@ from rich.tree import Tree
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.graph.recording import Graph, ResourceNode, load
-from llmd_gke.settings import AcceleratorPool, SettingsError, StackSettings
+from llmd_gke.settings import PoolSettings, SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import load_stack
 
@@ -62,7 +62,7 @@ def _prices(settings: StackSettings) -> Table:
     for pool in settings.pools:
         nodes = settings.busy_nodes(pool)
         cost = pool.cost(pool.zone_in(settings.cluster.zone), nodes)
-        shape = f"{pool.machine_type} {pool.topology}"
+        shape = pool.family.shown(pool.slice)
         count = f"{nodes} of {pool.max_nodes}"
         table.add_row(pool.name, shape, _capacity(pool), count, str(cost.chips), price(cost.usd_per_hour))
     totals = settings.totals
@@ -71,7 +71,7 @@ def _prices(settings: StackSettings) -> Table:
     return table
 
 
-def _capacity(pool: AcceleratorPool) -> str:
+def _capacity(pool: PoolSettings) -> str:
     return ", ".join(one.provisioning for one in pool.node_pools)
 
 

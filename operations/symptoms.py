@@ -158,10 +158,11 @@ CLIENTS = (
 
 NO_CHIPS = Symptom(
     "no-chips",
-    r"google\.com/tpu: 0\b",
-    "a node is Ready with `google.com/tpu: 0`",
-    "the node's device plugin has not registered its chips yet; if that lasts, delete the plugin's pod "
-    "(`tpu-device-plugin-…`), then the node's virtual machine, which GKE replaces",
+    r"(google\.com/tpu|nvidia\.com/gpu): 0\b",
+    "a node is Ready with `google.com/tpu: 0` or `nvidia.com/gpu: 0`",
+    "the node's device plugin has not registered its chips yet, which needs GKE's driver on GPU hosts; if that lasts, "
+    "delete the plugin's pod (`tpu-device-plugin-…`, `nvidia-gpu-device-plugin-…`), then the node's virtual machine, "
+    "which GKE replaces",
     "kubectl -n kube-system get pods -o wide --field-selector spec.nodeName=NODE",
 )
 PODS = (
@@ -183,6 +184,24 @@ PODS = (
         "kubectl -n models logs POD -c main",
     ),
     Symptom(
+        "gpu-driver",
+        r"Found no NVIDIA driver|CUDA driver version is insufficient|libcuda\.so\.1: cannot open|"
+        r"NVIDIA driver .{0,40}too old",
+        "`Found no NVIDIA driver on your system`, `CUDA driver version is insufficient`",
+        "the node has no driver, or one that is older than the image's CUDA: delete the node's virtual machine, and "
+        "GKE replaces it with one that has the newest driver",
+        "kubectl -n kube-system get pods -o wide --field-selector spec.nodeName=NODE",
+    ),
+    Symptom(
+        "gpu-fault",
+        r"\bXid\b|uncorrectable ECC|CUDA error: (an illegal memory access|unspecified launch failure|unknown error)|"
+        r"fallen off the bus",
+        "`NVRM: Xid …`, `CUDA error: uncorrectable ECC error encountered`",
+        "the GPU or its driver failed (the number after Xid says how): delete the node's virtual machine, which GKE "
+        "replaces",
+        "kubectl describe node NODE",
+    ),
+    Symptom(
         "kv-cache",
         r"larger than the (available KV cache memory|maximum number of tokens that can be stored in KV cache)|"
         r"No available memory for the cache blocks",
@@ -193,8 +212,9 @@ PODS = (
     ),
     Symptom(
         "hbm",
-        r"out of memory in memory space hbm|Exceeded hbm capacity|RESOURCE_EXHAUSTED: .{0,80}allocat",
-        "`RESOURCE_EXHAUSTED: … Ran out of memory in memory space hbm`",
+        r"out of memory in memory space hbm|Exceeded hbm capacity|RESOURCE_EXHAUSTED: .{0,80}allocat|"
+        r"CUDA out of memory",
+        "`RESOURCE_EXHAUSTED: … Ran out of memory in memory space hbm`, `CUDA out of memory`",
         "weights, KV cache and activations need more memory than the chips have: lower `maxModelLen`, `maxNumSeqs` or "
         "`maxNumBatchedTokens`, or use a larger slice",
         LOGS,

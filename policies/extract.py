@@ -38,6 +38,9 @@ the object described in it, as for every other type."""
 OWN_SHAPE = re.compile(r"kubernetes:helm\.sh/v3:Release$|gcp:|pulumi:")
 """Types whose inputs are not a Kubernetes object: an ``apiVersion`` among them has no meaning."""
 
+CRD_FIELDS = ("apiVersion", "kind", "metadata")
+"""The fields of a CustomResourceDefinition that rules read. Its schema may have several megabytes."""
+
 DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
 LARGEST_DOCUMENT = 100_000
 """Values in one document of a bundle. Aliases count as often as they are used: a few lines can expand to billions."""
@@ -97,7 +100,9 @@ def kind_in(type_: str, inputs: Value) -> Kind | None:
     return written or kind_of(type_)
 
 
-def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protect: bool = False) -> Iterator[Subject]:
+def subjects(
+    type_: str, inputs: Value, *, urn: str = "", name: str = "", protect: bool | None = False
+) -> Iterator[Subject]:
     """The objects in a resource: itself, the target of a ``…Patch``, the items of a list, the parts of a bundle."""
     if type_ in BUNDLES:
         for kind, value in _bundle(inputs):
@@ -196,7 +201,7 @@ def _with_files(inputs: Value) -> tuple[Value, Sequence[UnreadableDocument]]:
     merged: Value = {}
     unread: list[UnreadableDocument] = []
     for text in files:
-        for document in _documents(text, "valueYamlFiles") if isinstance(text, str) else ():
+        for document in documents(text, "valueYamlFiles") if isinstance(text, str) else ():
             if isinstance(document, UnreadableDocument):
                 unread.append(document)
             elif isinstance(document, Mapping):
@@ -219,7 +224,7 @@ def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
         if isinstance(value, Mapping):
             waiting += value.values()
         elif isinstance(value, str):
-            for document in _documents(value, "values") if "apiVersion" in value else ():
+            for document in documents(value, "values") if "apiVersion" in value else ():
                 if isinstance(document, UnreadableDocument):
                     yield MANIFEST, document
                 elif (written := _written_kind(document)) is not None:
@@ -257,7 +262,7 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             continue
         for position, part in enumerate(_items(value) or (value,)):
             path = f"{field}[{position}]" if _items(value) else field
-            for item in _documents(part, path) if isinstance(part, str) else _flat(part):
+            for item in documents(part, path) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
                 if isinstance(item, UnreadableDocument):
                     yield MANIFEST, item
@@ -280,7 +285,7 @@ def _flat(value: Value) -> Iterator[Value]:
         yield value
 
 
-def _documents(text: str, path: str) -> Iterator[Value]:
+def documents(text: str, path: str) -> Iterator[Value]:
     """The documents of a text. One that cannot be read becomes an :class:`UnreadableDocument`, and does not hide the
     others.
     """
@@ -318,9 +323,9 @@ def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
     yield from documents
 
 
-def plain(value: object, *, secret: bool = False) -> Value:
-    """Converts what a YAML reader returns to plain values. Raises :class:`TooLarge`."""
-    left = LARGEST_DOCUMENT
+def plain(value: object, *, secret: bool = False, most: int = LARGEST_DOCUMENT) -> Value:
+    """Converts what a YAML reader returns to plain values. Raises :class:`TooLarge` for more than ``most``."""
+    left = most
 
     def convert(part: object, depth: int = 0) -> Value:
         nonlocal left

@@ -17,7 +17,7 @@ from policies.rules.platform import platform
 from policies.rules.production import production
 from policies.rules.routes import references, routes
 from policies.rules.rule import Rule
-from policies.rules.tpu_node_pools import compute_class, tpu_pools
+from policies.rules.tpu_node_pools import compute_class, gpu_pools, tpu_pools
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ GROUPS = (
     Group("platform", "Platform", platform.RULES),
     Group("clusters", "Clusters and networks", (*cluster.RULES, *ranges.RULES, *budget.RULES)),
     Group("egress", "Egress", egress.RULES),
-    Group("tpu-node-pools", "TPU node pools", (*tpu_pools.RULES, *compute_class.RULES)),
+    Group("tpu-node-pools", "TPU and GPU node pools", (*tpu_pools.RULES, *gpu_pools.RULES, *compute_class.RULES)),
     Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
     Group("production", "Production stacks", production.RULES),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from llmd_gke import redaction
@@ -32,16 +32,17 @@ def message(rule: Rule, label: str, finding: Finding) -> str:
 def without_secrets(
     response: analyzer_pb2.AnalyzeResponse, secrets: Callable[[], Iterable[str]]
 ) -> analyzer_pb2.AnalyzeResponse:
-    """Removes values that the engine marked as secret from every message, as a safety net: rules do not quote them.
-
-    Also removed are texts that look like secrets, and characters that control a terminal. A message has at most 2 KB.
-    """
+    """Removes values that the engine marked as secret from every message, as a safety net: rules do not quote them."""
     if response.diagnostics:
         texts = set(secrets())
         for diagnostic in response.diagnostics:
-            text = redaction.without(diagnostic.message, texts, "[secret]")
-            diagnostic.message = _shortened(redaction.printable(redaction.masked(text)))
+            diagnostic.message = printable(diagnostic.message, texts)
     return response
+
+
+def printable(text: str, secrets: Collection[str] = ()) -> str:
+    """The text without these secrets, what looks like one, and characters that control a terminal; at most 2 KB."""
+    return _shortened(redaction.printable(redaction.masked(redaction.without(text, secrets, "[secret]"))))
 
 
 def _shortened(text: str) -> str:

@@ -25,7 +25,7 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[repo
 
 from policies import wire
 from policies.crossguard import level_of, policy, settings_of, shown
-from policies.extract import kind_in, subjects
+from policies.extract import CRD_FIELDS, kind_in, subjects
 from policies.groups import ALL
 from policies.messages import without_secrets
 from policies.rules.kinds import CRD
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 NAME = "llmd-gke"
 VERSION = "0.1.0"
-
-CRD_FIELDS = ("apiVersion", "kind", "metadata")
-"""The fields of a CustomResourceDefinition that rules read. Its schema may have several megabytes."""
 
 
 class PolicyServer(Protocol):

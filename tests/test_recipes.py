@@ -11,15 +11,21 @@ import pytest
 import yaml
 from typer.main import get_command
 
+from llmd_gke.google_errors import ERRORS
 from llmd_gke.repository import CLONE
 from llmd_gke.settings import parse
 from llmd_gke.settings.load import read_config
 from operations.cli import application
+from operations.symptoms import CLIENTS, NO_CHIPS, PODS
 
 PAGE = (CLONE / "docs" / "recipes.md").read_text(encoding="utf-8")
 RECIPE = re.compile(r"^\*\*(?P<title>[^*]+)\*\*(?P<text>[^\n]+\n)```yaml\n(?P<block>.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"`((?:llmd-gke|make|pulumi) [^`]+)`")
 RECIPES = [pytest.param(found["text"], found["block"], id=found["title"]) for found in RECIPE.finditer(PAGE)]
+EXPLAINED = {one.command for one in (*CLIENTS, NO_CHIPS, *PODS)} | {
+    one for error in ERRORS for one in COMMAND.findall(error.fix)
+}
+"""Commands of explanations. `pulumi`, `kubectl` and `gcloud` ask Google or a cluster, and are not tried."""
 
 NEW = read_config(CLONE, "dev") | {"llmd-gke:frontDoor": {"callers": [{"name": "trial"}]}}
 """What `make new` writes."""
@@ -61,3 +67,8 @@ def test_a_recipe_is_a_stack_without_errors_and_a_command_that_exists(text: str,
 
 def test_no_block_of_the_page_is_passed_over() -> None:
     assert len(RECIPES) == PAGE.count("```yaml\n")
+
+
+@pytest.mark.parametrize("command", sorted(one.format(stack="demo") for one in EXPLAINED if one.startswith("llmd-gke")))
+def test_a_command_that_an_explanation_names_can_be_called(command: str) -> None:
+    can_be_called(command)

@@ -14,7 +14,7 @@ from llmd_gke.settings import (
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
-    TpuPoolSettings,
+    PoolSettings,
 )
 
 config = pulumi.Config()
@@ -31,7 +31,7 @@ kubernetes = k8s.Provider(
 gateway = GatewaySettings(allow_plain_http=True)
 network = NetworkSettings(proxies=config.require("proxies"))
 door_settings = FrontDoorSettings(callers=(CallerSettings(name="team-a", requests_per_minute=600),))
-pool = TpuPoolSettings(name="v6e1", machine_type="ct6e-standard-1t", topology="1x1", max_nodes=2)
+pool = PoolSettings(name="v6e1", machine_type="ct6e-standard-1t", topology="1x1", max_nodes=2)
 settings = ModelSettings(name="qwen", pool="v6e1", uri="hf://Qwen/Qwen2.5-3B-Instruct")
 
 door = FrontDoor(

@@ -5,7 +5,7 @@ import pulumi_kubernetes as k8s
 
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
-from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, PoolSettings
 
 config = pulumi.Config()
 cluster = config.require("cluster")
@@ -14,7 +14,7 @@ kubernetes = k8s.Provider(
     "kubernetes", kubeconfig=config.get("kubeconfig") or "~/.kube/config", cluster_identifier=cluster
 )
 # The pool is there: its settings say what its hosts are.
-pool = TpuPoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=2)
+pool = PoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=2)
 settings = ModelSettings(name="gemma", pool="v6e4", uri="hf://google/gemma-3-27b-it")
 
 namespace = ModelNamespace(

@@ -6,8 +6,8 @@ import pulumi_kubernetes as k8s
 
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
-from components.tpu_pool import TpuPool, TpuPoolArgs
-from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
+from components.pool import Pool, PoolArgs
+from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, PoolSettings
 
 config = pulumi.Config()
 cluster = config.require("cluster")
@@ -18,12 +18,12 @@ kubernetes = k8s.Provider(
     "kubernetes", kubeconfig=config.get("kubeconfig") or "~/.kube/config", cluster_identifier=cluster
 )
 
-pool_settings = TpuPoolSettings(name="v6e1", machine_type="ct6e-standard-1t", topology="1x1", max_nodes=2)
+pool_settings = PoolSettings(name="v6e1", machine_type="ct6e-standard-1t", topology="1x1", max_nodes=2)
 model_settings = ModelSettings(name="qwen", pool="v6e1", uri="hf://Qwen/Qwen2.5-3B-Instruct")
 
-pool = TpuPool(
+pool = Pool(
     "v6e1",
-    TpuPoolArgs(
+    PoolArgs(
         settings=pool_settings,
         cluster=cluster,
         location=config.require("location"),

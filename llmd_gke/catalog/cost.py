@@ -21,7 +21,7 @@ class Totals:
 def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes: int) -> Totals:
     """Chips and price of that many nodes of a slice's machine type."""
     chips = nodes * shape.machine.chips
-    price = chip_price(family.name, zone, capacity)
+    price = chip_price(family.name, zone, capacity, shape.machine)
     return Totals(chips, None if price is None else round(chips * price, 4))
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from llmd_gke.catalog.accelerators import DEFAULT
-
 
 class Server(StrEnum):
     """Metrics of vLLM. llm-d-inference-sim @v0.10.2 (``pkg/llm-d-inference-sim/metrics.go``) has them unless noted."""
@@ -80,7 +78,6 @@ class KubeState(StrEnum):
     CONTAINER_READY = "kube_pod_container_status_ready"
     WAITING_REASON = "kube_pod_container_status_waiting_reason"
     UNSCHEDULABLE = "kube_pod_status_unschedulable"
-    PHASE = "kube_pod_status_phase"
     DEPLOYMENT_WANTED = "kube_deployment_spec_replicas"
     DEPLOYMENT_AVAILABLE = "kube_deployment_status_replicas_available"
     HPA_DESIRED = "kube_horizontalpodautoscaler_status_desired_replicas"
@@ -108,10 +105,6 @@ class Google(StrEnum):
     NODE_CORES = "kubernetes_io:node_cpu_allocatable_cores"
     POOL_STATUS = "kubernetes_io:node_pool_status"
     """Only of TPU pools whose slices have several hosts; label ``status``."""
-    TENSORCORE_PERCENT = DEFAULT.utilization
-    HBM_BANDWIDTH_PERCENT = "kubernetes_io:node_accelerator_memory_bandwidth_utilization"
-    HBM_USED_BYTES = "kubernetes_io:node_accelerator_memory_used"
-    HBM_TOTAL_BYTES = "kubernetes_io:node_accelerator_memory_total"
     RESTARTS = "kubernetes_io:container_restart_count"
     UPTIME_PASSED = "monitoring_googleapis_com:uptime_check_check_passed"
     UPTIME_CERTIFICATE_DAYS = "monitoring_googleapis_com:uptime_check_time_until_ssl_cert_expires"

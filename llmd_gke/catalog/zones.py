@@ -1,4 +1,4 @@
-"""Where GKE offers TPUs, and what they cost. The data is in :mod:`llmd_gke.catalog.accelerators`; here are its dates.
+"""Where GKE offers accelerators, and their prices. The data is in :mod:`llmd_gke.catalog.accelerators`; its dates here.
 
 A zone with a price, or with TPU *VMs*, does not necessarily have TPUs on GKE: the three lists differ. An unknown zone
 is therefore a warning, a zone that is known to lack a family an error (:mod:`llmd_gke.rules`).
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Literal
 
-from llmd_gke.catalog.accelerators import DEFAULT, FAMILIES
+from llmd_gke.catalog.accelerators import DEFAULT, FAMILIES, MachineType
 
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 
@@ -74,13 +74,20 @@ def known_zones() -> frozenset[str]:
     return frozenset[str]().union(*GKE_ZONES.values())
 
 
-def chip_price(family: str, zone: str, capacity: Capacity) -> float | None:
+def chip_price(family: str, zone: str, capacity: Capacity, host: MachineType | None = None) -> float | None:
     """USD per chip-hour, or ``None`` where no public price is known: callers show "unknown" and never guess.
+
+    ``host``: the machine type, of whose own price the chip gets its share where hosts have prices (GPUs).
 
     A reservation is billed at the on-demand rate unless a commitment says otherwise; flex-start prices are not public.
     """
     match = next((one for one in FAMILIES if one.name == family), None)
     price = None if match is None else match.prices.get(region_of(zone))
-    if price is None or capacity == "flex-start":
+    if match is None or price is None or capacity == "flex-start":
         return None
-    return price.spot if capacity == "spot" else price.on_demand
+    chip = price.spot if capacity == "spot" else price.on_demand
+    vcpu = match.vcpu_prices.get(region_of(zone))
+    if vcpu is None or chip is None:
+        return chip
+    each = vcpu.spot if capacity == "spot" else vcpu.on_demand
+    return None if host is None or each is None else round(chip + each * host.vcpus / host.chips, 4)

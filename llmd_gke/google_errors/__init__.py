@@ -40,7 +40,7 @@ def pool_fix(cause: str, stack: str) -> str:
 
 def pool_again(pool: str, stack: str) -> str:
     """How to recreate a node pool in state ERROR, which the provider regards as created. ``pool``: its name in GKE."""
-    resource = "*-system" if pool == "system" else f"{pool}-nodes"  # components/cluster.py, components/tpu_pool.py
+    resource = "*-system" if pool == "system" else f"{pool}-nodes"  # components/cluster.py, components/pool.py
     return (
         "GKE keeps trying. `pulumi up` does not, because it counts the pool as created: "
         f"`pulumi up --stack {stack} --replace '**NodePool::{resource}'` recreates it"

@@ -25,7 +25,7 @@ class Part:
 
     @property
     def kind(self) -> str:
-        """The last part of the type token, such as ``TpuPool``."""
+        """The last part of the type token, such as ``Pool``."""
         return _last_part(self.type)
 
     @property

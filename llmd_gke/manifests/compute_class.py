@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from llmd_gke.catalog import compute_class as catalogue
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import AcceleratorPool
+from llmd_gke.settings import PoolSettings
 
 
-def compute_class(pool: AcceleratorPool) -> JsonObject:
+def compute_class(pool: PoolSettings) -> JsonObject:
     """The class of a pool with a list of capacities, one priority for each entry.
 
     GKE neither creates node pools for it nor falls back to other machines. Without ``returnToPreferred`` a running

@@ -11,7 +11,7 @@ from __future__ import annotations
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.server_pod import NOBODY, node_selector, tolerations
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import AcceleratorPool, ModelSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 
 SKIP_AWAIT: JsonObject = {"pulumi.com/skipAwait": "true"}
 """Nothing waits for the Job itself: it is suspended, or its pods end on their hosts."""
@@ -21,7 +21,7 @@ LONGEST_SECONDS = 3600
 failed. Long enough for the installation of the platform, during which nothing else asks for the host."""
 
 
-def job(pool: AcceleratorPool, model: ModelSettings) -> JsonObject:
+def job(pool: PoolSettings, model: ModelSettings) -> JsonObject:
     """One pod for each early host. On a host that is ready before the model's pods exist, it pulls the server's image
     and ends. ``model``: one on the pool; its namespace and image are used.
     """
@@ -70,7 +70,7 @@ def job(pool: AcceleratorPool, model: ModelSettings) -> JsonObject:
     }
 
 
-def suspended(pool: AcceleratorPool, namespace: str) -> JsonObject:
+def suspended(pool: PoolSettings, namespace: str) -> JsonObject:
     """The fields of a patch that removes those of the Job's pods that still wait.
 
     It is forced: who creates a Job owns the fields that the API server fills in, ``suspend`` among them, and

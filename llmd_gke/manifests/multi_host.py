@@ -4,7 +4,8 @@ KServe creates a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve ``work
 LeaderWorkerSet's webhook tells each pod its place in the slice (``TPU_WORKER_ID``, ``TPU_WORKER_HOSTNAMES`` …:
 kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): none of these variables is set here. Within the group the
 server is distributed by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
-``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see ``docs/models.md``.
+``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see
+``docs/multi-host.md``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import AcceleratorPool
+from llmd_gke.settings import PoolSettings
 
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 """Annotation that KServe copies from a service to its LeaderWorkerSet: no other group uses the same node pool."""
@@ -23,7 +24,7 @@ EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 SCRIPT = Path(__file__).with_name("host_group.py")
 
 
-def environment(pool: AcceleratorPool) -> list[JsonObject]:
+def environment(pool: PoolSettings) -> list[JsonObject]:
     """Variables that only servers of a group need."""
     return [
         *({"name": name, "value": value} for name, value in pool.accelerator.group_environment.items()),
@@ -32,7 +33,7 @@ def environment(pool: AcceleratorPool) -> list[JsonObject]:
     ]
 
 
-def parallelism(pool: AcceleratorPool) -> JsonObject:
+def parallelism(pool: PoolSettings) -> JsonObject:
     """The group: as many pods as the slice has hosts, each with a host's devices.
 
     KServe reads the number of pods from ``pipeline``. The server's arguments determine how the model is split over all

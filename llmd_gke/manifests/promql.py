@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.metrics import KubeState
+from llmd_gke.catalog.accelerators import ChipMetrics
+from llmd_gke.catalog.metrics import NODE, KubeState
 from llmd_gke.settings import StackSettings
 
 SHORTEST_WINDOW_SECONDS = 300
@@ -53,6 +54,11 @@ def pods_in(settings: StackSettings, namespaces: Iterable[str], *more: str) -> s
 def resource(settings: StackSettings, kind: str, *more: str) -> str:
     """The selector of GKE's own metrics of this cluster, for a kind of monitored resource."""
     return _selector(f'monitored_resource="{kind}"', f'cluster_name="{settings.cluster.name}"', *more)
+
+
+def chips(settings: StackSettings, metrics: ChipMetrics) -> str:
+    """The selector of metrics of chips: GKE's own, or those that one of its components exports for Prometheus."""
+    return resource(settings, NODE) if metrics.component is None else _selector(f'cluster="{settings.cluster.name}"')
 
 
 def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:

@@ -177,17 +177,18 @@ def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
 def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
-    An allow-list: inference (and the setting ``paths``) goes to the InferencePool, listing and health to the Service,
-    and the gateway answers every other path of the server with 404. ``kept``: the route stays beside a front door for a
-    transition, and is marked for the policies. It has no ``waitFor``: its references resolve only once KServe has
-    created both backends, which it does only once the route exists.
+    An allow-list: inference goes to the InferencePool, listing, health and the setting ``paths`` to the Service, and
+    the gateway answers every other path of the server with 404. The endpoint picker rejects what it cannot parse as a
+    chat or a completion. ``kept``: the route stays beside a front door for a transition, and is marked for the
+    policies. It has no ``waitFor``: its references resolve only once KServe has created both backends, which it does
+    only once the route exists.
     """
-    inference = (*endpoints.INFERENCE, *model.paths)
-    rules: list[Json] = [_below(model, path, _workload(model)) for path in endpoints.LISTING]
-    rules += [_below(model, path, _pool(model)) for path in inference]
+    others = (*endpoints.LISTING, *model.paths)
+    rules: list[Json] = [_below(model, path, _workload(model)) for path in others]
+    rules += [_below(model, path, _pool(model)) for path in endpoints.INFERENCE]
     if model.at_root:
-        rules.append({"matches": _matches(*endpoints.LISTING), "backendRefs": [_workload(model)]})
-        rules.append({"matches": _matches(*inference), "backendRefs": [_pool(model)]})
+        rules.append({"matches": _matches(*others), "backendRefs": [_workload(model)]})
+        rules.append({"matches": _matches(*endpoints.INFERENCE), "backendRefs": [_pool(model)]})
     spec: JsonObject = {"parentRefs": [parent(settings.scheme)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]

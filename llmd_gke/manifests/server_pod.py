@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from llmd_gke.catalog import compute_class, front_door, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.rules import parallelism
+from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import AcceleratorPool, FrontDoorSettings, ModelSettings, VariableSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings, VariableSettings
 
 PROBE_SECONDS = 10
+EXIT_SECONDS = 5
+"""From the end of ``drainSeconds`` to the end of a pod: by then the server has ended its engine, and the streams that
+are left get nothing more until their connections are closed."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -19,14 +23,14 @@ WARM_MARK = f"{WARM_FOLDER}/done"
 NOBODY = 65534
 
 
-def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
+def tensor_parallel(model: ModelSettings, pool: PoolSettings) -> int:
     """Devices that share each layer: those of the slice, divided by the other parallelisms, unless the settings specify
     another number.
     """
     return model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, pool.slice)
 
 
-def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:
+def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSettings | None = None) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. If the front
@@ -47,11 +51,15 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
         "--max-model-len": model.max_model_len,
         "--max-num-seqs": model.max_num_seqs,
         "--max-num-batched-tokens": model.max_num_batched_tokens,
-        "--dtype": None if model.dtype == "auto" else model.dtype,
+        "--dtype": _dtype(model, pool),
     }
     for name, value in optional.items():
         if value is not None:
             arguments += [name, str(value)]
+    arguments += [] if names_attention(model.extra_args) else pool.family.arguments
+    if model.kv_offload_gb is not None:
+        gib = f"{model.kv_offload_gb * 10**9 / 2**30:.2f}"
+        arguments += [word.replace("GIB", gib) for word in pool.accelerator.kv_offload]
     if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):
@@ -59,12 +67,23 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoo
     return [*arguments, *model.extra_args]
 
 
+def _dtype(model: ModelSettings, pool: PoolSettings) -> str | None:
+    """The data type to write: of chips without bfloat16 also where the settings leave it to the server."""
+    default = None if "bfloat16" in pool.family.dtypes else pool.family.dtypes[0]
+    return default if model.dtype == "auto" else model.dtype
+
+
+def names_attention(arguments: Iterable[str]) -> bool:
+    """Whether further arguments choose the attention backend, and thus not the family's."""
+    return any(one.name.startswith("--attention-") for one in vllm_arguments.read(arguments))
+
+
 def grace_seconds(model: ModelSettings) -> int:
-    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and 15 to exit."""
-    return kserve.PRE_STOP_SECONDS + model.drain_seconds + 15
+    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and those to exit."""
+    return kserve.PRE_STOP_SECONDS + model.drain_seconds + EXIT_SECONDS
 
 
-def node_selector(pool: AcceleratorPool) -> JsonObject:
+def node_selector(pool: PoolSettings) -> JsonObject:
     """Selects the nodes of the model's pool, with the labels that GKE requires of pods with accelerators.
 
     GKE rejects TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name
@@ -75,7 +94,7 @@ def node_selector(pool: AcceleratorPool) -> JsonObject:
     return {**chosen, **pool.accelerator.node_labels(pool.family, pool.slice)}
 
 
-def tolerations(pool: AcceleratorPool) -> list[Json]:
+def tolerations(pool: PoolSettings) -> list[Json]:
     """Tolerations for the taints of the pool's nodes: GKE's own, and that of the pool's ComputeClass."""
     kind = pool.accelerator
     taken: list[Json] = [{"key": kind.resource, "operator": "Exists", "effect": kind.taint_effect}]
@@ -100,7 +119,7 @@ def variable(given: VariableSettings) -> JsonObject:
 
 
 def security(model: ModelSettings) -> JsonObject:
-    """The server's security context: root, as the public image needs; GKE 1.28 and later require no more for TPUs.
+    """The server's security context: root, as the public images need; GKE 1.28 and later require no more.
 
     KServe's preset drops every capability; those of the settings are added. A privileged container has all of them,
     and Kubernetes rejects it without ``allowPrivilegeEscalation``.

@@ -6,6 +6,8 @@ Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset over which ours is
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
@@ -25,11 +27,14 @@ from llmd_gke.manifests.server_pod import (
 )
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
-from llmd_gke.settings import AcceleratorPool, EgressSettings, FrontDoorSettings, ModelSettings, TracesSettings
+from llmd_gke.settings import EgressSettings, FrontDoorSettings, ModelSettings, PoolSettings, TracesSettings
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose status GKE writes and KServe compares field by field (kserve
 ``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` depends on pods only."""
+
+RUNTIME, OWN = "llmd-gke/runtime", "llmd-gke/service"
+"""Annotations of a model's pods: digests of what configuration and service say about them (:func:`rollout`)."""
 
 ROUTER_READY = "condition=RouterReady"
 """The part of ``Ready`` that is about Gateway, route, pool and endpoint picker."""
@@ -37,7 +42,7 @@ ROUTER_READY = "condition=RouterReady"
 
 def runtime_config(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     *,
     account: str = "default",
@@ -58,6 +63,11 @@ def runtime_config(
     environment: list[Json] = [
         *({"name": name, "value": value} for name, value in kind.environment.items()),
         {"name": kind.cache_variable, "value": weights.CACHE_PATH},
+        *(
+            [{"name": kind.kv_offload_blocks, "value": str(model.kv_offload_blocks)}]
+            if kind.kv_offload_blocks and model.kv_offload_blocks
+            else []
+        ),
         *({"name": name, "value": value} for name, value in rules.DEFAULTS.items() if name not in named),
         *(multi_host.environment(pool) if spans_hosts else ()),
         *(variable(one) for one in model.env),
@@ -70,13 +80,15 @@ def runtime_config(
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
         "args": list[Json](server_arguments(model, pool, door)),
         "env": environment,
-        # KServe merges ports by their number: that of the preset stays.
-        "ports": [{"containerPort": kind.memory_port, "name": "accelerator"}],
         "resources": {
             "limits": chips,
             # A fraction of the host's memory: the rest is for the node, the page cache and the pod's memory-backed
             # /dev/shm.
-            "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
+            "requests": {
+                **chips,
+                "cpu": str(machine.vcpus // 4),
+                "memory": f"{machine.memory_gb // 2 + (model.kv_offload_gb or 0)}G",
+            },
         },
         "securityContext": security(model),
         "startupProbe": probe(
@@ -86,6 +98,9 @@ def runtime_config(
         "livenessProbe": probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=10),
         "volumeMounts": [mount for part in attached for mount in part.mounts],
     }
+    if kind.memory_port is not None:
+        # KServe merges ports by their number: that of the preset stays.
+        container["ports"] = [{"containerPort": kind.memory_port, "name": "accelerator"}]
     template: JsonObject = {
         "serviceAccountName": account,
         "automountServiceAccountToken": False,
@@ -114,13 +129,36 @@ def runtime_config(
     if spans_hosts:
         spec["worker"] = multi_host.worker(template, container)
         spec["parallelism"] = multi_host.parallelism(pool)
-    if annotations := weights.pod_annotations(model):
-        spec["annotations"] = annotations
+    spec["annotations"] = {**weights.pod_annotations(model), RUNTIME: _digest(spec)}
     return {
         "apiVersion": kserve.API_VERSION,
         "kind": kserve.CONFIG,
         "metadata": {"name": naming.runtime_config(model.name, pool.accelerator), "namespace": model.namespace},
         "spec": spec,
+    }
+
+
+def _digest(spec: JsonObject) -> str:
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def rollout(config: JsonObject, service: JsonObject) -> JsonObject:
+    """A patch of the Deployment that an update waits for: KServe's conditions stay True while new pods start, because
+    the old ones are available (``propagateDeploymentStatus`` in ``workload_single_node.go``).
+
+    It writes what KServe writes, so it is a conflict until KServe has changed the Deployment; then the provider waits
+    for the rollout, and reports what a new pod said last (pulumi-kubernetes ``provider/pkg/await/deployment.go``).
+    """
+    digests: JsonObject = {}
+    for part in (config, service):
+        annotations = cast("JsonObject", cast("JsonObject", part["spec"])["annotations"])
+        digests |= {key: annotations[key] for key in (RUNTIME, OWN) if key in annotations}
+    metadata = cast("JsonObject", service["metadata"])
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DeploymentPatch",
+        "metadata": {"name": kserve.deployment(str(metadata["name"])), "namespace": metadata["namespace"]},
+        "spec": {"template": {"metadata": {"annotations": digests}}},
     }
 
 
@@ -136,7 +174,7 @@ def _waiting(model: ModelSettings) -> JsonObject:
 
 def service(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     egress_settings: EgressSettings | None = None,
     traces: TracesSettings | None = None,
     door: FrontDoorSettings | None = None,
@@ -178,6 +216,7 @@ def service(
         spec["tracing"] = tracing.spec(traces)
     if weights.brings_own_weights(model):
         spec["storageInitializer"] = {"enabled": False}
+    spec["annotations"] = {OWN: _digest({key: value for key, value in spec.items() if key != "replicas"})}
     if not model.stopped:
         # The picker's pod downloads the tokenizer.
         downloader = egress.init_containers(model, egress_settings or EgressSettings())

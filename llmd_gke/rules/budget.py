@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, TypeAlias
 
-from llmd_gke.catalog.accelerators import family_of
+from llmd_gke.catalog.accelerators import family_of, host_of
 from llmd_gke.catalog.cost import dearest_first
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
@@ -35,7 +35,9 @@ class PricedPool:
     def usd_per_hour(self) -> float | None:
         """List price of all its hosts in USD per hour; ``None`` if no price is public."""
         family = family_of(self.machine_type)
-        price = None if family is None else chip_price(family.name, self.zone, self.capacity)
+        price = (
+            None if family is None else chip_price(family.name, self.zone, self.capacity, host_of(self.machine_type))
+        )
         return 0.0 if not self.nodes else None if price is None else price * self.chips * self.nodes
 
 

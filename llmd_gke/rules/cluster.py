@@ -163,30 +163,27 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
     """The control plane's IP endpoint is not open to the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")
     listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
+    ranges, write = f"{networks.path}.cidrBlocks", "write a range, such as 203.0.113.0/24"
     problems = [
-        f"{networks.path}.cidrBlocks: {block} admits the whole Internet" for block in addresses.everybody(listed)
+        (f"{ranges}: {block} admits the whole Internet", "list your ranges") for block in addresses.everybody(listed)
     ]
-    problems += [
-        f"{networks.path}.cidrBlocks: {text!r} is not an address range" for text in addresses.unreadable(listed)
-    ]
+    problems += [(f"{ranges}: {text!r} is not an address range", write) for text in addresses.unreadable(listed)]
     dns = cluster.get("controlPlaneEndpointsConfig", "dnsEndpointConfig")
     for key in ("enableK8sTokensViaDns", "enableK8sCertsViaDns"):
         if dns.get("allowExternalTraffic").boolean() is True and dns.get(key).boolean() is True:
-            problems.append(
-                f"{dns.path}.{key} admits anyone who holds a token or certificate of the cluster, without IAM"
-            )
+            admits = "admits anyone who holds a token or certificate of the cluster, without IAM"
+            problems.append((f"{dns.path}.{key} {admits}", f"remove {key}"))
     if networks.get("gcpPublicCidrsAccessEnabled").boolean() is True:
-        problems.append(
-            f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google "
-            f"Cloud, including other customers' machines"
-        )
-    for problem in problems:
+        admits = "admits every virtual machine on Google Cloud, including other customers' machines"
+        key = "gcpPublicCidrsAccessEnabled"
+        problems.append((f"{networks.path}.{key} {admits}", f"set {networks.path}.{key}: false"))
+    for problem, fix in problems:
         yield Finding(
             "production-control-plane",
             problem,
             f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or the DNS endpoint, "
             f"which IAM protects",
-            "list your ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
+            fix,
         )
     by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").boolean() is not False
     private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").boolean() is True
@@ -227,7 +224,7 @@ def private_nodes(cluster: Input) -> Iterator[Finding]:
             "production-private-nodes",
             "privateClusterConfig.enablePrivateNodes is not true: nodes get public IP addresses",
             "true",
-            "set enablePrivateNodes: true and give the network a NAT",
+            "set privateClusterConfig.enablePrivateNodes: true and give the network a NAT",
         )
 
 
@@ -244,12 +241,12 @@ def private_pool(pool: Input) -> Iterator[Finding]:
 
 
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
-    """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
-    if accelerators.family_of(machine_type) is not None:
+    """The system pool has no accelerator: GKE's own pods, controllers and endpoint pickers do not run on its hosts."""
+    if accelerators.family_of(machine_type) and (kind := accelerators.accelerator_of(machine_type)) is not None:
         yield Finding(
             "system-pool",
-            f"{machine_type} is a TPU host: GKE's system pods, controllers and endpoint pickers cannot run there",
-            "a machine type without TPU",
+            f"{machine_type} is a {kind.name} host: system pods, controllers and endpoint pickers cannot run there",
+            "a machine type without TPU or GPU",
             "for example e2-standard-4",
         )
 
@@ -268,7 +265,7 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
             "system-pool",
             f"disk type {disk_type} cannot be attached to {machine_type}",
             suitable,
-            f"set the disk type to {suitable}",
+            f"set diskType to {suitable}",
         )
 
 

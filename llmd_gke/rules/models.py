@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, models, versions
 from llmd_gke.catalog import image_hardware as image_hardware_facts
-from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
+from llmd_gke.catalog.accelerators import DEFAULT, Accelerator, Family
+from llmd_gke.catalog.zones import chip_price
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.rules.buckets import bucket_uri
 from llmd_gke.rules.finding import Finding
@@ -102,7 +103,7 @@ def image(value: str) -> Iterator[Finding]:
 
 def image_hardware(value: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
     """The image is not built for other hardware than the accelerator."""
-    if (built := image_hardware_facts.built_for(value)) and kind.name not in built:
+    if (built := image_hardware_facts.built_for(value)) and kind.hardware not in built:
         own = versions.pinned_image(kind.image)
         yield Finding(
             "image-hardware",
@@ -154,9 +155,9 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
     if size.gb > 0.9 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take {size}, but topology {topology} of {machine_type} has {memory} GB of HBM",
+            f"the weights of {model_uri} take {size}, but {family.shown(shape)} has {memory} GB of HBM",
             allowed=f"weights up to about {0.9 * memory:.0f} GB",
-            fix="use a pool with more chips per slice, or a smaller or quantized model",
+            fix=f"use a pool that they fit ({holding(size.gb)}), or a smaller or quantized model",
             severity="error" if size.is_exact else "warning",
         )
     elif size.gb > 0.7 * memory:
@@ -168,11 +169,65 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
         )
 
 
+def holding(gigabytes: float, fits: Callable[[Family], bool] = lambda _: True) -> str:
+    """The smallest single host of up to four families whose memory holds weights of that size, cheapest first.
+
+    By the lowest list price of an on-demand host in any region; those without a price come last, by their memory.
+    ``fits``: what else a family needs.
+    """
+    ranked: list[tuple[float, int, str]] = []
+    for family in filter(fits, accelerators.FAMILIES):
+        hosts = [one for one in family.slices() if not one.multi_host and one.chips * family.hbm_gb * 0.7 >= gigabytes]
+        if hosts:
+            least = min(hosts, key=lambda one: (one.chips, one.machine.vcpus))
+            prices = [chip_price(family.name, f"{region}-a", "on-demand", least.machine) for region in family.prices]
+            usd = min((price for price in prices if price is not None), default=math.inf) * least.chips
+            ranked.append((usd, least.chips * family.hbm_gb, family.shown(least)))
+    return ", ".join(shown for *_, shown in sorted(ranked)[:4]) or "none on one host"
+
+
+def precision(value: str, family: Family) -> Iterator[Finding]:
+    """The chips compute in the data type of the setting or of ``--dtype``: T4 has no bfloat16, TPUs have no float16.
+
+    Source: vllm-project/vllm ``vllm/platforms/cuda.py`` (``check_if_supports_dtype``: the server exits).
+    """
+    name = {"half": "float16"}.get(value, value)
+    if name in ("bfloat16", "float16") and name not in family.dtypes:
+        yield Finding(
+            "model-precision",
+            f"{family.name} does not compute in {name}",
+            allowed=f"auto, {', '.join(family.dtypes)}",
+            fix=f"use auto, or a pool of {holding(0, lambda other: name in other.dtypes)}",
+        )
+
+
+def eight_bits(model_uri: str, arguments: Iterable[str], family: Family) -> Iterator[Finding]:
+    """No FP8 KV cache where the chips have no FP8. FP8 weights load, but are widened: that is slower, and a warning."""
+    if family.fp8:
+        return
+    others = holding(0, lambda other: other.fp8 and other.dimensions == family.dimensions)
+    for argument in vllm_arguments.read(arguments):
+        if argument.name == "--kv-cache-dtype" and argument.value.startswith("fp8"):
+            yield Finding(
+                "model-precision",
+                f"{argument.shown} {argument.value}: {family.name} does not compute in FP8",
+                fix=f"remove {argument.written}, or use a pool of {others}",
+            )
+    if re.search(r"(?:^|[-_/])fp8", models.repository_of(model_uri) or "", re.IGNORECASE):
+        yield Finding(
+            "model-precision",
+            f"by its name, the weights of {model_uri} are in FP8, which {family.name} does not compute in: the server "
+            "widens them in every step",
+            fix=f"use a pool of {others}",
+            severity="warning",
+        )
+
+
 def known_to_run(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
     """Upstream tests the model on the accelerator; an untested one may work, so this is a warning."""
     repository = models.repository_of(model_uri)
     model = models.lookup(model_uri)
-    if repository is not None and (model is None or not model.tested):
+    if kind.tests_models and repository is not None and (model is None or not model.tested):
         unchecked = (
             ""
             if models.size(model_uri)

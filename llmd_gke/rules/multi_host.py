@@ -24,7 +24,7 @@ def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
             f"pool {pool} is a multi-host slice of {shape.hosts} nodes; models on several hosts are experimental "
             "and have not been run on TPUs yet",
             allowed="a single-host pool, or experimentalMultiHost: true on the model",
-            fix="use a single-host pool, or set experimentalMultiHost: true (see docs/models.md)",
+            fix="use a single-host pool, or set experimentalMultiHost: true (see docs/multi-host.md)",
         )
     if opted and not shape.multi_host:
         yield Finding(

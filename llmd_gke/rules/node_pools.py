@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llmd_gke.catalog.accelerators import Accelerator, accelerator_of, family_of
+from llmd_gke.catalog.accelerators import NVIDIA, TPU, Accelerator, accelerator_of, family_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import versions
 from llmd_gke.rules.cluster import ordinary_disk
@@ -22,8 +22,11 @@ NODE_ACCOUNT = "a service account with roles/container.defaultNodeServiceAccount
 
 
 def accelerator(pool: Input) -> Accelerator | None:
-    """The accelerator of a node pool's machines, by the machine type's name; ``None`` for ordinary machines."""
-    return accelerator_of(pool.get("nodeConfig", "machineType").text() or "")
+    """The accelerator of a node pool's machines, by their name or the GPUs that they ask for; ``None`` for ordinary
+    machines.
+    """
+    asked = next(pool.get("nodeConfig", "guestAccelerators").each(), None)
+    return accelerator_of(pool.get("nodeConfig", "machineType").text() or "") or (NVIDIA if asked is not None else None)
 
 
 def node_hardening(pool: Input) -> Iterator[Finding]:
@@ -69,7 +72,7 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
             f"{account.path} is not set: the default node pool, which GKE creates before it is removed, runs as the "
             "project's default service account, and the cluster fails where that is deleted",
             NODE_ACCOUNT,
-            "set the one of the node pools",
+            "set the service account of the node pools here, too",
         )
     scaling = cluster.get("clusterAutoscaling")
     if scaling.get("enabled").boolean() is not True or cluster.get("enableAutopilot").boolean() is True:
@@ -127,8 +130,8 @@ def pairs(pool: Input) -> Iterator[Finding]:
     queued = pool.get("queuedProvisioning", "enabled").boolean() is True
     reserved = config.get("reservationAffinity", "consumeReservationType")
     if queued and reserved.value is None:
-        yield _pair("queuedProvisioning without a reservationAffinity", "set consumeReservationType: NO_RESERVATION")
-    if queued and config.get("flexStart").boolean() is True and accelerator(pool) is not None:
+        yield _pair("queuedProvisioning without a reservationAffinity", f"set {reserved.path}: NO_RESERVATION")
+    if queued and config.get("flexStart").boolean() is True and accelerator(pool) is TPU:
         yield _pair("queuedProvisioning and flexStart on a TPU pool", "keep flexStart")
     if config.get("spot").boolean() is True and config.get("preemptible").boolean() is True:
         yield _pair("spot and preemptible exclude each other", "keep spot")

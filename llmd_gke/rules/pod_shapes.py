@@ -22,6 +22,10 @@ names."""
 OF_CONTAINERS = ("privileged", "capabilities", "procMount")
 """Fields that only the security context of a container has, not that of a pod."""
 NOT_ASKED_FOR = ("metadata", "status")
+ALLOWLIST = {"apiVersion": "auto.gke.io/v1", "kind": "WorkloadAllowlist"}
+"""GKE's descriptions of the pods that it admits to Autopilot, which are no pods.
+https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/workloadallowlist
+"""
 
 
 def pods_within(node: Input) -> Iterator[Input]:
@@ -32,6 +36,8 @@ def pods_within(node: Input) -> Iterator[Input]:
     empty list of containers further up must not hide the real ones.
     """
     if isinstance(node.value, Mapping):
+        if not node.path and all(node.value.get(key) == value for key, value in ALLOWLIST.items()):
+            return
         if _is_pod(node.value):
             yield without_types(node) if by_shape(node) else node
         for key in node.value:

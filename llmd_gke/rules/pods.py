@@ -62,11 +62,12 @@ def _groups(kind: str, spec: Input) -> Iterator[list[Input]]:
 
 def chips(container: Input) -> int | None:
     """Number of chips that a container requests; extended resources have equal limits and requests."""
-    counts = (_chips(container, resource) for resource in accelerators.RESOURCES)
+    counts = (chips_of(container, resource) for resource in accelerators.RESOURCES)
     return next((number for number in counts if number is not None), None)
 
 
-def _chips(container: Input, resource: str) -> int | None:
+def chips_of(container: Input, resource: str) -> int | None:
+    """As :func:`chips`, of one kind: ``google.com/tpu``."""
     counts = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
     return next((number for number in counts if number is not None), None)
 
@@ -76,9 +77,9 @@ def accelerator(pod: Input) -> Accelerator | None:
     selector, asking = pod.get("nodeSelector"), list(containers(pod))
     for kind in accelerators.ACCELERATORS:
         labels = (kind.family_label, kind.topology_label)
-        if any(selector.get(label).value is not None for label in labels):
+        if any(selector.get(label).value is not None for label in labels if label):
             return kind
-        if any(_chips(container, kind.resource) is not None for container in asking):
+        if any(chips_of(container, kind.resource) is not None for container in asking):
             return kind
     return None
 
@@ -99,9 +100,25 @@ def _script_words(text: str) -> list[str]:
         return text.split()
 
 
-def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
-    """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected."""
+def runs_vllm(container: Input) -> bool:
+    """Whether a container runs vLLM, by its image or its program."""
+    return "vllm" in (container.get("image").text() or "") or vllm_arguments.servers(arguments(container)) > 0
+
+
+def may_be_vllm(container: Input) -> bool:
+    """Whether a container may run vLLM: its image is not that of another program, or its arguments are vLLM's."""
+    known = isinstance(container.get("image").value, str)
+    return not known or runs_vllm(container) or vllm_arguments.is_server(arguments(container))
+
+
+def server_arguments(pod: Input, *, kind: Accelerator | None, of_kserve: bool) -> Iterator[Finding]:
+    """No argument that makes the server exit. On non-TPU nodes, only arguments that vLLM has never had are rejected.
+
+    The pods ``of_kserve`` run vLLM, whatever the name of their image.
+    """
     for container in containers(pod):
+        if not of_kserve and not may_be_vllm(container):
+            continue
         argv, of = arguments(container), kind or accelerators.DEFAULT
         findings = list(vllm_arguments.server_arguments(argv, of, owned={}))
         words = vllm_arguments.server_words(argv, command=container.get("command").value is not None)

@@ -42,7 +42,7 @@ CONFIGURED_NAME = re.compile(
     r"|(?:api|access|secret|private|auth|master|signing|encryption)_?key)$",
     re.IGNORECASE,
 )
-NO_VALUE = re.compile(r"[$<{%/!|>&*\[(]|(?:true|false|null|none)$", re.IGNORECASE)
+NO_VALUE = re.compile(r"[$<{%/!|>&*\[(]|os\.environ\[|(?:true|false|null|none)$", re.IGNORECASE)
 """Beginnings of values that refer to other values: variables, templates, paths."""
 ELEMENT = re.compile(r"<([\w.-]{3,100})>\s*([^<\s]{4,})\s*</")
 GIVEN = re.compile(r"""\bprintf\s+-v\s+(\w+)\s+(?!["']?\$)\S|\bread\s+(?:-\w+\s+)*(\w+)\s*<<<\s*(?!["']?\$)\S""")
@@ -126,7 +126,7 @@ def assigned(script: str) -> Iterator[str]:
     for match in ASSIGNMENT.finditer(script):
         name, value, rest = match[1], match[3], script[match.start(3) :]
         literal = COMMAND.match(rest) or DEFAULT.match(rest)
-        if value and is_name(name) and (literal or not value.startswith(("$", "`"))):
+        if value and is_name(name) and (literal or not value.startswith(("$", "`", "os.environ["))):
             yield name
     for match in GIVEN.finditer(script):
         if is_name(name := match[1] or match[2]):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from llmd_gke.catalog import accelerators, zones
-from llmd_gke.catalog.accelerators import Slice
+from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import is_older
@@ -26,15 +26,17 @@ def listed(values: Iterable[str]) -> str:
 
 
 def machine_type(name: str) -> Iterator[Finding]:
-    """The machine type is a TPU host that GKE offers."""
+    """The machine type is a host with accelerators that GKE offers."""
     if accelerators.family_of(name) is None:
+        kind = accelerators.accelerator_of(name) or accelerators.DEFAULT
+        machines = [machine.name for family in kind.families for machine in family.machines]
         yield Finding(
-            "tpu-machine-type",
-            f"{name} is not a TPU machine type of GKE",
-            allowed=", ".join(accelerators.machine_types()),
+            kind.rule("machine-type"),
+            f"{name} is not a {kind.name} machine type of GKE",
+            allowed=", ".join(machines),
             fix=f"use {name.lower()}"
             if accelerators.family_of(name.lower())
-            else "use one of these; for one v6e chip use ct6e-standard-1t",
+            else "use one of these; for one chip use ct6e-standard-1t (TPU v6e) or g2-standard-8 (L4)",
         )
 
 
@@ -42,6 +44,13 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
     """Nodes of the machine type can form the topology. v5e and v6e are two-dimensional, the others three."""
     family = accelerators.family_of(machine_type)
     if family is None or accelerators.find_slice(machine_type, topology) is not None:
+        return
+    if family.dimensions == 1:
+        yield from _gpus(machine_type, topology, family)
+        return
+    if not topology:
+        allowed = ", ".join(accelerators.topologies(machine_type))
+        yield Finding("tpu-topology", "a TPU pool needs a topology", allowed=allowed, fix="set topology")
         return
     others = sorted({s.machine.name for s in family.slices() if s.topology == topology})
     sides = topology.count("x") + 1
@@ -53,6 +62,23 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
         problem = f"{machine_type} cannot form {topology}"
     allowed = accelerators.topologies(machine_type)
     yield Finding("tpu-topology", problem, allowed=", ".join(allowed), fix=f"use topology {allowed[0]} for one host")
+
+
+def _gpus(machine_type: str, count: str, family: Family) -> Iterator[Finding]:
+    """A host has as many GPUs as its machine type takes; a topology is for TPUs."""
+    allowed = family.shapes[machine_type]
+    if not count.isdecimal():
+        yield Finding(
+            "gpu-topology", f"topology {count} is for TPUs, {machine_type} has {family.name}", fix="remove it"
+        )
+        return
+    others = ", ".join(family.shown(one) for one in family.slices() if one.topology == count)
+    yield Finding(
+        "gpu-count",
+        f"{machine_type} has {' or '.join(allowed)} {family.name}, not {count}",
+        allowed=", ".join(allowed),
+        fix=f"gpus: {allowed[0]}" + (f", or {others}" if others else ""),
+    )
 
 
 def zone(machine_type: str, zone: str) -> Iterator[Finding]:
@@ -91,26 +117,34 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
         )
 
 
-def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) -> Iterator[Finding]:
-    """Node counts fit: a single-host pool has 0 to N independent nodes, a multi-host slice all of its nodes or none."""
+def node_counts(
+    machine_type: str, topology: str, limits: tuple[int, int], keys: tuple[str, str] = ("minNodes", "maxNodes")
+) -> Iterator[Finding]:
+    """Node counts fit: a single-host pool has 0 to N independent nodes, a multi-host slice all of its nodes or none.
+
+    ``keys``: where the two ``limits`` are written.
+    """
+    (minimum, maximum), (least, most) = limits, keys
     if minimum > maximum:
         yield Finding(
             "tpu-node-count",
-            f"minNodes {minimum} is more than maxNodes {maximum}",
-            allowed="minNodes <= maxNodes",
-            fix=f"set maxNodes to {minimum} or more",
+            f"{least} {minimum} is more than {most} {maximum}",
+            allowed=f"{least} <= {most}",
+            fix=f"set {most} to {minimum} or more",
         )
         return
     shape = accelerators.find_slice(machine_type, topology)
     if shape is None or not shape.multi_host:
         return
-    if maximum != shape.hosts or minimum not in (0, shape.hosts):
+    wrong = [f"{least} to 0"] if minimum not in (0, shape.hosts) and least != most else []
+    wrong += [f"{most} to {shape.hosts}"] if maximum != shape.hosts else []
+    if wrong:
         yield Finding(
             "tpu-node-count",
             f"a {topology} slice of {machine_type} is scaled as one unit of {shape.hosts} nodes, not from "
             f"{minimum} to {maximum}",
-            allowed=f"minNodes 0 or {shape.hosts}, maxNodes {shape.hosts}",
-            fix=f"set maxNodes to {shape.hosts}",
+            allowed=f"{least} 0 or {shape.hosts}, {most} {shape.hosts}",
+            fix=f"set {' and '.join(wrong)}",
         )
 
 
@@ -257,7 +291,7 @@ def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
             "tpu-boot-disk",
             f"disk type {disk_type} cannot be attached to {machine_type}",
             allowed=listed(family.boot_disks),
-            fix=f"set the disk type to {family.boot_disks[0]}",
+            fix=f"set diskType to {family.boot_disks[0]}",
         )
 
 

@@ -6,16 +6,16 @@ Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from llmd_gke.catalog import compute_class
-from llmd_gke.catalog.accelerators import TPU, Family
+from llmd_gke.catalog.accelerators import ACCELERATORS, TPU, Family
 from llmd_gke.rules import models, parallelism, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
-from llmd_gke.rules.pods import accelerator, arguments, chips, containers
+from llmd_gke.rules.pods import accelerator, arguments, chips, chips_of, containers, may_be_vllm
 from llmd_gke.wording import counted
 
 PRESET_STARTUP_MINUTES = 10
@@ -34,12 +34,13 @@ TPU_ENVIRONMENT: Mapping[str, str] = {
 TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
 
 
-def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
+def tpu_pod(pod: Input, *, complete: bool, leads: bool = False, annotations: Collection[str] = ()) -> Iterator[Finding]:
     """A TPU pod requests all chips of its node in one container and selects accelerator and topology.
 
     Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported.
     Neither are they for a pod that is recognized only by its shape, whose apparent containers may belong to several
-    pods.
+    pods. ``leads``: its workers request the chips, and it may run beside them. ``annotations``: those of the object's
+    pods; one may choose the topology of a dynamic slice.
     """
     if accelerator(pod) is not TPU:
         return
@@ -48,35 +49,41 @@ def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
     selector = pod.get("nodeSelector")
     asking = [(container, chips(container)) for container in containers(pod)]
     asking = [(container, number) for container, number in asking if number is not None]
-    if len(asking) > 1 and not guessed:
+    family = TPU.family_by_label(selector.get(TPU.family_label).text())
+    most = family.numa_nodes if family else 1
+    if len(asking) > most and not guessed:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
         yield _pod(
-            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to one container", "one"
+            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to "
+            f"{counted(most, 'container')}",
+            str(most),
         )
-    if not asking and complete and not pod.notes.unknown:
+    leads = leads and any(one.get("key").text() == TPU.resource for one in pod.get("tolerations").each())
+    if not asking and complete and not leads and not pod.notes.unknown:
         yield _pod(f"{pod.path}: selects TPU nodes but does not request {TPU.resource}", "all chips of the node")
-    family = TPU.family_by_label(selector.get(TPU.family_label).text())
-    yield from _selectors(selector, complete)
-    if family is not None and len(asking) == 1:
-        yield from _chips(selector, family, asking[0][0], asking[0][1])
+    yield from _selectors(selector, complete, annotations)
+    if family is not None and 1 <= len(asking) <= most:
+        owner = asking[0][0] if len(asking) == 1 else pod
+        yield from _chips(selector, family, owner, sum(number for _, number in asking))
 
 
 def _pod(problem: str, allowed: str, fix: str = "request all chips of the node in the server's container") -> Finding:
     return Finding("tpu-pod", problem, allowed=allowed, fix=fix)
 
 
-def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
+def _selectors(selector: Input, complete: bool, annotations: Collection[str]) -> Iterator[Finding]:
     accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
+    value = accelerator.text()
+    family = TPU.family_by_label(value)
     if complete and selector.get(compute_class.LABEL).value is None:
-        for label in (accelerator, topology):
+        sliced = family is not None and family.slice_annotation in annotations
+        for label in (accelerator,) if sliced else (accelerator, topology):
             if label.value is None:
                 yield _pod(
                     f"{label.path} is missing: GKE rejects TPU pods that do not select accelerator and topology",
                     "both labels",
                     "select both, and gke-accelerator-count where a topology is ambiguous",
                 )
-    value = accelerator.text()
-    family = TPU.family_by_label(value)
     if value is not None and family is None:
         allowed = ", ".join(family.accelerator for family in TPU.families)
         yield _pod(
@@ -91,7 +98,7 @@ def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
         yield _pod(f"{topology.path}: {family.name} has no topology {shape}", allowed, "use one of these")
 
 
-def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
+def _chips(selector: Input, family: Family, owner: Input, asked: int) -> Iterator[Finding]:
     topology, count = (selector.get(TPU.topology_label).text(), selector.get(TPU.count_label).integer())
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
@@ -104,7 +111,7 @@ def _chips(selector: Input, family: Family, container: Input, asked: int) -> Ite
     allowed = {count} if count is not None else per_host
     if allowed and asked not in allowed:
         yield _pod(
-            f"{container.path} requests {asked} chips of a {family.name} node in topology {topology}, which has "
+            f"{owner.path} requests {asked} chips of a {family.name} node in topology {topology}, which has "
             f"{' or '.join(str(n) for n in sorted(allowed))}: GKE rejects pods that do not request all of them",
             " or ".join(str(n) for n in sorted(allowed)),
         )
@@ -117,6 +124,8 @@ def tensor_parallel(pod: Input, service: Input, *, complete: bool, preset: bool)
     another object, so a missing tensor parallelism is not 1. With ``preset`` a container without a command starts the
     server by KServe's, which has the number of ``service``.
     """
+    if accelerator(pod) is not TPU:
+        return
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
     topology = selector.get(TPU.topology_label).text()
@@ -160,6 +169,8 @@ def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> boo
 
 def startup_probe(pod: Input, minutes: int) -> Iterator[Finding]:
     """The server has time for image, weights and the first XLA compilation before it is killed."""
+    if accelerator(pod) not in (TPU, None):
+        return
     for container in pod.get("containers").each():
         if chips(container) is None:
             continue
@@ -198,8 +209,9 @@ def image_hardware(pod: Input) -> Iterator[Finding]:
     """The image of the container that has the chips is built for them."""
     for container in containers(pod):
         value = container.get("image").text()
-        if value is not None and chips(container) and accelerator(pod) is TPU:
-            for finding in models.image_hardware(value, TPU):
+        kind = next((one for one in ACCELERATORS if chips_of(container, one.resource)), None)
+        if value is not None and kind is not None:
+            for finding in models.image_hardware(value, kind):
                 yield replace(finding, problem=f"{container.path}.{finding.problem}")
 
 
@@ -213,7 +225,7 @@ def environment(pod: Input) -> Iterator[Finding]:
             )
             if name == "SKIP_JAX_PRECOMPILE" and variable.get("value").text() == "1":
                 why = "the first requests would wait for the compilation"
-            if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu":
+            if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu" and may_be_vllm(container):
                 why = "without cpu, loading the model fails (set tpu,cpu or remove the variable)"
             if why:
                 yield Finding("tpu-environment", f"{variable.path}: {name} on TPU: {why}", fix=f"remove {name}")

@@ -83,7 +83,7 @@ def placement(pool: Input) -> Iterator[Finding]:
 
 
 def _placement(problem: str, allowed: str) -> Finding:
-    return Finding("tpu-placement", problem, allowed=allowed, fix=f"placementPolicy: {allowed}")
+    return Finding("tpu-placement", problem, allowed=allowed, fix=f"use {allowed}")
 
 
 def upgrade(pool: Input) -> Iterator[Finding]:
@@ -105,20 +105,18 @@ def node_counts(pool: Input) -> Iterator[Finding]:
     if accelerator(pool) is not TPU:
         return
     scaling = pool.get("autoscaling")
-    limits = [
-        (least.integer(), most.integer())
-        for least, most in (
-            (scaling.get("minNodeCount"), scaling.get("maxNodeCount")),
-            (scaling.get("totalMinNodeCount"), scaling.get("totalMaxNodeCount")),
-        )
-        if most.value is not None
+    pairs = [
+        (scaling.get("minNodeCount"), scaling.get("maxNodeCount")),
+        (scaling.get("totalMinNodeCount"), scaling.get("totalMaxNodeCount")),
     ]
-    fixed = next((number for key in NODE_COUNTS if (number := pool.get(key).integer()) is not None), None)
+    fixed = next((count for key in NODE_COUNTS if (count := pool.get(key)).integer() is not None), None)
     if fixed is not None:
-        limits.append((fixed, fixed))
-    for least, most in limits:
-        if most is not None and not (most == 0 and fixed == 0):
-            yield from slices.node_counts(name, shape or "", least or 0, most)
+        pairs.append((fixed, fixed))
+    for least, most in pairs:
+        maximum = most.integer()
+        if maximum is not None and not (maximum == 0 and fixed is not None and fixed.integer() == 0):
+            limits = (least.integer() or 0, maximum)
+            yield from slices.node_counts(name, shape or "", limits, (least.path, most.path))
 
 
 def capacity(pool: Input) -> Iterator[Finding]:

@@ -179,6 +179,13 @@ def servers(argv: Sequence[str]) -> int:
     return len(_starts(argv))
 
 
+def is_server(argv: Iterable[str]) -> bool:
+    """Whether a command line may be a server's: it has one of vLLM's arguments, written in full."""
+    return any(
+        one.name in KNOWN_ARGUMENTS and one.written.startswith("--") and not one.abbreviated for one in read(list(argv))
+    )
+
+
 def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:
     """The words that vLLM's server gets: those behind its start, or all of a container without a ``command``."""
     starts = _starts(argv)
@@ -208,10 +215,11 @@ def takes_shutdown_timeout(image: str) -> bool:
     return version is not None and version >= SHUTDOWN_TIMEOUT_SINCE
 
 
-def owned_arguments(image: str) -> Mapping[str, str]:
-    """As :data:`OWNED_ARGUMENTS`, for the servers of an image."""
+def owned_arguments(image: str, *, offloads: bool = False) -> Mapping[str, str]:
+    """As :data:`OWNED_ARGUMENTS`, for the servers of an image; ``offloads``: with KV cache in the host's memory."""
     drains = {SHUTDOWN_TIMEOUT: "set drainSeconds"} if takes_shutdown_timeout(image) else {}
-    return {**OWNED_ARGUMENTS, **drains}
+    connects = dict.fromkeys(("--kv-transfer-config", "--kv-offloading-size"), "set kvOffloadGb") if offloads else {}
+    return {**OWNED_ARGUMENTS, **drains, **connects}
 
 
 def spaced(word: str, rule: str) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from llmd_gke.settings.sections.network import EgressSettings, NetworkSettings
 from llmd_gke.settings.sections.notification import ChannelSettings
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
-from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
+from llmd_gke.settings.sections.pools import PoolSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from llmd_gke.settings.load import load_stack
 
 __all__ = [
-    "AcceleratorPool",
     "AccessSettings",
     "CallerSettings",
     "ChannelSettings",
@@ -50,6 +49,7 @@ __all__ = [
     "ObjectivesSettings",
     "PlatformSettings",
     "PluginSettings",
+    "PoolSettings",
     "SaturationSettings",
     "ScalingSettings",
     "SchedulerSettings",
@@ -58,7 +58,6 @@ __all__ = [
     "StorageSettings",
     "TlsSettings",
     "TokenIssuerSettings",
-    "TpuPoolSettings",
     "TracesSettings",
     "VariableSettings",
     "load_stack",

@@ -72,7 +72,11 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
     except Unreadable as unreadable:
         raise SettingsError(stack, [SettingFinding(key_of(unreadable.path), None, unreadable.finding)]) from None
     foreign = list(_foreign(raw))
-    findings = [*foreign, *(SettingFinding(key_of(path), value, finding) for path, value, finding in unfit(ours))]
+    findings = [
+        *foreign,
+        *_renamed(ours),
+        *(SettingFinding(key_of(path), value, finding) for path, value, finding in unfit(ours)),
+    ]
     try:
         settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -80,7 +84,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
         findings.extend(findings_in_valid_rest(ours, error))
         # A section under a misspelt namespace exists: reporting it as missing would hide the key to correct.
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
-        raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
+        raise SettingsError(stack, _once(one for one in findings if one.key not in there and _stops(one))) from None
     findings.extend(validation.check(settings))
     given: Mapping[str, str | None] | None = None
     if keys is not None:
@@ -90,7 +94,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None,
         findings.extend(front_door.stand_ins(holds_stand_ins(keys)))
     if secrets is not None:
         findings.extend(missing_secrets(settings, secrets))
-    errors = _once(one for one in findings if one.finding.severity == "error")
+    errors = _once(filter(_stops, findings))
     if errors:
         raise SettingsError(stack, errors)
     warnings = tuple(one for one in findings if one.finding.severity == "warning")
@@ -107,6 +111,26 @@ def _ours(raw: Mapping[str, object]) -> dict[str, object]:
     if "gcp:project" in raw:
         ours["project"] = raw["gcp:project"]
     return ours
+
+
+def _stops(found: SettingFinding) -> bool:
+    return found.finding.severity == "error"
+
+
+FORMER_KEYS = {"tpuPools": "pools"}
+"""Sections by their former names, and their names now."""
+
+
+def _renamed(ours: dict[str, object]) -> Iterator[SettingFinding]:
+    """Moves sections under former names to their names now, with a finding about each: an error beside the new one."""
+    for former, name in FORMER_KEYS.items():
+        if former in ours:
+            both = name in ours
+            problem = f"its name is now {name}" + (", which this stack has, too" if both else "")
+            fix = f"move its entries to {NAMESPACE}:{name}" if both else f"rename it to {NAMESPACE}:{name}"
+            finding = Finding("renamed-key", problem, fix=fix, severity="error" if both else "warning")
+            yield SettingFinding(f"{NAMESPACE}:{former}", None, finding)
+            ours.setdefault(name, ours.pop(former))
 
 
 def _once(findings: Iterable[SettingFinding]) -> list[SettingFinding]:

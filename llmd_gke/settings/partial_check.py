@@ -61,6 +61,6 @@ def _replace_invalid(settings: dict[str, object], path: tuple[int | str, ...]) -
 _PLACEHOLDERS: dict[str, object] = {
     "project": "some-project",
     "cluster": {"name": "some", "zone": "europe-west4-a"},
-    "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
+    "pools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
     "models": [{"name": "some", "uri": "hf://Qwen/Qwen3-4B", "pool": "some"}],
 }

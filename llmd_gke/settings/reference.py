@@ -86,15 +86,16 @@ def _has_entries(setting: Object) -> bool:
 
 
 def _topologies(definition: Object) -> Iterator[str]:
-    """Lines with the topologies of each machine type, if the section has a machine type."""
+    """Lines with the topologies, or numbers of GPUs, of each machine type, if the section has a machine type."""
     choices = [_table(one) for one in _list(definition.get("allOf", []))]
     if choices:
-        yield "| `machineType` | `topology` |"
+        yield "| `machineType` | `topology`, or `gpus` |"
         yield "|---|---|"
     for choice in choices:
-        machine = _table(_table(_table(choice["if"])["properties"])["machineType"])["const"]
-        topologies = _list(_table(_table(_table(choice["then"])["properties"])["topology"])["enum"])
-        yield f"| {_code(machine)} | {', '.join(_code(one) for one in topologies)} |"
+        machines = _list(_table(_table(_table(choice["if"])["properties"])["machineType"])["enum"])
+        allowed = _table(_table(choice["then"])["properties"])
+        values = _list(_table(allowed["topology"] or allowed["gpus"])["enum"])
+        yield f"| {', '.join(map(_code, machines))} | {', '.join(_code(str(one)) for one in values)} |"
     if choices:
         yield ""
 

@@ -29,6 +29,7 @@ SCHEMA = ROOT / "schema" / "llmd-gke.schema.json"
 PAGE = ROOT / "docs" / "settings.md"
 COMMAND = "python -m llmd_gke.settings.schema"
 
+SECRET: Object = {"$ref": "#/$defs/Secret"}
 PULUMI_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 """Keys next to ``config`` that Pulumi itself writes into stack files."""
 
@@ -43,6 +44,12 @@ def stack_file() -> Object:
     definitions = {
         name: definition(_object(raw), section_types[name]) if name in section_types else _object(raw)
         for name, raw in sorted(_object(stack["$defs"]).items())
+    }
+    definitions["Secret"] = {
+        "type": "object",
+        "properties": {"secure": {"type": "string"}},
+        "required": ["secure"],
+        "additionalProperties": False,
     }
     _add_catalogue(definitions)
     sections = _object(definition(stack, StackSettings)["properties"])
@@ -94,41 +101,42 @@ def definition(raw: Object, section_type: type[BaseModel]) -> Object:
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Adds machine types, their topologies and zones from the catalogue."""
-    pool, cluster = definitions["TpuPoolSettings"], definitions["ClusterSettings"]
+    pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
-    shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
+    alike: dict[tuple[str, ...], list[JsonValue]] = {}
+    for name, family in machines.items():
+        alike.setdefault(family.shapes[name], []).append(name)
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [
         {
-            "if": {"properties": {"machineType": {"const": name}}, "required": ["machineType"]},
-            "then": {"properties": {"topology": {"enum": topologies}}},
+            "if": {"properties": {"machineType": {"enum": names}}, "required": ["machineType"]},
+            "then": {"properties": {"gpus": {"enum": [int(count) for count in shapes]}, "topology": False}}
+            if shapes[0].isdecimal()
+            else {
+                "properties": {"topology": {"enum": list[JsonValue](shapes)}, "gpus": False},
+                "required": ["topology"],
+            },
         }
-        for name, topologies in shapes.items()
+        for shapes, names in alike.items()
     ]
     _object(_object(cluster["properties"])["zone"])["examples"] = list[JsonValue](sorted(zones.known_zones()))
 
 
 def _secret(key: str) -> Object:
-    return {
-        "description": f"A secret: `pulumi config set --secret {NAMESPACE}:{key}`. Never plain text.",
-        "type": "object",
-        "properties": {"secure": {"type": "string"}},
-        "required": ["secure"],
-        "additionalProperties": False,
-    }
+    text = f"A secret: `pulumi config set --secret {NAMESPACE}:{key}`. Never plain text."
+    return {"description": text, "allOf": [SECRET]}
 
 
 def _caller_keys() -> Object:
     """Schema of a map of secrets, or of their stand-ins for a local cloud."""
     set_one = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]'"
     stand_in: Object = {"const": STAND_IN_SECRET}
-    secret: Object = {word: value for word, value in _secret(CALLER_KEYS).items() if word != "description"}
     return {
         "description": f"Secrets, one for each caller of frontDoor: `{set_one}`. Never plain text.",
         "anyOf": [
             stand_in,
-            secret,  # a single secret that contains all of them
-            {"type": "object", "additionalProperties": {"anyOf": [stand_in, secret]}},
+            SECRET,  # a single secret that contains all of them
+            {"type": "object", "additionalProperties": {"anyOf": [stand_in, SECRET]}},
         ],
     }
 

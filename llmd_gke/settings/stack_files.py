@@ -38,7 +38,7 @@ def check_name(stack: str) -> str:
         raise Unusable(
             f"{redaction.shown(stack)} is not a stack name",
             "at most 100 letters, digits, '_', '-' and '.', starting with a letter or digit",
-            "STACK=local",
+            f"STACK={re.sub('[^A-Za-z0-9_.-]+', '-', stack).strip('-_.')[:100] or 'local'}",
         )
     return stack
 
@@ -94,7 +94,7 @@ def content(text: str, name: str) -> object:
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
         elif (odd := _lookalike(text)) is not None:
             line, plain = text[: text.index(odd)].count("\n") + 1, unicodedata.normalize("NFKC", odd)
-            fix = f"write `{plain}` in place of the {unicodedata.name(odd).lower()} (U+{ord(odd):04X}) in line {line}"
+            fix = f"write `{plain}` instead of the {unicodedata.name(odd).lower()} (U+{ord(odd):04X}) in line {line}"
         raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
     except (RecursionError, ValueError):  # raised by the YAML library for texts such as 5,000 digits
         raise Unusable(f"{name} is not valid YAML", fix="see Pulumi.eu4a.yaml for a complete one") from None

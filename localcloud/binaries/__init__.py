@@ -1,7 +1,7 @@
 """The programs of the laptop cloud: Kubernetes, KServe and what they need, built from published Go modules once.
 
 ``path`` returns the path of a program, ``ready`` looks whether there is one, ``ensure`` builds missing ones; ``table``
-lists all. A suitable official program, on PATH or in Pulumi's plugin cache, is used instead. Envoy comes with a Python
+lists all. A suitable official plugin, on PATH or in Pulumi's plugin cache, is used instead. Envoy comes with a Python
 package.
 """
 

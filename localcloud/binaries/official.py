@@ -1,4 +1,4 @@
-"""Finds official programs that are installed already: on PATH, or in Pulumi's plugin cache."""
+"""Finds official plugins that are installed already: on PATH, or in Pulumi's plugin cache."""
 
 from __future__ import annotations
 
@@ -49,19 +49,13 @@ def version_of(program: Path, *ask: str) -> tuple[int, ...]:
 
 
 def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The path of a suitable official program; ``None`` if there is none.
-
-    A plugin must have exactly the SDK's version, other programs the minor version of ours. Raises ``BadInput``.
-    """
-    if program.plugin:
-        if not replaces(program, environ):
-            return None
-        if cached := _in_plugin_cache(program, environ):
-            return cached
-    if not program.ask:
+    """The path of an official plugin in exactly the SDK's version; ``None`` if there is none. Raises ``BadInput``."""
+    if not replaces(program, environ):
         return None
-    there = candidates(program.name, environ.get("PATH", ""))
-    return next((one for one in there if _fits(program, one)), None)
+    if cached := _in_plugin_cache(program, environ):
+        return cached
+    there = candidates(program.name, environ.get("PATH", "")) if program.ask else ()
+    return next((one for one in there if is_right_version(program, one)), None)
 
 
 def plugin_version(program: BuiltProgram) -> str:
@@ -82,12 +76,6 @@ def replaces(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> 
 def is_right_version(program: BuiltProgram, file: Path) -> bool:
     """Whether a plugin prints the SDK's version. True for one that prints none."""
     return not program.ask or printed(file, *program.ask).removeprefix("v") == plugin_version(program)
-
-
-def _fits(program: BuiltProgram, there: Path) -> bool:
-    if program.plugin:
-        return is_right_version(program, there)
-    return version_of(there, *program.ask)[:2] == numbers(program.version)[:2]
 
 
 def _in_plugin_cache(program: BuiltProgram, environ: Mapping[str, str]) -> Path | None:

@@ -1,4 +1,4 @@
-"""Every program: the module it comes from, how it is built, and the official one that can replace it."""
+"""Every program: the module it comes from, how it is built, and the official plugin that can replace it."""
 
 from __future__ import annotations
 
@@ -52,15 +52,8 @@ def _plugin(plugin: str, size: str = "") -> str:
     return f"install the official plugin{size}: {command}"
 
 
-def _instead(name: str, version: str) -> str:
-    return f"put an official {name} {'.'.join(version.removeprefix('v').split('.')[:2])} first on PATH"
-
-
 def _etcd() -> BuiltProgram:
-    version = versions.program(ETCD)
-    return BuiltProgram(
-        "etcd", ETCD, _wrapper("etcd", ETCD), version, ask=("--version",), instead=_instead("etcd", version)
-    )
+    return BuiltProgram("etcd", ETCD, _wrapper("etcd", ETCD), versions.program(ETCD))
 
 
 def _control_plane() -> list[BuiltProgram]:
@@ -78,9 +71,6 @@ def _control_plane() -> list[BuiltProgram]:
             wrapper,
             version,
             {f"{package}.{variable}": value for package in packages for variable, value in values.items()},
-            # A kubectl that is one minor version away is also supported, but has not been tested with the rest.
-            ask=("version", "--client") if name == "kubectl" else ("--version",),
-            instead=_instead(name, version),
         )
         for name in ("kube-apiserver", "kubectl", "kube-controller-manager", "kube-scheduler")
     ]

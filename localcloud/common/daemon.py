@@ -45,6 +45,19 @@ def ready(layout: Layout, name: str) -> None:
     layout.mark(name).touch()
 
 
+async def end(process: asyncio.subprocess.Process, seconds: float) -> None:
+    """Ends a program with SIGTERM, and kills it after ``seconds``."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), seconds)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
 async def _until_told(main: Main) -> None:
     task = asyncio.create_task(main(_layout()))
 

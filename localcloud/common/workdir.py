@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from llmd_common import bootstrap
 from llmd_common.problems import BadInput
 
 PACKAGES = Path(__file__).resolve().parents[2]
@@ -21,10 +22,7 @@ def cache_folder() -> Path:
 
     Its programs are run, so nobody else may write there. Raises ``BadInput`` otherwise.
     """
-    if given := os.environ.get("LLMD_GKE_CACHE"):
-        folder = Path(given).absolute()
-    else:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
+    folder = bootstrap.cache_folder()
     check_owner(folder, "programs in it would be run", "set LLMD_GKE_CACHE to a folder of your own")
     return folder
 

@@ -10,11 +10,8 @@ publication, which is repeated here: cert-manager's (cert-manager ``make/manifes
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shutil
-import tempfile
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -23,7 +20,6 @@ from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import keda_chart, modules
 from localcloud.product import scaling, versions
 
-STAMP = ".made-from"
 UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")
 TEMPLATE = "values.tmpl.yaml"
 """The default values of Envoy Gateway's chart, with variables in them."""
@@ -72,7 +68,7 @@ def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = No
         version = module_version(name)
         stamp = f"{source.module}@{version} {source.folder}\n"
         target = folder / name
-        if _is_made(target, stamp):
+        if modules.is_made(target, stamp):
             continue
         _make(name, source, version, stamp, target)
     if kubectl is not None:
@@ -83,25 +79,13 @@ def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = No
 def _make_keda(kubectl: Path, target: Path) -> None:
     version = versions.archive(scaling.KEDA_CHART).version
     stamp = f"{_KEDA}@v{version} {keda_chart.KUSTOMIZATION}\n"
-    if _is_made(target, stamp):
+    if modules.is_made(target, stamp):
         return
-    with _beside(target) as made:
+    with modules.making(target, stamp) as made:
         made.mkdir()
         for name, text in keda_chart.files(modules.folder(_KEDA, f"v{version}"), kubectl, version).items():
             (made / name).parent.mkdir(exist_ok=True)
             (made / name).write_text(text)
-        (made / STAMP).write_text(stamp)
-
-
-@contextlib.contextmanager
-def _beside(target: Path) -> Generator[Path]:
-    """A path to make a folder at, which takes the place of ``target`` once it is complete."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as beside:
-        made = Path(beside) / target.name
-        yield made
-        if target.exists():
-            shutil.rmtree(target)
-        made.rename(target)
 
 
 def module_version(chart: str) -> str:
@@ -117,13 +101,6 @@ def chart_version(chart: str) -> str:
     return module_version(chart) if chart in FRONT_DOOR else versions.chart(chart).version
 
 
-def _is_made(target: Path, stamp: str) -> bool:
-    try:
-        return (target / STAMP).read_text() == stamp
-    except OSError:
-        return False
-
-
 def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path) -> None:
     chart = modules.folder(source.module, version) / source.folder
     if not (chart / "Chart.yaml").is_file():
@@ -132,7 +109,7 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
             "Fix: correct the path in localcloud/go_builds/charts.py, or choose another version in "
             "llmd_gke/catalog/versions.toml."
         )
-    with _beside(target) as made:
+    with modules.making(target, stamp) as made:
         # Files of the module cache are read-only: only their contents are copied.
         shutil.copytree(chart, made, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(*UNPUBLISHED))
         for path in (made, *made.rglob("*")):
@@ -143,7 +120,6 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
         if (template := made / TEMPLATE).exists():
             (made / "values.yaml").write_text(filled_in(template.read_text(), version))
             template.unlink()
-        (made / STAMP).write_text(stamp)
 
 
 def stamped(about: str, version: str, app_version: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from llmd_common import child_process
@@ -27,6 +29,30 @@ def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -
     with tempfile.TemporaryDirectory(prefix="llmd-gke-") as empty:
         environment = {**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"}
         return download(go, f"{module}@{version}", Path(empty), environment)
+
+
+STAMP = ".made-from"
+"""File of a folder that was made of modules, with what it was made from."""
+
+
+def is_made(target: Path, stamp: str) -> bool:
+    """Whether a folder is there, made from what ``stamp`` says."""
+    try:
+        return (target / STAMP).read_text() == stamp
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def making(target: Path, stamp: str) -> Generator[Path]:
+    """A path to make a folder at, which takes the place of ``target`` once it is complete."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as beside:
+        made = Path(beside) / target.name
+        yield made
+        (made / STAMP).write_text(stamp)
+        shutil.rmtree(target, ignore_errors=True)
+        made.rename(target)
 
 
 def escaped(path: str) -> str:

@@ -63,10 +63,10 @@ class Wrapper:
 class BuiltProgram:
     """A program, the package and the wrapper it is built from, its version, and variables that the linker sets.
 
-    ``ask``: arguments with which an official program of the same name, on PATH, prints its version: one of the same
-    minor version replaces ours. ``plugin``: the official Pulumi plugin, as in ``gcp``, that replaces ours in exactly
-    the SDK's version. ``instead``: what the user can do instead of building it. ``size``: what building takes, for
-    messages. ``by_default``: every laptop cloud runs it. The others are built only on request.
+    ``plugin``: the official Pulumi plugin, as in ``gcp``, that replaces ours in exactly the SDK's version. ``ask``:
+    arguments with which it prints its version, if it does. ``instead``: what the user can do instead of building it.
+    ``size``: what building takes, for messages. ``by_default``: every laptop cloud runs it. The others are built only
+    on request.
     """
 
     name: str

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
-from localcloud.google_api.columns import COLUMNS
 
 if TYPE_CHECKING:
     from localcloud.providers.protocol.values import JsonObject
@@ -23,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+PARTS = ("resources", "operations", "requests", "faults")
+
 
 def folder() -> Path:
     """The emulator's folder for the cloud that ``--cloud`` chose."""
@@ -31,27 +30,17 @@ def folder() -> Path:
 
 @app.command()
 def show(
-    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(COLUMNS)}.")] = "resources",
-    as_json: Annotated[bool, typer.Option("--json", help="Show all fields, as JSON.")] = False,
+    part: Annotated[str, typer.Argument(help=f"One of: {', '.join(PARTS)}.")] = "resources",
 ) -> None:
-    """Print resources, operations, the last requests, or faults."""
-    from localcloud.google_api import overview
+    """Print resources, operations, the last requests, or faults, as JSON."""
     from localcloud.google_api.core.cloud import EmulatedCloud
+    from localcloud.google_api.server import contents
 
-    if what not in COLUMNS:
-        raise BadInput(f"{what} is not known. Allowed: {', '.join(COLUMNS)}.\nFix: google show resources")
+    if part not in PARTS:
+        raise BadInput(f"{part} is not known. Allowed: {', '.join(PARTS)}.\nFix: google show resources")
     cloud = EmulatedCloud(folder())
     cloud.look()
-    rows = overview.rows(cloud, what)
-    if as_json:
-        print(json.dumps(rows, indent=1))
-        return
-    table = Table(box=None, pad_edge=False)
-    for column in COLUMNS[what]:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(str(row[column]) for column in COLUMNS[what]))
-    Console().print(table if rows else f"no {what}")
+    print(json.dumps(contents(cloud)[part], indent=1))
 
 
 @app.command()

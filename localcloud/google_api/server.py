@@ -24,17 +24,11 @@ from localcloud.google_api.services import ALL
 from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
 
-ADMIN = "_emulator"
-"""First segment of paths that address the emulator itself."""
-
 LOADED = ALL
 
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
 OWNER = "somebody@example.com"
-
-OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""Host names that address the emulator itself."""
 
 
 class Dropped(Exception):
@@ -61,8 +55,6 @@ class Emulator:
         Raises :class:`Dropped` if a fault requires it.
         """
         host, _, rest = path.lstrip("/").partition("/")
-        if host == ADMIN:
-            return self._admin(http, rest, body)
         if host == "dns":  # upstream's client for records loses the host (transport.Config NewDnsClient, "/dns/")
             host, rest = "dns.googleapis.com", f"dns/{rest}"
         with self.cloud.opened():
@@ -146,31 +138,15 @@ class Emulator:
             raise AssertionError(f"the emulator's own answer to {request.method.id} is wrong: {'; '.join(wrong)}")
         return answer
 
-    # -- the emulator itself ---------------------------------------------------------------------------------------
 
-    def _admin(self, http: str, path: str, body: JsonObject) -> tuple[int, JsonObject]:
-        """Answers a request to the emulator itself. Reads write nothing: they must not recreate deleted files."""
-        cloud = self.cloud
-        if (http, path) == ("PUT", "faults"):
-            try:
-                with cloud.opened():
-                    cloud.faults.set(cast("list[JsonObject]", body.get("faults", [])))
-            except ValueError as error:
-                return 400, ApiError(400, str(error)).body
-        elif http != "GET":
-            return 404, ApiError(404, f"{http} {path}").body
-        with cloud.lock:
-            cloud.look()
-            return 200, self._seen()
-
-    def _seen(self) -> JsonObject:
-        cloud = self.cloud
-        return {
-            "faults": cloud.faults.shown(),
-            "resources": cast("JsonValue", cloud.resources),
-            "operations": [_shown(cloud, name) for name in cloud.operations],
-            "requests": list[JsonValue](cloud.requests.last()),
-        }
+def contents(cloud: EmulatedCloud) -> JsonObject:
+    """Everything that an emulator keeps, after it was read (``cloud.look()``)."""
+    return {
+        "faults": cloud.faults.shown(),
+        "resources": cast("JsonValue", cloud.resources),
+        "operations": [_shown(cloud, name) for name in cloud.operations],
+        "requests": list[JsonValue](cloud.requests.last()),
+    }
 
 
 def _shown(cloud: EmulatedCloud, name: str) -> JsonValue:
@@ -200,11 +176,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         parts = urlsplit(self.path)
-        # A foreign page whose DNS name resolves to this machine sends its own name here.
-        foreign = (self.headers.get("Host") or "").rpartition(":")[0] not in OWN_NAMES
-        if foreign and parts.path.startswith(f"/{ADMIN}"):
-            self._send(403, ApiError(403, f"{ADMIN} is for {', '.join(OWN_NAMES)} only").body)
-            return
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if parts.path == TOKEN_INFO:  # no discovery document has it, and its body is a form
             self._send(*self.emulator.owner(dict(parse_qsl(raw.decode())).get("access_token", "")))

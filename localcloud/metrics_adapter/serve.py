@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from concurrent.futures import TimeoutError as Late
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from typing import cast
 
 from llmd_common.kubernetes.client import SERVICES, Kube, Resource
 from llmd_common.kubernetes.fields import Object
 from localcloud.common import https
 from localcloud.common.https import GetResponse
 from localcloud.common.layout import Layout
+from localcloud.gke_gateway.crds import gke
 from localcloud.gke_gateway.crds.install import install_crds
 from localcloud.linux_namespaces.addresses import METRICS_ADAPTER_NAME
 from localcloud.metrics_adapter.answers import GROUP, VERSION, Adapter, failure, fetch
-from localcloud.metrics_adapter.crd import definition
+from localcloud.product import scaling
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +32,7 @@ ANSWER_SECONDS = 20.0
 
 async def serve(kube: Kube, layout: Layout) -> None:
     """Installs the CRD, registers the adapter and answers until it is cancelled."""
-    await install_crds(kube, [definition()])
+    await install_crds(kube, [cast("Object", gke.definition(scaling.METRIC))])
     adapter = Adapter(kube, fetch)
     server = listen(adapter, layout.metrics_adapter, asyncio.get_running_loop())
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import signal
 from collections.abc import Sequence
 from pathlib import Path
+
+from localcloud.common import daemon
 
 log = logging.getLogger(__name__)
 
@@ -25,18 +25,6 @@ async def keep(command: Sequence[str], log_file: Path) -> None:
         try:
             code = await process.wait()
         finally:
-            await _stop(process)
+            await daemon.end(process, STOP_SECONDS)
         log.warning("%s exited with status %s; its log: %s", Path(command[0]).name, code, log_file)
         await asyncio.sleep(RESTART_SECONDS)
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), STOP_SECONDS)
-    except TimeoutError:
-        process.kill()
-        await process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,21 +11,16 @@ TAKES_CONFIG_FILE = frozenset(
 )
 """Subcommands and their aliases with ``--config-file`` (pulumi/pulumi v3.259.0, pkg/cmd/pulumi/operations)."""
 
-ROOT_VALUES = frozenset(
-    {
-        "-C",
-        "--cwd",
-        "--color",
-        "-v",
-        "--verbose",
-        "--tracing",
-        "--otel-traces",
-        "--profiling",
-        "--memprofilerate",
-        "--tracing-header",
-    }
+ROOT_VALUES = (
+    ("--color",),
+    ("-v", "--verbose"),
+    ("--tracing",),
+    ("--otel-traces",),
+    ("--profiling",),
+    ("--memprofilerate",),
+    ("--tracing-header",),
 )
-"""Flags before the subcommand that take a value as a word of its own (pkg/cmd/pulumi/pulumi.go)."""
+"""Further flags before the subcommand that take a value as a word of its own (pkg/cmd/pulumi/pulumi.go)."""
 
 STACK_NEW = frozenset({"new", "init", "create", "setup"})
 STACK_REMOVE = frozenset({"remove", "rm", "delete"})
@@ -82,49 +78,21 @@ def before_dashes(arguments: Sequence[str]) -> list[str]:
 
 def parse(arguments: Sequence[str]) -> Call:
     """Parses a command line. Unknown flags are assumed to take no value."""
-    positional: list[str] = []
-    values: dict[str, str] = {}
-    packs: list[str] = []
-    pack_configs: list[str] = []
-    repeated = {"packs": packs, "pack_configs": pack_configs}
-    names = {
-        "-C": "folder",
-        "--cwd": "folder",
-        "-s": "stack",
-        "--stack": "stack",
-        "--config-file": "config_file",
-        "--policy-pack": "packs",
-        "--policy-pack-config": "pack_configs",
-    }
-
-    def take(name: str, value: str) -> None:
-        if name in repeated:
-            repeated[name].extend(value.split(","))
-        else:
-            values[name] = value
-
-    pending: str | None = None
-    for word in before_dashes(arguments):
-        if pending is not None:
-            take(pending, word)
-            pending = None
-        elif word in names:
-            pending = names[word]
-        elif word in ROOT_VALUES:
-            pending = word
-        elif word.startswith("--") and "=" in word and word.split("=", 1)[0] in names:
-            flag, value = word.split("=", 1)
-            take(names[flag], value)
-        elif len(word) > 2 and word[:2] in ("-C", "-s"):
-            take(names[word[:2]], word[2:].removeprefix("="))
-        elif not word.startswith("-") or word == "-":
-            positional.append(word)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-C", "--cwd", dest="folder", nargs="?")
+    parser.add_argument("-s", "--stack", dest="stack", nargs="?")
+    parser.add_argument("--config-file", nargs="?")
+    parser.add_argument("--policy-pack", action="append", nargs="?", const="", default=[])
+    parser.add_argument("--policy-pack-config", action="append", nargs="?", const="", default=[])
+    for names in ROOT_VALUES:
+        parser.add_argument(*names, dest="ignored", nargs="?")
+    found, rest = parser.parse_known_args(before_dashes(arguments))
     return Call(
         arguments=tuple(arguments),
-        folder=values.get("folder"),
-        stack=values.get("stack"),
-        config_file=values.get("config_file"),
-        positional=tuple(positional),
-        packs=tuple(packs),
-        pack_configs=tuple(pack_configs),
+        folder=found.folder,
+        stack=found.stack,
+        config_file=found.config_file,
+        positional=tuple(word for word in rest if not word.startswith("-") or word == "-"),
+        packs=tuple(name for given in found.policy_pack for name in given.split(",")),
+        pack_configs=tuple(name for given in found.policy_pack_config for name in given.split(",")),
     )

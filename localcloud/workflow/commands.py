@@ -22,7 +22,7 @@ from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.product.settings import command_to_set
-from localcloud.workflow import backend, config, failures, interlock, pack, recovery, state, unchanged
+from localcloud.workflow import backend, config, event_log, failures, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
@@ -176,7 +176,12 @@ def preview(workdir: Workdir, stack: str, console: Console) -> int:
     runner = set_up(workdir, console, stack)
     say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
     ensure_stack(runner, stack, select=False)
-    status = runner.stream("preview", *_operation(workdir, stack))
+    log = failures.log(workdir)
+    log.unlink(missing_ok=True)
+    status = runner.stream("preview", *_operation(workdir, stack), events=log)
+    if status == 0 and (names := event_log.interrupting(log)):
+        where = "docs/stacks.md#changing-a-stack says for how long, and how to go on."
+        say(console, f"Warning: {', '.join(names)} will be replaced. Models do not answer meanwhile.\n{where}")
     if status == STOPPED:
         say(console, f"\nStopped. A preview changes nothing; `{workdir.make('preview', stack)}` starts again.")
     return reported(status)

@@ -90,4 +90,7 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
         f'  exec {quote(sys.executable)} -m {WRAPPER} {quote(str(engine.pulumi))} "$@"\n'
     )
     write(workdir.wrapper / "pulumi", wrapper, 0o755)
+    program = quote(str(Path(sys.executable).with_name("llmd-gke")))
+    command = f'#!/bin/sh\nCLOUD="${{CLOUD:-{workdir.kind}}}" exec {program} "$@"\n'
+    write(workdir.wrapper / "llmd-gke", command, 0o755)
     write(workdir.env_script, script(workdir), 0o644)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import durations
 from llmd_gke.settings import ModelSettings, StackSettings
-from llmd_gke.settings.sections.pools import AcceleratorPool
+from llmd_gke.settings.sections.pools import PoolSettings
 from operations.comment.changes import Change, Op
 from operations.timeline.simulate import NODE_POOL, NODES, SERVICE, clock, host, start_on_host
 
@@ -54,9 +54,7 @@ def outages(changes: Sequence[Change], settings: StackSettings, first_token: Map
             yield f"Model {model.name} is replaced: it stops answering for about {clock(_seconds(model))} minutes."
 
 
-def _of_pool(
-    pool: AcceleratorPool, lost: set[str], changes: Sequence[Change], settings: StackSettings
-) -> Iterator[str]:
+def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], settings: StackSettings) -> Iterator[str]:
     others = {one.name for one in settings.node_pools} - {one.name for one in pool.node_pools}
     mine = [name.removesuffix(NODES) for name in sorted(lost)]
     mine = [name for name in mine if f"{name}-".startswith(f"{pool.name}-") and name not in others]

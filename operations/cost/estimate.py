@@ -18,7 +18,7 @@ from llmd_gke.catalog.overhead import (
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.rules import schedule
 from llmd_gke.rules.budget import cents
-from llmd_gke.settings import AcceleratorPool, ModelSettings, StackSettings
+from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring
@@ -192,17 +192,17 @@ def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
     return ModelFit(model.name, size.gb if size else None, size is not None and size.is_exact, hbm)
 
 
-def _pool(settings: StackSettings, pool: AcceleratorPool, one: AcceleratorPool) -> PoolPrice:
+def _pool(settings: StackSettings, pool: PoolSettings, one: PoolSettings) -> PoolPrice:
     """A node pool of a pool; of a list, as if all hosts came from this entry."""
     zone = one.zone_in(settings.cluster.zone)
-    price = chip_price(one.family.name, zone, one.provisioning)
+    price = chip_price(one.family.name, zone, one.provisioning, one.slice.machine)
     running = min(settings.busy_nodes(pool), one.max_nodes)
     nodes: dict[State, int] = {"idle": one.min_nodes, "running": running, "full": one.max_nodes}
     amounts: dict[State, Amount] = {state: _amount(one, count, price) for state, count in nodes.items()}
     return PoolPrice(
         name=one.name,
         machine_type=one.machine_type,
-        topology=one.topology,
+        topology=one.shape,
         capacity=one.provisioning,
         zone=zone,
         usd_per_chip_hour=price,
@@ -210,7 +210,7 @@ def _pool(settings: StackSettings, pool: AcceleratorPool, one: AcceleratorPool) 
     )
 
 
-def _counted(settings: StackSettings, pool: AcceleratorPool, prices: Iterable[PoolPrice], state: State) -> Amount:
+def _counted(settings: StackSettings, pool: PoolSettings, prices: Iterable[PoolPrice], state: State) -> Amount:
     """What a pool adds to the totals: of a list, the most expensive hosts that may run at once."""
     if not pool.entries:
         return next(one.amounts[state] for one in prices if one.name == pool.name)
@@ -241,7 +241,7 @@ def by_preference(settings: StackSettings) -> list[str]:
     return lines
 
 
-def _amount(pool: AcceleratorPool, nodes: int, price: float | None) -> Amount:
+def _amount(pool: PoolSettings, nodes: int, price: float | None) -> Amount:
     chips = nodes * pool.slice.machine.chips
     if pool.provisioning == "reservation" and nodes < pool.max_nodes:
         return Amount(nodes, chips, None, AS_RESERVED)

@@ -16,7 +16,7 @@ STACK = """\
 config:
   gcp:project: some-project
   llmd-gke:cluster: {name: example, zone: us-east5-a}
-  llmd-gke:tpuPools:
+  llmd-gke:pools:
     - name: v6e4
       machineType: ct6e-standard-4t
       topology: 2x2

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from itertools import groupby
 
-from llmd_gke.catalog.zones import FAMILIES, chip_price, region_of
+from llmd_gke.catalog.zones import FAMILIES, chip_price
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.load import load_stack
 from operations.cost.estimate import estimate
 from operations.cost.tables import hourly
 
-STACKS = ("dev", "eu4a", "prod")
+STACKS = ("dev", "gpu", "eu4a", "prod")
 """The included stacks for Google Cloud."""
 
 
@@ -28,16 +27,17 @@ def stacks() -> list[str]:
 
 
 def rows() -> list[str]:
-    """A row for each family and region: zones (``*``: also flex-start) and list prices of a chip-hour, USD."""
+    """A row for each family and price: zones (``*``: also flex-start) and list prices of a chip-hour, USD; of GPUs with
+    the chip's share of the smallest host.
+    """
     lines = ["| Family | Zones (\\*: flex-start, too) | On-demand | Spot |", "|---|---|--:|--:|"]
     for family in FAMILIES:
-        for _, group in groupby(sorted(family.zones), region_of):
-            zones = list(group)
-            shown = ", ".join(f"`{zone}`{chr(92) + '*' if zone in family.flex_start_zones else ''}" for zone in zones)
-            prices = (chip_price(family.name, zones[0], capacity) for capacity in ("on-demand", "spot"))
-            lines.append(
-                f"| {family.name} | {shown} | {' | '.join('' if one is None else f'{one:.2f}' for one in prices)} |"
-            )
+        priced: dict[tuple[str, ...], list[str]] = {}
+        for zone in sorted(family.zones):
+            prices = (chip_price(family.name, zone, kind, family.machines[0]) for kind in ("on-demand", "spot"))
+            shown = f"`{zone}`{chr(92) + '*' if zone in family.flex_start_zones else ''}"
+            priced.setdefault(tuple("" if one is None else f"{one:.2f}" for one in prices), []).append(shown)
+        lines += [f"| {family.name} | {', '.join(zones)} | {' | '.join(prices)} |" for prices, zones in priced.items()]
     return lines
 
 

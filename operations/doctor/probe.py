@@ -1,4 +1,4 @@
-"""Checks real capacity by creating one TPU host for a moment.
+"""Checks real capacity by creating one host for a moment.
 
 A node pool without capacity retries silently for about 35 minutes; a plain instance is rejected within seconds
 (``ZONE_RESOURCE_POOL_EXHAUSTED``, https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-vm-creation).
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from llmd_gke.catalog.accelerators import accelerator_of
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
@@ -22,7 +23,7 @@ from operations.doctor.probe_network import subnet_in
 from operations.doctor.result import CheckStatus, Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
-    from llmd_gke.settings.sections.pools import AcceleratorPool
+    from llmd_gke.settings.sections.pools import PoolSettings
 
 OPERATION_SECONDS = 180
 LATE_SECONDS = 10.0
@@ -31,7 +32,7 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
 
 
-def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> Iterator[Result]:
+def probe(context: Context, pool: PoolSettings, zone: str | None = None) -> Iterator[Result]:
     """Checks whether a zone (default: the pool's) has a free host of the pool's machine type."""
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
@@ -47,7 +48,7 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
             yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
 
 
-def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
+def walk(pool: PoolSettings, answers: list[Result]) -> list[Result]:
     """The answers about the node pools of a list, and where its hosts would come from now.
 
     An entry without hosts stops nothing as long as another has some, or is a queue (flex-start): its finding is then a
@@ -72,7 +73,7 @@ def walk(pool: AcceleratorPool, answers: list[Result]) -> list[Result]:
     return [*softened, ok(check, f"its hosts would come from {named[free[0]].name} now")]
 
 
-def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) -> Result:
+def _reserved(context: Context, check: str, pool: PoolSettings, zone: str) -> Result:
     """The reservation exists, is of the pool's machine type, and has unused hosts."""
     wanted = pool.reservation
     if wanted is None:
@@ -101,7 +102,7 @@ def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) ->
 
 
 def _host(
-    context: Context, check: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]
+    context: Context, check: str, pool: PoolSettings, zone: str, interface: Mapping[str, str]
 ) -> Iterator[Result]:
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
@@ -127,11 +128,13 @@ def _host(
         yield left
 
 
-def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
-    """The body of a request for a TPU host without external address, whose disk is deleted with it."""
+def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
+    """The body of a request for a host without external address, whose disk is deleted with it."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.provisioning == "spot":
         scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
+    kind = f"zones/{zone}/acceleratorTypes/{pool.family.accelerator}"
+    gpus = {"acceleratorType": kind, "acceleratorCount": pool.slice.chips}
     disk = {"sourceImage": IMAGE, "diskSizeGb": "10", "diskType": f"zones/{zone}/diskTypes/{pool.family.boot_disks[0]}"}
     return {
         "name": name,
@@ -139,11 +142,13 @@ def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str
         "disks": [{"boot": True, "autoDelete": True, "initializeParams": disk}],
         "networkInterfaces": [dict(interface)],
         "scheduling": scheduling,
+        # Only a machine type without chips of its own, N1, is asked for some.
+        **({"guestAccelerators": [gpus]} if accelerator_of(pool.machine_type) is None else {}),
         "labels": {LABEL: "true"},
     }
 
 
-def _outcome(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[str, object]]) -> Result:
+def _outcome(check: str, pool: PoolSettings, zone: str, errors: list[Mapping[str, object]]) -> Result:
     codes = [str(error.get("code")) for error in errors]
     text = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:

@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.wording import counted
 from operations.doctor.context import Context
 from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
-CHIPS = f"{' and '.join(kind.name for kind in ACCELERATORS)} quota"
+CHIPS = "chip quota"
 """The name of the check about chips."""
 
 DISK_QUOTAS = {
@@ -38,6 +37,13 @@ def chips(context: Context) -> Iterator[Result]:
     settings = context.settings
     region = settings.cluster.region
     wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
+    everywhere: Counter[str] = Counter()
+    for pool in settings.pools:
+        if (quota := pool.accelerator.global_quota) is not None:
+            everywhere[quota] += pool.max_nodes * pool.slice.machine.chips
+    for quota, need in everywhere.items():
+        # 0 in new projects, whatever the region's quota is: the first line.
+        yield _enough(context, f"{quota}, for all regions together,", _limit(context, quota, {}), need)
     for pool in settings.pools:
         for name, nodes in pool.quotas.items():
             quota = name.split()[0]
@@ -46,16 +52,19 @@ def chips(context: Context) -> Iterator[Result]:
     for (quota, divided), need in wanted.items():
         name = f"{quota} ({divided[1]}) in {region}" if divided else f"{quota} in {region}"
         limit = _limit(context, quota, {"region": region, **dict([divided] if divided else [])})
-        if limit is None:
-            yield warning(CHIPS, f"{name}: Service Usage does not report it", _page(context))
-        elif 0 <= limit < need:
-            yield failed(
-                CHIPS,
-                f"{name} is {counted(limit, 'chip')}, but the pools may grow to {need}",
-                f"request {need}: {_page(context)}, or reduce maxNodes",
-            )
-        else:
-            yield ok(CHIPS, f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are needed")
+        yield _enough(context, name, limit, need)
+
+
+def _enough(context: Context, name: str, limit: int | None, need: int) -> Result:
+    if limit is None:
+        return warning(CHIPS, f"{name}: Service Usage does not report it", _page(context))
+    if 0 <= limit < need:
+        return failed(
+            CHIPS,
+            f"{name} is {counted(limit, 'chip')}, but the pools may grow to {need}",
+            f"request {need}: {_page(context)}, or reduce maxNodes",
+        )
+    return ok(CHIPS, f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are needed")
 
 
 def regional(context: Context) -> Iterator[Result]:

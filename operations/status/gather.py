@@ -24,7 +24,8 @@ from operations.status.objects import Snapshot, short
 REQUEST_SECONDS = 10.0
 """Time limit of one request to the API server in seconds."""
 
-LOG_LINES = 60
+LOG_BYTES = 1 << 20
+"""Of the beginning of a server's log, where its stages are: its end may be requests only."""
 
 KINDS: tuple[tuple[str, str, str, bool], ...] = (
     ("nodes", "v1", "nodes", False),
@@ -131,7 +132,7 @@ class ClusterApi:
     async def _log(self, pod: Object) -> str:
         url = PODS.url(namespace(pod), name(pod), "log")
         try:
-            async with self._kube.open("GET", url, params={"container": "main", "tailLines": str(LOG_LINES)}) as log:
+            async with self._kube.open("GET", url, params={"container": "main", "limitBytes": str(LOG_BYTES)}) as log:
                 return log.text
         except (KubeError, *Unanswered, httpx.HTTPError):
             return ""

@@ -45,7 +45,7 @@ class Snapshot:
     backend_policies: Sequence[Object] = ()
     events: Sequence[Object] = ()
     logs: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """The last lines of servers that are not ready yet, by namespace and pod."""
+    """The first lines of servers that are not ready yet, by namespace and pod."""
     unreadable: dict[str, str] = field(default_factory=dict[str, str])
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 

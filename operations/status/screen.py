@@ -34,10 +34,7 @@ class ScreenSection:
 
 def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[ScreenSection]:
     """The sections that follow from the cluster's objects."""
-    pools = [
-        nodes.PoolPlan(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes)
-        for pool in settings.node_pools
-    ]
+    pools = [nodes.PoolPlan(pool.name, pool.family.shown(pool.slice), pool.max_nodes) for pool in settings.node_pools]
     shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
         if asleep := services.asleep(snapshot, model):

@@ -38,7 +38,11 @@ GOING = Stage("going", "terminating: finishing running requests", "", 0)
 STAGES = (NODE, IMAGE, WEIGHTS, SERVER, COMPILE, WARM_UP, READY)
 
 LOADED = re.compile(r"Application startup complete")
-COMPILING = re.compile(r"[Cc]ompil(e|ing|ation)|[Pp]recompil")
+COMPILING = re.compile(r"compilation_manager\.py:\d+\] (Precompile|Compilation of|AOT lower)")
+"""The engine names ``compilation_config`` before it loads weights, and the manager its cache."""
+LOOP_EXITS = 2
+LOOP_SECONDS = 600
+"""A server that fails within this time, so many times, fails again: it is no longer a start."""
 
 WAITING_FOR_GOOD = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
@@ -58,7 +62,7 @@ class Position:
 
 
 def position(pod: Object, log: str = "") -> Position:
-    """The stage of a model's pod. ``log``: the last lines of its server, which distinguish compilation from start."""
+    """The stage of a model's pod. ``log``: the beginning of its server's log, which tells compilation from start."""
     created = moment(pod, "metadata", "creationTimestamp")
     if get(pod, "metadata", "deletionTimestamp"):
         return Position(GOING, moment(pod, "metadata", "deletionTimestamp"))
@@ -108,14 +112,26 @@ def _trouble(status: Object) -> str:
     waiting = get(status, "state", "waiting")
     reason = text(waiting, "reason")
     last = get(status, "lastState", "terminated")
+    restarts = number(status, "restartCount") or 0
     if reason in WAITING_FOR_GOOD:
         how = f"; exited with {_end(last)}" if last else ""
-        detail_text = short(text(waiting, "message"), 160)
-        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {detail_text}{_meaning(status, last)}"
+        detail_text = _last_line(last) or short(text(waiting, "message"), 160)
+        return f"{reason}, {restarts} restarts{how}: {detail_text}{_meaning(status, last)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
-        return f"exited with {_end(ended)}{_meaning(status, ended)}"
+        return f"exited with {_end(ended)}: {_last_line(ended)}{_meaning(status, ended)}"
+    begun, failed = moment(last, "startedAt"), moment(last, "finishedAt")
+    again = restarts >= LOOP_EXITS and get(status, "ready") is not True and text(last, "exitCode") not in ("", "0")
+    if again and begun and failed and (failed - begun).total_seconds() < LOOP_SECONDS:
+        reason = f"{_last_line(last)}{_meaning(status, last)}"
+        return f"starts again after {restarts} exits, the last with {_end(last)}: {reason}"
     return ""
+
+
+def _last_line(terminated: object) -> str:
+    """The last line that a container wrote: its message is the end of its log (KServe's ``FallbackToLogsOnError``)."""
+    lines = text(terminated, "message").strip().splitlines()
+    return short(lines[-1], 160) if lines else ""
 
 
 def _meaning(status: Object, terminated: object) -> str:

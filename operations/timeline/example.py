@@ -59,7 +59,7 @@ def times(pool: dict[str, object], model: dict[str, object]) -> TokenTimes:
 
     config = copy.deepcopy(dict(read_config(CLONE, STACK)))
     cast("dict[str, Any]", config["llmd-gke:cluster"])["zone"] = ZONE
-    pools = next(key for key in config if key.endswith("Pools"))
+    pools = next(key for key in config if key.endswith(":pools"))
     cast("list[dict[str, Any]]", config[pools])[0].update(pool)
     cast("list[dict[str, Any]]", config["llmd-gke:models"])[0].update(model)
     graph, settings = load(CLONE, STACK, changes=config), parse(config, STACK).settings

@@ -14,7 +14,7 @@ from llmd_gke.catalog.durations import Duration
 from llmd_gke.graph.parts import is_resource, kind_of
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import ModelSettings, StackSettings
-from llmd_gke.settings.sections.pools import AcceleratorPool
+from llmd_gke.settings.sections.pools import PoolSettings
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 JOB = "kubernetes:batch/v1:Job"
@@ -22,7 +22,7 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 POLICY = "/policy"
 HOST = "/host"
 NODES = "-nodes"
-"""End of the name of a node pool (``components/tpu_pool.py``)."""
+"""End of the name of a node pool (``components/pool.py``)."""
 EARLY = "-early-job"
 """End of the name of the Job whose pods ask for a pool's early hosts (``components/early_hosts.py``)."""
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
@@ -143,7 +143,7 @@ def waits_for_job(model: ModelSettings, settings: StackSettings) -> bool:
     return has_early_host(model, settings) and not _are_enough(first, model, settings)
 
 
-def _first_nodes(pool: AcceleratorPool) -> int:
+def _first_nodes(pool: PoolSettings) -> int:
     """Number of hosts that start with the pool, in all of its node pools."""
     return sum(one.first_nodes for one in pool.node_pools)
 
@@ -155,7 +155,7 @@ def _are_enough(nodes: int, model: ModelSettings, settings: StackSettings) -> bo
     return nodes >= replicas * settings.pool(model.pool).slice.hosts
 
 
-def host(pool: AcceleratorPool) -> Duration:
+def host(pool: PoolSettings) -> Duration:
     """From a pod without a host until a host of the node pool is ready; of a list of capacities, of the first one.
 
     A flex-start host also waits for capacity, which no figure foresees.

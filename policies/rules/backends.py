@@ -83,20 +83,22 @@ def served(program: Program, settings: ParameterValues) -> dict[BackendReference
     Backends whose name or namespace is not known yet are omitted, and the unknown part is noted.
     """
     served_by: dict[BackendReference, Subject] = {}
+    elsewhere: set[BackendReference] = set()
     values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
     own_settings = ParameterValues(values, settings.stack)
     for route in program.of(HTTP_ROUTE, LLM_SERVICE):
-        if is_elsewhere(route, own_settings):
-            continue
+        others = is_elsewhere(route, own_settings)
         for rule in route_of(route).get("rules").each():
             for reference in rule.get("backendRefs").each():
                 backend = backend_of(reference, route)
-                if backend is not None:
+                if backend is not None and others:
+                    elsewhere.add(backend)
+                elif backend is not None:
                     served_by.setdefault(backend, route)
     for pool in program.of(POOL):
         identity = pool.identity
-        if identity is not None:
-            served_by.setdefault(BackendReference("InferencePool", *identity), pool)
+        if identity is not None and (backend := BackendReference("InferencePool", *identity)) not in elsewhere:
+            served_by.setdefault(backend, pool)
     return served_by
 
 

@@ -97,8 +97,9 @@ class Subject:
     """One object to judge. It is not CrossGuard's resource, which may hold many, such as a chart, nor RBAC's subject.
 
     ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which contains only some fields, so that a missing
-    one has no meaning. ``protect`` is the resource option. ``urn`` is that of the resource that contains the object.
-    ``inline``: a part of a larger resource, such as a node pool that is defined inside its cluster.
+    one has no meaning. ``protect`` is the resource option, ``None`` if it is not known. ``urn`` is that of the resource
+    that contains the object. ``inline``: a part of a larger resource, such as a node pool that is defined inside its
+    cluster.
     """
 
     kind: Kind
@@ -106,7 +107,7 @@ class Subject:
     urn: str = ""
     resource: str = ""
     partial: bool = False
-    protect: bool = False
+    protect: bool | None = False
     inline: bool = False
 
     @property
@@ -190,9 +191,11 @@ class StackFinding:
 class Rule:
     """A rule about single objects (``check_resource``) or about the whole program (``check_stack``).
 
-    ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
-    the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
-    examples that it rejects and accepts are in ``policies/rules/GROUP/NAME.yaml``.
+    ``relevant``: to which objects an audit applies the rule; ``None`` if that is not known. A program that uses the
+    pack serves models, what is audited need not. ``name`` is stable: pack configuration and messages refer to it.
+    ``why`` is the reason with GKE's error code or the upstream issue, ``sources`` are links, ``opt_out`` is the way out
+    of the rule, if there is another one than its configuration. The examples that it rejects and accepts are in
+    ``policies/rules/GROUP/NAME.yaml``.
     """
 
     name: str
@@ -206,6 +209,7 @@ class Rule:
     check_stack: Callable[[Program, ParameterValues], Iterable[StackFinding]] | None = None
     parameters: tuple[Parameter, ...] = ()
     opt_out: str = ""
+    relevant: Callable[[Program, Subject], bool | None] | None = None
 
     @property
     def examples(self) -> example_files.Examples:
@@ -223,6 +227,10 @@ class Rule:
         if ANY_WORKLOAD in self.kinds and subject.has_pods:
             return True
         return ANY_POLICY in self.kinds and subject.has_targets
+
+    def is_mandatory(self, settings: ParameterValues) -> bool:
+        """Whether the rule is mandatory in a stack: rules for production are so there, and advisory elsewhere."""
+        return self.level == "mandatory" or (self.level == "production" and settings.is_production)
 
     def settings(self, config: Mapping[str, object], stack: str = "") -> ParameterValues:
         """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""

@@ -30,6 +30,7 @@ WITHOUT_DOOR: Mapping[str, Mapping[str, object]] = {
         "llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True, "open": True},
     },
     "prod": {"llmd-gke:frontDoor": None},
+    "gpu": {"llmd-gke:frontDoor": None},
 }
 """Changes that give the models of a shipped stack paths of their own, as most tests here expect."""
 

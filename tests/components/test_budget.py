@@ -31,11 +31,11 @@ def test_the_limit_is_a_label_of_the_cluster_and_the_policy_accepts_it(record: R
 
 def test_hosts_without_a_public_price_are_a_warning_of_the_settings_and_no_violation(record: Record) -> None:
     config = read_config(ROOT, "eu4a")
-    pool = cast("list[dict[str, object]]", config["llmd-gke:tpuPools"])[0]
+    pool = cast("list[dict[str, object]]", config["llmd-gke:pools"])[0]
     changes: dict[str, object] = {
         "llmd-gke:budget": {"usdPerHour": 60},
         "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a"},
-        "llmd-gke:tpuPools": [{**pool, "capacity": "flex-start", "earlyHosts": 0}],
+        "llmd-gke:pools": [{**pool, "capacity": "flex-start", "earlyHosts": 0}],
     }
     graph = record(changes)
     assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []

@@ -16,13 +16,13 @@ from tests.components.test_resources import CAPACITIES
 
 CLASS = "kubernetes:cloud.google.com/v1:ComputeClass"
 LABEL = "cloud.google.com/compute-class"
-POOL: dict[str, Any] = CAPACITIES["llmd-gke:tpuPools"][0]
+POOL: dict[str, Any] = CAPACITIES["llmd-gke:pools"][0]
 NAMES = ["v6e4-reservation", "v6e4-on-demand", "v6e4-spot"]
 
 
 @cache
 def recorded(**over: Any) -> Graph:
-    return load(ROOT, "eu4a", preview=True, changes={**WITHOUT_DOOR["eu4a"], "llmd-gke:tpuPools": [{**POOL, **over}]})
+    return load(ROOT, "eu4a", preview=True, changes={**WITHOUT_DOOR["eu4a"], "llmd-gke:pools": [{**POOL, **over}]})
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def with_pool(record: Record, **over: Any) -> Graph:
     return record(
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a", "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [pool],
+            "llmd-gke:pools": [pool],
         },
         preview=True,
     )
@@ -94,7 +94,7 @@ def test_a_stop_leaves_the_job_where_it_is_so_that_it_asks_for_no_host(record: R
         graph = record(
             {
                 "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-east5-a", "minVersion": "1.35"},
-                "llmd-gke:tpuPools": [{**pool, "capacity": "flex-start"}],
+                "llmd-gke:pools": [{**pool, "capacity": "flex-start"}],
                 "llmd-gke:models": [{**qwen, **over}, {**second, **over}],
             },
             preview=True,

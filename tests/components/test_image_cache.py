@@ -45,7 +45,7 @@ def cached(kind: str, preview: bool) -> Graph:
     scaled = {
         **read_config(ROOT, "eu4a"),
         **WITHOUT_DOOR["eu4a"],
-        "llmd-gke:tpuPools": [listed],
+        "llmd-gke:pools": [listed],
         "llmd-gke:models": [model],
     }
     changes: Mapping[str, object] = {**(DOOR if kind == "door" else scaled), "llmd-gke:imageCache": {}}

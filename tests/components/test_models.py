@@ -20,7 +20,7 @@ SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 
 
 ACROSS_HOSTS = {
-    "llmd-gke:tpuPools": [
+    "llmd-gke:pools": [
         {"name": name, "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
         for name in ("one", "two")
     ],

@@ -107,9 +107,10 @@ def test_gke_policies_do_not_wait_for_the_service_that_needs_them(graph: Graph, 
     assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting forever"
 
 
-def test_nothing_waits_for_a_service(graph: Graph) -> None:
+def test_only_its_rollout_waits_for_a_service(graph: Graph) -> None:
     (service,) = of(kinds.SERVICE)(graph)
-    assert [node.name for node in graph.nodes.values() if graph.comes_before(service, node)] == []
+    waiting = {node.type for node in graph.nodes.values() if graph.comes_before(service, node)}
+    assert waiting <= {"kubernetes:apps/v1:DeploymentPatch"}
 
 
 def test_the_gateway_does_not_wait_for_tpus_or_models(graph: Graph) -> None:
@@ -145,7 +146,7 @@ def two_models(record: object) -> Graph:
         {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3},
         {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
     ]
-    graph = record({"llmd-gke:tpuPools": pools, "llmd-gke:models": models})
+    graph = record({"llmd-gke:pools": pools, "llmd-gke:models": models})
     assert isinstance(graph, Graph)
     return graph
 

@@ -14,6 +14,8 @@ from tests.components import kinds
 from tests.components.kinds import of
 
 Record = Callable[..., Graph]
+SMALL = {"llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}]}
+"""A model that one chip of every family holds."""
 MODEL_POOL = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, "diskGb": 150}
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 
@@ -30,7 +32,7 @@ def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[G
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": zone, "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [MODEL_POOL, kind],
+            "llmd-gke:pools": [MODEL_POOL, kind],
         },
         preview=True,
     )
@@ -107,7 +109,7 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-central1-c", "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [
+            "llmd-gke:pools": [
                 {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4, "diskGb": 150},
                 {"name": "more", "machineType": "tpu7x-standard-4t", "topology": "2x2x2", "maxNodes": 2},
             ],
@@ -131,7 +133,12 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
     graph = record(
         {
             "llmd-gke:cluster": {"name": "llmd", "zone": sorted(GKE_ZONES[family.name])[0], "minVersion": "1.35"},
-            "llmd-gke:tpuPools": [{**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}],
+            "llmd-gke:pools": [
+                {**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}
+                if family.dimensions > 1
+                else {"name": "v6e4", "machineType": machine, "maxNodes": 4}
+            ],
+            **SMALL,
         },
         preview=True,
     )
@@ -139,9 +146,27 @@ def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Fa
     assert (config["machineType"], config["diskType"]) == (machine, family.boot_disks[0])
 
 
+def test_gpu_hosts_have_their_gpus_with_a_driver_and_the_taint_that_keeps_other_pods_away(record: Record) -> None:
+    graph = record(
+        {
+            "llmd-gke:cluster": {"name": "llmd", "zone": "us-central1-a"},
+            "llmd-gke:pools": [{"name": "v6e4", "machineType": "n1-standard-8", "gpus": 2, "maxNodes": 4}],
+            **SMALL,
+        },
+        preview=True,
+    )
+    config = config_of(graph.find(kinds.NODE_POOL, "v6e4-nodes"))
+    driver = {"gpuDriverVersion": "LATEST"}
+    assert config["guestAccelerators"] == [
+        {"type": "nvidia-tesla-t4", "count": 2, "gpuDriverInstallationConfig": driver}
+    ]
+    assert config["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}]
+    assert "linuxNodeConfig" not in config
+
+
 def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:
     graph = record(
-        {"llmd-gke:tpuPools": [MODEL_POOL, {**MODEL_POOL, "name": "more", "machineType": "ct5lp-hightpu-4t",
+        {"llmd-gke:pools": [MODEL_POOL, {**MODEL_POOL, "name": "more", "machineType": "ct5lp-hightpu-4t",
                                             "zone": "europe-west4-b"}]},
         preview=True,
     )  # fmt: skip
@@ -150,5 +175,6 @@ def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:
 
 def test_tpu_hosts_have_transparent_huge_pages_and_system_nodes_do_not(graph: Graph) -> None:
     always = {"transparentHugepageEnabled": "TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"}
-    assert [config_of(pool)["linuxNodeConfig"] for pool in kinds.tpu_pool(graph)] == [always]
+    for config in map(config_of, kinds.tpu_pool(graph)):
+        assert config.get("linuxNodeConfig") == (None if "guestAccelerators" in config else always)
     assert "linuxNodeConfig" not in str([pool.inputs for pool in kinds.system_pool(graph)])

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.refused_changes import no_spare_host, proxies_kept, same_project, secondary_ranges_kept
+from components.refused_changes import proxies_kept, replaced_pods, same_project, secondary_ranges_kept
 
 Hook = Callable[[pulumi.ResourceHookArgs], None]
 Values = dict[str, Any]
@@ -63,7 +63,7 @@ def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Value
 
 
 @pytest.mark.parametrize(
-    ("changed", "warns"),
+    ("changed", "says"),
     [
         ({"model": {"uri": "hf://b/c"}}, True),
         ({"template": {"containers": []}}, True),
@@ -71,12 +71,19 @@ def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Value
         ({}, False),
     ],
 )
-def test_new_pods_without_a_host_to_start_on_are_said_with_the_order_that_works(
-    changed: Values, warns: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("level", "pool", "text"),
+    [
+        ("info", None, "waits until all new ones are ready, at most 50m"),
+        ("warn", "v6e", "set `stopped: true` for qwen"),
+    ],
+)
+def test_new_pods_are_said_with_the_wait_and_without_a_spare_host_with_the_order_that_works(
+    changed: Values, says: bool, *, level: str, pool: str | None, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    monkeypatch.setattr(pulumi.log, level, said.append)
     spec: Values = {"model": {"uri": "hf://a/b"}, "replicas": 1}
-    call(no_spare_host("qwen", "v6e"), {"spec": spec}, {"spec": {**spec, **changed}})
-    assert len(said) == warns
-    assert all("set `stopped: true` for qwen" in one for one in said)
+    call(replaced_pods("qwen", "50m", no_spare_host_in=pool), {"spec": spec}, {"spec": {**spec, **changed}})
+    assert len(said) == says
+    assert all(text in one for one in said)

@@ -23,7 +23,7 @@ from tests.components.kinds import metadata, of, spec
 
 CAPACITIES: dict[str, Any] = {
     **WITHOUT_DOOR["eu4a"],
-    "llmd-gke:tpuPools": [
+    "llmd-gke:pools": [
         {
             "name": "v6e4",
             "machineType": "ct6e-standard-4t",
@@ -91,7 +91,7 @@ def test_components_hang_below_the_stack(graph: Graph) -> None:
         "llmd-gke:edge:GatewayApi",
         "llmd-gke:edge:Edge",
         "llmd-gke:platform:Platform",
-        "llmd-gke:pools:TpuPool",
+        "llmd-gke:pools:Pool",
         "llmd-gke:models:ModelNamespace",
         "llmd-gke:models:Model",
         "llmd-gke:monitoring:CloudMonitoring",
@@ -225,14 +225,14 @@ def test_every_object_is_known_in_the_first_preview(record: Callable[..., Graph]
     assert unknown == set(), "policies must be able to judge every object on the first preview"
 
 
-def test_single_host_tpu_pools_have_no_placement_policy_and_the_disk_that_attaches(graph: Graph) -> None:
+def test_single_hosts_have_no_placement_policy_and_the_disk_that_attaches(graph: Graph, stack: str) -> None:
     pools = kinds.tpu_pool(graph)
     assert pools
     for pool in pools:
         assert "placementPolicy" not in pool.inputs
         config = pool.inputs["nodeConfig"]
         assert isinstance(config, dict)
-        assert config["diskType"] == "hyperdisk-balanced"
+        assert config["diskType"] == ("pd-balanced" if stack == "gpu" else "hyperdisk-balanced")
 
 
 def test_namespaces_have_time_for_the_load_balancer_to_let_go_of_their_services(graph: Graph) -> None:

@@ -20,7 +20,7 @@ from tests.components.kinds import metadata, of
 TOKEN = "hf_a_token_of_tests"
 
 
-FIGURES = {"dev": (1, 1 * 1.215 + 0.10), "prod": (3, 3 * 2.70 + 0.10)}
+FIGURES = {"dev": (1, 1 * 1.215 + 0.10), "gpu": (1, 0.2231 + 8 * 0.01468 + 0.10), "prod": (3, 3 * 2.70 + 0.10)}
 """Chips and USD per hour by stack, worked out by hand from the price list; the others are three hosts of four chips."""
 
 

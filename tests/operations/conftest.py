@@ -13,7 +13,7 @@ STACK = """\
 config:
   gcp:project: my-project
   llmd-gke:cluster: {{name: llmd-one, zone: {zone}, deletionProtection: false}}
-  llmd-gke:tpuPools:
+  llmd-gke:pools:
     - {{name: pool, machineType: ct6e-standard-4t, topology: 2x2, minNodes: {least}, maxNodes: {most}{more}}}
   llmd-gke:models:
     - {{name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: {replicas}}}

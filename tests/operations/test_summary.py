@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_quota_is_added_up_over_pools_at_their_largest_and_spot_counts_apart() -> None:
     config: dict[str, Any] = read_config(ROOT, "eu4a")
-    first = config["llmd-gke:tpuPools"][0] | {"earlyHosts": 0}
-    config["llmd-gke:tpuPools"] += [
+    first = config["llmd-gke:pools"][0] | {"earlyHosts": 0}
+    config["llmd-gke:pools"] += [
         {**first, "name": "slice", "topology": "4x4"},
         {**first, "name": "cheap", "capacity": "spot", "maxNodes": 2},
     ]

@@ -65,6 +65,22 @@ def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: 
     assert "route-timeouts" in {one.policyName for one in refused.diagnostics}
 
 
+def test_the_installed_pack_audits_without_an_engine(environment: Path, tmp_path: Path) -> None:
+    rule = next(one for one in ALL if one.name == "route-timeouts")
+    (tmp_path / "route.yaml").write_text(yaml.safe_dump(rule.examples.refused[0].objects[0]))
+    code = """
+import sys
+from importlib.metadata import entry_points
+(command,) = entry_points(group="console_scripts", name="llmd-gke-audit")
+sys.argv = [command.name, "route.yaml", "--output", "sarif"]
+status = command.load()()
+print(status, [name for name in ("pulumi", "grpc") if name in sys.modules])
+"""
+    answer = python(environment, code, tmp_path)
+    assert answer.endswith("1 []")
+    assert "route-timeouts" in answer
+
+
 def test_the_pack_has_one_version_everywhere() -> None:
     files = [CLONE / "policies", EXAMPLE / "pack"]
     versions = {yaml.safe_load((folder / "PulumiPolicy.yaml").read_text())["version"] for folder in files}

@@ -160,12 +160,6 @@ def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) ->
                 assert len(text) < 4 or text == "secret" or all(text not in each.text for each in diagnostics), text
 
 
-def test_names_are_kebab_case_and_unique() -> None:
-    names = [rule.name for rule in ALL]
-    assert len(names) == len(set(names))
-    assert all(re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) for name in names)
-
-
 @RULES
 def test_every_rule_says_why_and_cites_upstream(rule: Rule) -> None:
     assert len(rule.why) > 40

@@ -17,7 +17,7 @@ STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
 
 ACROSS_HOSTS = {
-    "llmd-gke:tpuPools": [
+    "llmd-gke:pools": [
         {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
     ],
     "llmd-gke:models": [{"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}],

@@ -65,7 +65,7 @@ def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) 
 
 def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(running: Rehearsal) -> None:
     before = running.cloud()
-    running.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(capacity="spot"))
+    running.edit("local", lambda config: config["llmd-gke:pools"][0].update(capacity="spot"))
     steps = running.steps("up", "--yes", "--skip-preview")
     changed = {name: step for name, step in steps.items() if step != "same"}
     assert set(changed) == {"v6e4-nodes", "cloud-monitoring-dashboard", "cloud-monitoring-quota-almost-used"}

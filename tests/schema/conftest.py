@@ -20,11 +20,6 @@ from tests.schema.structural import Table, table
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
-SCALED: dict[str, tuple[str, ...]] = {
-    "autoscaled by KEDA": ("ScaledObject", "ClusterTriggerAuthentication"),
-    "autoscaled by GKE": ("AutoscalingMetric",),
-}
-"""Variants with autoscaled models, and the kinds that scale them."""
 CHANGES: Mapping[str, Table] = yaml.safe_load(Path(__file__).with_name("variants.yaml").read_text("utf-8"))["variants"]
 VARIANTS: dict[str, tuple[str, Table]] = {
     **{stack: (stack, {}) for stack in STACKS},

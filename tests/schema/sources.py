@@ -15,8 +15,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import front_door, versions
-from localcloud.gke_gateway.crds import compute_class, gke, pod_monitoring
-from localcloud.metrics_adapter import crd as autoscaling_metric
+from localcloud.gke_gateway.crds import gke
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,7 +96,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_LOCATIONS, *gke.kinds(), "PodMonitoring", "AutoscalingMetric", "ComputeClass", "InferenceObjective")
+KINDS = (*_LOCATIONS, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -106,14 +105,8 @@ def crd(kind: str) -> dict[str, object]:
 
     Raises ``KeyError`` for a kind nobody has placed here.
     """
-    if kind in gke.kinds():
+    if kind in (*gke.kinds(), *gke.unpublished()):
         return cast("dict[str, object]", gke.definition(kind))
-    if kind == "PodMonitoring":
-        return cast("dict[str, object]", pod_monitoring.definition())
-    if kind == "AutoscalingMetric":
-        return cast("dict[str, object]", autoscaling_metric.definition())
-    if kind == "ComputeClass":
-        return cast("dict[str, object]", compute_class.definition())
     if kind == "InferenceObjective":
         return read(OUR_CHART / "inferenceobjective.yaml")
     path, file = _LOCATIONS[kind]

@@ -11,11 +11,13 @@ from llmd_gke.catalog.accelerators.accelerator import (
     PD_BALANCED,
     POOL_LABEL,
     Accelerator,
+    ChipMetrics,
     ChipPrice,
     Family,
     MachineType,
     Slice,
 )
+from llmd_gke.catalog.accelerators.nvidia import NVIDIA
 from llmd_gke.catalog.accelerators.tpu import TPU
 
 __all__ = [
@@ -23,11 +25,13 @@ __all__ = [
     "DEFAULT",
     "FAMILIES",
     "HYPERDISK_BALANCED",
+    "NVIDIA",
     "PD_BALANCED",
     "POOL_LABEL",
     "RESOURCES",
     "TPU",
     "Accelerator",
+    "ChipMetrics",
     "ChipPrice",
     "Family",
     "MachineType",
@@ -36,12 +40,13 @@ __all__ = [
     "family_of",
     "find_slice",
     "host_of",
+    "kind_of",
     "machine_types",
     "quota_name",
     "topologies",
 ]
 
-ACCELERATORS: tuple[Accelerator, ...] = (TPU,)
+ACCELERATORS: tuple[Accelerator, ...] = (TPU, NVIDIA)
 
 DEFAULT = TPU
 """The accelerator whose server image a model gets if it names none."""
@@ -55,6 +60,15 @@ RESOURCES = tuple(kind.resource for kind in ACCELERATORS)
 def accelerator_of(machine_type: str) -> Accelerator | None:
     """The accelerator of a machine type, by the pattern of its name: also for types that are not in the catalogue."""
     return next((kind for kind in ACCELERATORS if kind.has_machine(machine_type)), None)
+
+
+def kind_of(machine_type: str) -> Accelerator:
+    """The accelerator of a pool for models, for whose machines a name such as ``n1-standard-8`` is enough. That of an
+    unknown machine type is the one that its name resembles, or else :data:`DEFAULT`.
+    """
+    family = family_of(machine_type)
+    listed = next((kind for kind in ACCELERATORS if family in kind.families), None)
+    return listed or accelerator_of(machine_type) or DEFAULT
 
 
 def host_of(machine_type: str) -> MachineType | None:

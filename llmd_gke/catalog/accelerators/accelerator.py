@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 HYPERDISK_BALANCED = "hyperdisk-balanced"
@@ -20,7 +20,7 @@ POOL_LABEL = "cloud.google.com/gke-nodepool"
 
 @dataclass(frozen=True)
 class MachineType:
-    """A TPU host: ``chips`` TPU chips, ``vcpus`` and ``memory_gb`` of RAM (the smaller figure where sources differ)."""
+    """A host: ``chips`` chips, ``vcpus`` and ``memory_gb`` of RAM (the smaller figure where sources differ)."""
 
     name: str
     chips: int
@@ -74,14 +74,35 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Family:
-    """One TPU generation.
+class ChipMetrics:
+    """PromQL names of the metrics of chips, by the label ``node``: per cent of their ``utilization`` and of their
+    memory's ``bandwidth``; the memory in use, and what adds up to all of it, in the same unit.
+    """
 
-    ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
+    node: str
+    utilization: str
+    bandwidth: str
+    memory_used: str
+    memory_total: tuple[str, ...]
+    source: str
+    component: str | None = None
+    """The component of the cluster's ``monitoringConfig`` that collects them; ``None`` for metrics of GKE itself."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One generation of TPUs, or one model of GPUs.
+
+    ``shapes`` maps a machine type's name to the topologies its nodes can form; those of one dimension are the numbers
+    of GPUs that a host can have. ``hbm_gb`` is memory per chip.
     Requests, labels, quotas and prices count chips; servers count devices, of which a chip has ``devices_per_chip``.
     ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
     offers it, ``flex_start_zones`` those in which it is also offered with ``capacity: flex-start``; ``prices`` are list
-    prices by region. The dates of both are in :mod:`llmd_gke.catalog.zones`.
+    prices by region, without those of the host's vCPUs and their memory where ``vcpu_prices`` has them. The dates of
+    all are in :mod:`llmd_gke.catalog.zones`. ``dtypes``: data types that its chips compute in, the server's default
+    first; ``fp8``: whether they compute in FP8. ``arguments``: further ones of its servers. ``gvnic``: whether hosts
+    need Google's network card. ``numa_nodes`` of the largest machine may each have a container of a pod;
+    ``slice_annotation`` of a pod chooses the topology of a dynamic slice, without a selector.
     """
 
     name: str
@@ -100,12 +121,24 @@ class Family:
     minimum_gke: str | None = None
     workload_policy: bool = False
     devices_per_chip: int = 1
+    vcpu_prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
+    dtypes: tuple[str, ...] = ("bfloat16",)
+    fp8: bool = True
+    arguments: tuple[str, ...] = ()
+    gvnic: bool = False
+    numa_nodes: int = 1
+    slice_annotation: str = ""
 
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""
         for machine in self.machines:
             for topology in self.shapes[machine.name]:
-                yield Slice(machine, topology, self.devices_per_chip)
+                host = replace(machine, chips=int(topology)) if self.dimensions == 1 else machine
+                yield Slice(host, topology, self.devices_per_chip)
+
+    def shown(self, shape: Slice) -> str:
+        """A slice in messages: ``ct6e-standard-4t 2x2``, ``g2-standard-4 1xL4``."""
+        return f"{shape.machine.name} {shape.topology}{f'x{self.name}' if self.dimensions == 1 else ''}"
 
 
 @dataclass(frozen=True)
@@ -126,17 +159,8 @@ class Accelerator:
     resource: str
     """The extended resource of its nodes, and the key of the taint that GKE gives them (:attr:`taint`)."""
     family_label: str
-    topology_label: str
-    count_label: str
-    """Labels that GKE gives its nodes: :attr:`Family.accelerator`, the slice's topology, chips of the machine."""
-    node_names: str
-    """A regular expression (RE2) for the names that GKE gives its nodes, whatever the pool's name is."""
-    utilization: str
-    """GKE's metric of the utilization of a node's chips, in per cent, by its PromQL name."""
-    utilization_source: str
-    """The page of Google's own alert on :attr:`utilization`."""
-    memory_port: int
-    """The port of a server's container where GKE reads the memory in use; without it there is no such metric."""
+    """The label that GKE gives its nodes: :attr:`Family.accelerator`."""
+    metrics: ChipMetrics
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 
@@ -165,6 +189,28 @@ class Accelerator:
     quantizations: frozenset[str]
     kv_connectors: frozenset[str]
     """Values of ``--quantization`` and connectors of ``--kv-transfer-config`` that the server supports."""
+    kv_offload: tuple[str, ...]
+    """Arguments that keep KV cache in the host's memory; ``GIB`` stands for its size."""
+
+    hardware: str = "TPU"
+    """The hardware that images are built for: a key of :data:`llmd_gke.catalog.image_hardware.HARDWARE`."""
+    topology_label: str = ""
+    count_label: str = ""
+    """Labels that GKE gives its nodes: the slice's topology, chips of the machine; empty where there is none."""
+    memory_port: int | None = None
+    """The port of a server's container where GKE reads the memory in use, without which there is no such metric;
+    ``None`` where GKE reads it from the node."""
+    kv_offload_blocks: str | None = None
+    """The variable with the number of blocks in the host's memory; ``None`` where the server counts bytes."""
+    driver: str | None = None
+    """The version of the driver that GKE installs on its nodes; ``None`` where it belongs to the node's image."""
+    global_quota: str | None = None
+    """A quota of the whole project that its chips count against beside :attr:`Family.quota`."""
+    writes_taint: bool = False
+    """Whether node pools have to set the taint."""
+    transparent_hugepages: bool = False
+    tests_models: bool = False
+    """Whether upstream publishes which models it tests on it (:attr:`llmd_gke.catalog.models.KnownModel.tested`)."""
 
     taint_value: str = "present"
     taint_effect: str = "NoSchedule"
@@ -184,11 +230,12 @@ class Accelerator:
 
     def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
         """The labels that identify the nodes of a slice; GKE rejects pods whose node selector lacks the first two."""
-        return {
+        labels = {
             self.family_label: family.accelerator,
             self.topology_label: shape.topology,
             self.count_label: str(shape.machine.chips),
         }
+        return {label: value for label, value in labels.items() if label}
 
     def resources(self, shape: Slice) -> dict[str, str]:
         """Requests and limits of a container: every chip of its node."""

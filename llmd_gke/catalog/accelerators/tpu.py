@@ -22,6 +22,7 @@ from llmd_gke.catalog.accelerators.accelerator import (
     HYPERDISK_BALANCED,
     PD_BALANCED,
     Accelerator,
+    ChipMetrics,
     ChipPrice,
     Family,
     MachineType,
@@ -151,6 +152,10 @@ FAMILIES: tuple[Family, ...] = (
         # supported. Use workload policy instead." (vllm-project/ci-infra#547)
         workload_policy=True,
         devices_per_chip=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpu-ironwood (NUMA binding)
+        numa_nodes=2,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/use-gke-dynamic-slicing
+        slice_annotation="cloud.google.com/gke-tpu-slice-topology",
     ),
 )
 
@@ -162,11 +167,18 @@ TPU = Accelerator(
     family_label="cloud.google.com/gke-tpu-accelerator",
     topology_label="cloud.google.com/gke-tpu-topology",
     count_label="cloud.google.com/gke-accelerator-count",
-    node_names="gke-tpu-.+",
-    utilization="kubernetes_io:node_accelerator_tensorcore_utilization",
-    utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
+    metrics=ChipMetrics(
+        node="node_name",
+        utilization="kubernetes_io:node_accelerator_tensorcore_utilization",
+        bandwidth="kubernetes_io:node_accelerator_memory_bandwidth_utilization",
+        memory_used="kubernetes_io:node_accelerator_memory_used",
+        memory_total=("kubernetes_io:node_accelerator_memory_total",),
+        source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
+    ),
     # "Port to export TPU runtime metrics" (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#runtime-metrics).
     memory_port=8431,
+    transparent_hugepages=True,
+    tests_models=True,
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it accepts requests; without this, the first requests would wait for compilation.
@@ -177,6 +189,7 @@ TPU = Accelerator(
         "SKIP_JAX_PRECOMPILE": "the server must compile before it accepts requests",
         "VLLM_XLA_CACHE_PATH": "set compileCache",
         "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
+        "TPU_OFFLOAD_NUM_CPU_CHUNKS": "set kvOffloadBlocks",
     },
     platform_variables=re.compile(
         r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)"
@@ -194,6 +207,12 @@ TPU = Accelerator(
     quantizations=frozenset(
         {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
     ),
+    kv_offload=(
+        "--kv-transfer-config",
+        '{"kv_connector":"TPUOffloadConnector","kv_role":"kv_both",'
+        '"kv_connector_module_path":"tpu_inference.offload.tpu_offload_connector"}',
+    ),
+    kv_offload_blocks="TPU_OFFLOAD_NUM_CPU_CHUNKS",
     kv_connectors=frozenset({"TPUConnector", "TPUConnectorHMA", "TPUOffloadConnector", "RaidenOffloadConnector"}),
     minimum_startup_minutes=15,
     quota_dimensions={_FAMILY_QUOTA: "tpu_family"},

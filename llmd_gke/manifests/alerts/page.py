@@ -43,9 +43,7 @@ def example() -> StackSettings:
         {
             "gcp:project": "my-project",
             "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b"},
-            "llmd-gke:tpuPools": [
-                {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 4}
-            ],
+            "llmd-gke:pools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 4}],
             "llmd-gke:gateway": {
                 "exposure": "external",
                 "open": True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog.metrics import DRIFT_RESOURCE, LOCATION, NODE, QUOTA_RESOURCE, Google, quota_metric
+from llmd_gke.catalog.metrics import DRIFT_RESOURCE, LOCATION, QUOTA_RESOURCE, Google, quota_metric
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert
 from llmd_gke.manifests.alerts.replicas import MINUTE
@@ -55,10 +55,10 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
 def _idle(settings: StackSettings) -> Iterator[Alert]:
     """One for each kind of accelerator that the pools have, such as ``TpuIdle``."""
     for kind in {pool.accelerator.name: pool.accelerator for pool in settings.pools}.values():
-        percent = f"{kind.utilization}{promql.resource(settings, NODE)}"
+        percent = f"{kind.metrics.utilization}{promql.chips(settings, kind.metrics)}"
         yield Alert(
             name=f"{kind.name.capitalize()}Idle",
-            expression=f"avg by (node_name) (avg_over_time({percent}[1h])) < {IDLE_PERCENT}",
+            expression=f"avg by ({kind.metrics.node}) (avg_over_time({percent}[1h])) < {IDLE_PERCENT}",
             seconds=120 * MINUTE,
             severity="info",
             origin="google",
@@ -67,7 +67,7 @@ def _idle(settings: StackSettings) -> Iterator[Alert]:
                 "If nobody uses the model: set `stopped: true`, `scaling.idleAfterSeconds`, or fewer `replicas`.",
                 "If the host runs no server: lower `minNodes` of its pool.",
             ),
-            source=kind.utilization_source,
+            source=kind.metrics.source,
         )
 
 

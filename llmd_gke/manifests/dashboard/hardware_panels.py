@@ -6,7 +6,10 @@ GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
 
 from __future__ import annotations
 
-from llmd_gke.catalog.metrics import NODE, NODE_POOL, Google, KubeState, Picker, Server
+from collections.abc import Callable
+
+from llmd_gke.catalog.accelerators import ChipMetrics
+from llmd_gke.catalog.metrics import NODE, NODE_POOL, POOL_OF_NODE, Google, KubeState, Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.dashboard.panel import Panel, Query
 from llmd_gke.settings import StackSettings
@@ -55,26 +58,20 @@ def starts(settings: StackSettings) -> list[Panel]:
         ),
         Panel(
             key="nodes",
-            title="Nodes",
+            title="Nodes by pool",
             unit="count",
-            queries=tuple(
-                Query(f"count({Google.NODE_CORES}{promql.resource(settings, NODE, names)})", label)
-                for names, label in (
-                    (f'node_name=~"{_hosts(settings)}"', "TPU hosts"),
-                    (f'node_name!~"{_hosts(settings)}"', "other nodes"),
-                )
+            queries=(
+                Query(
+                    f"count by ({POOL_OF_NODE}) ({Google.NODE_CORES}{promql.resource(settings, NODE)})",
+                    f"{{{{{POOL_OF_NODE}}}}}",
+                ),
             ),
-            reading="TPU hosts come and go with replicas and are billed while they exist. Fewer hosts than replicas "
-            "mean no capacity or no quota.",
+            reading="Hosts of models come and go with replicas and are billed while they exist. Fewer hosts than "
+            "replicas mean no capacity or no quota.",
             source=GKE,
         ),
         *_pool_status(settings),
     ]
-
-
-def _hosts(settings: StackSettings) -> str:
-    """A regular expression (RE2) for the names of nodes with accelerators."""
-    return "|".join(sorted({pool.accelerator.node_names for pool in settings.pools}))
 
 
 def _pool_status(settings: StackSettings) -> list[Panel]:
@@ -101,31 +98,41 @@ def _pool_status(settings: StackSettings) -> list[Panel]:
 
 def chips(settings: StackSettings, window: str) -> list[Panel]:
     """Use of the chips, and the price of a token. ``window``: the range of rates, such as ``2m``."""
-    hosts = promql.resource(settings, NODE, f'node_name=~"{_hosts(settings)}"')
-    by_node = "by (node_name)"
-    used, total = (f"sum {by_node} ({name}{hosts})" for name in (Google.HBM_USED_BYTES, Google.HBM_TOTAL_BYTES))
+    kinds = {pool.accelerator.name: pool.accelerator.metrics for pool in settings.pools}.values()
+
+    def by_host(how: str, name: Callable[[ChipMetrics], str], *, whole: bool = False) -> tuple[Query, ...]:
+        """A query for each kind of accelerator; ``whole``: as a share of all memory."""
+        queries: list[Query] = []
+        for kind in kinds:
+            of_host, chips = f"{how} by ({kind.node})", promql.chips(settings, kind)
+            all_of_it = " + ".join(f"{of_host} ({metric}{chips})" for metric in kind.memory_total)
+            value = f"{of_host} ({name(kind)}{chips})" + (f" / ({all_of_it})" if whole else "")
+            queries.append(Query(value, f"{{{{{kind.node}}}}}"))
+        return tuple(queries)
+
     return [
         Panel(
-            key="tensorcore",
-            title="TensorCore utilization",
+            key="chip-utilization",
+            title="Utilization of the chips",
             unit="percent",
-            queries=(Query(f"avg {by_node} ({Google.TENSORCORE_PERCENT}{hosts})", "{{node_name}}"),),
-            reading="Share of the matrix units in use. Near 0 for hours, a host is idle but billed.",
+            queries=by_host("avg", lambda kind: kind.utilization),
+            reading="Share of a TPU's matrix units in use, or of the time in which a GPU computes. Near 0 for hours, a "
+            "host is idle but billed.",
             source=GKE,
         ),
         Panel(
             key="hbm-bandwidth",
-            title="HBM bandwidth",
+            title="Bandwidth of the chips' memory",
             unit="percent",
-            queries=(Query(f"avg {by_node} ({Google.HBM_BANDWIDTH_PERCENT}{hosts})", "{{node_name}}"),),
+            queries=by_host("avg", lambda kind: kind.bandwidth),
             reading="Usually the limit of decoding. Not every TPU type reports it, so an empty panel means nothing.",
             source=GKE,
         ),
         Panel(
             key="hbm-used",
-            title="HBM in use",
+            title="Memory of the chips in use",
             unit="ratio",
-            queries=(Query(f"{used} / {total}", "{{node_name}}"),),
+            queries=by_host("sum", lambda kind: kind.memory_used, whole=True),
             reading="Weights and KV cache. The server allocates both at its start, so a flat line is normal.",
             source=GKE,
         ),

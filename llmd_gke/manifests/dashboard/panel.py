@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from llmd_gke.catalog import metrics
+from llmd_gke.catalog import accelerators, metrics
 
 Unit = Literal["count", "ratio", "percent", "seconds", "milliseconds", "per second", "USD"]
 """``ratio`` is 0 to 1, ``percent`` 0 to 100."""
@@ -46,7 +46,12 @@ class Panel:
     @property
     def google_only(self) -> bool:
         """Whether its metrics exist on Google Cloud only, so that no other Prometheus can draw it."""
-        return any(name in query.promql for query in self.queries for name in metrics.Google)
+        chips = (kind.metrics for kind in accelerators.ACCELERATORS)
+        names = {
+            *metrics.Google,
+            *(name for one in chips for name in (one.utilization, one.bandwidth, one.memory_used)),
+        }
+        return any(name in query.promql for query in self.queries for name in names)
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,22 @@ from llmd_gke.manifests import egress, firewall, identity, naming, routing, scal
 from llmd_gke.manifests.front_door import models as behind_door
 from llmd_gke.manifests.named import Named, account, named, names
 from llmd_gke.settings import (
-    AcceleratorPool,
     FrontDoorSettings,
     GatewaySettings,
     ModelSettings,
     NetworkSettings,
+    PoolSettings,
     TracesSettings,
 )
 
 ENTRANCES, AUTOSCALERS = "entrances", "autoscalers"
 """What a model's component brings: what routes wait for, and what the autoscaler's objects wait for."""
-SERVICE = "service"
+SERVICE, ROLLOUT = "service", "rollout"
 
 
 def objects(
     model: ModelSettings,
-    pool: AcceleratorPool,
+    pool: PoolSettings,
     *,
     gateway: GatewaySettings,
     network: NetworkSettings,
@@ -32,7 +32,7 @@ def objects(
     traces: TracesSettings | None,
     door: FrontDoorSettings | None,
 ) -> list[Named]:
-    """The pods' account, the runtime, NetworkPolicies, routes and GKE's policies, the service, its autoscaler.
+    """The pods' account and runtime, NetworkPolicies, routes, GKE's policies, the service, its rollout and autoscaler.
 
     KServe creates the pods without the route, and pool and endpoint picker as soon as it sees one (``reconcile`` and
     ``enqueueOnHttpRouteChange`` in ``pkg/controller/v1alpha2/llmisvc/controller.go``): so the service waits for neither
@@ -43,9 +43,10 @@ def objects(
     pull_secret = naming.PULL_SECRET if model.private_image else None
     name, outside = identity.account(model.name, cluster), network.egress
     closed = firewall.model_policies(model, network, spans_hosts=pool.slice.multi_host, door=door)
+    config = serving.runtime_config(model, pool, outside, account=name, door=door)
     first = [
         Named("account", account(name, model.namespace, pull_secret=pull_secret)),
-        Named(pool.accelerator.config_suffix, serving.runtime_config(model, pool, outside, account=name, door=door)),
+        Named(pool.accelerator.config_suffix, config),
         *named(closed),
     ]
     if (allowed := egress.fqdn_policy(model, outside)) is not None:
@@ -57,6 +58,8 @@ def objects(
     # Gateway. When a model is stopped these are deleted last.
     routes = [] if model.stopped else _routes(model, gateway, door)
     result = [*first, *routes, Named(SERVICE, service, names(first))]
+    if not (model.stopped or pool.slice.multi_host):
+        result.append(Named(ROLLOUT, serving.rollout(config, service), (SERVICE,)))
     waits = (SERVICE, AUTOSCALERS)
     for key, manifest in scaling.objects(model, source, cluster, project).items():
         result.append(Named(key, manifest, waits))

@@ -52,7 +52,7 @@ class ModelSettings(Section):
     """Where the weights are: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://BUCKET/PATH``, ``pvc://CLAIM/PATH``, or
     ``gs://BUCKET/PATH``, which Cloud Storage FUSE mounts read-only."""
     pool: str
-    """Name of the TPU pool in ``tpuPools`` that the model runs on."""
+    """Name of the pool in ``pools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``. Not together with
     ``minReplicas`` and ``maxReplicas``."""
@@ -74,7 +74,7 @@ class ModelSettings(Section):
     """Pipeline stages: the slice's hosts (default: 1); stages times ``tensor_parallel`` must equal the slice's devices.
     Multi-host only."""
     experimental_multi_host: bool = False
-    """Allow the model to run on a slice with several hosts, see ``docs/models.md`` (default: false)."""
+    """Allow the model to run on a slice with several hosts, see ``docs/multi-host.md`` (default: false)."""
     prefix_caching: bool = True
     """Reuse the KV cache of equal prompt prefixes, and route requests to the replica that has their prefix (default:
     true)."""
@@ -84,15 +84,16 @@ class ModelSettings(Section):
     """Maximum number of requests that one server processes at the same time (default: vLLM's)."""
     max_num_batched_tokens: Annotated[int, Field(ge=1)] | None = None
     """Maximum number of tokens that the server processes in one step (default: vLLM's)."""
-    dtype: Literal["auto", "bfloat16"] = "auto"
-    """Data type of the weights (default: ``auto``); TPUs have no float16."""
+    dtype: Literal["auto", "bfloat16", "float16"] = "auto"
+    """Data type of the weights (default: ``auto``); TPUs have no float16, T4 has no bfloat16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     """Further arguments for vLLM, not abbreviated: ``--flag=value``, or flag and value as two entries (default:
     none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
     image: Word = Field(default_factory=lambda: versions.image(DEFAULT.image))
-    """Container image of the server, with a fixed tag or a digest (default: the tested vLLM TPU image)."""
+    """Container image of the server, with a fixed tag or a digest (default: the tested vLLM image for the
+    pool's accelerator)."""
     private_image: bool = False
     """Pull the image with the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
     gated: bool | None = None
@@ -105,6 +106,11 @@ class ModelSettings(Section):
     for an hour at most, of which KServe's pause before the pod's end takes 15 s."""
     warm_up: bool = True
     """Mark a pod ready only after its first completion (default: true). Set it to false for embedding models."""
+    kv_offload_gb: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Host memory in GB for KV cache that leaves the chips, from which prefixes are loaded instead of computed again
+    (default: none)."""
+    kv_offload_blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Blocks of KV cache that ``kvOffloadGb`` has room for; only on TPU, and required there."""
     compile_cache: Word | None = None
     """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), that stores compiled graphs for later pods (default: none;
     each pod compiles once)."""

@@ -1,29 +1,40 @@
-"""TPU node pools."""
+"""Node pools that models run on."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from pydantic import Field
 
-from llmd_gke.catalog.accelerators import Accelerator, Family, Slice, accelerator_of, family_of, find_slice, quota_name
+from llmd_gke.catalog.accelerators import (
+    Accelerator,
+    Family,
+    Slice,
+    family_of,
+    find_slice,
+    kind_of,
+    quota_name,
+    topologies,
+)
 from llmd_gke.catalog.cost import Totals, dearest_first, pool_cost
 from llmd_gke.catalog.zones import Capacity, chip_price, is_reclaimable
 from llmd_gke.settings.sections.base import Nodes, Section, Word
 from llmd_gke.settings.sections.capacity import CapacityForm, CapacitySettings, ReservationSettings
 
 
-class TpuPoolSettings(Section):
-    """A node pool of TPU hosts: zero or more single hosts, or one multi-host slice, which is created and deleted as a
-    whole.
+class PoolSettings(Section):
+    """A node pool of hosts with TPUs or GPUs: zero or more single hosts, or one multi-host TPU slice, which is created
+    and deleted as a whole.
     """
 
     name: str
     """Name of the node pool, which models refer to: lower-case letters, digits and hyphens, at most 30 characters."""
     machine_type: str
-    """GKE TPU machine type; the suffix is the number of chips (``-4t``: 4)."""
-    topology: str
-    """Arrangement of the chips in a slice, e.g. ``2x2``."""
+    """Machine type of GKE with TPUs, whose suffix is the number of chips (``-4t``: 4), or with GPUs."""
+    topology: str | None = None
+    """Arrangement of the chips in a TPU slice, e.g. ``2x2``; only of TPUs, which need it."""
+    gpus: Annotated[int, Field(ge=1, le=16)] | None = None
+    """GPUs of each host (default: those that the machine type has, and one T4 with ``n1-standard-``)."""
     zone: Word | None = None
     """Zone of the hosts, in the cluster's region (default: the cluster's ``zone``)."""
     min_nodes: Nodes = 0
@@ -31,7 +42,7 @@ class TpuPoolSettings(Section):
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
     """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
     early_hosts: Nodes = 0
-    """Hosts that start with a new pool, while the platform is installed, in place of waiting for the model's first pod
+    """Hosts that start with a new pool, while the platform is installed, instead of waiting for the model's first pod
     (default: 0). An existing pool does not change."""
     capacity: CapacityForm = "on-demand"
     """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``
@@ -54,26 +65,30 @@ class TpuPoolSettings(Section):
 
     @property
     def accelerator(self) -> Accelerator:
-        """The accelerator of its hosts. Raises ``KeyError`` for a machine type that validation would have rejected."""
-        kind = accelerator_of(self.machine_type)
-        if kind is None:
-            raise KeyError(self.machine_type)
-        return kind
+        """The accelerator of its hosts."""
+        return kind_of(self.machine_type)
 
     @property
     def family(self) -> Family:
-        """The TPU family of its hosts. Raises ``KeyError`` for a machine type that validation would have rejected."""
+        """Its accelerators' family. Raises ``KeyError`` for a machine type that validation would have rejected."""
         family = family_of(self.machine_type)
         if family is None:
             raise KeyError(self.machine_type)
         return family
 
     @property
+    def shape(self) -> str:
+        """The topology of its slice; of GPU hosts, the number of their GPUs. Empty if it is missing."""
+        shapes = topologies(self.machine_type)
+        of_machine = shapes[0] if shapes and not self.accelerator.topology_label else ""
+        return self.topology or str(self.gpus or of_machine)
+
+    @property
     def slice(self) -> Slice:
         """The slice that its nodes form. Raises ``KeyError`` for a topology that validation would have rejected."""
-        shape = find_slice(self.machine_type, self.topology)
+        shape = find_slice(self.machine_type, self.shape)
         if shape is None:
-            raise KeyError(f"{self.machine_type} {self.topology}")
+            raise KeyError(f"{self.machine_type} {self.shape}")
         return shape
 
     @property
@@ -111,7 +126,7 @@ class TpuPoolSettings(Section):
         return f"{self.name}-capacity" if self.entries else None
 
     @property
-    def node_pools(self) -> tuple[TpuPoolSettings, ...]:
+    def node_pools(self) -> tuple[PoolSettings, ...]:
         """The node pools in GKE, in order of preference, each with one kind of capacity: one, or one per entry."""
         return tuple(self._of(entry) for entry in self.entries) or (self,)
 
@@ -128,7 +143,7 @@ class TpuPoolSettings(Section):
             nodes[pool.quota] = min(nodes.get(pool.quota, 0) + pool.max_nodes, self.max_nodes)
         return nodes
 
-    def _of(self, entry: CapacitySettings) -> TpuPoolSettings:
+    def _of(self, entry: CapacitySettings) -> PoolSettings:
         return self.model_copy(
             update={
                 "name": f"{self.name}-{entry.suffix}",
@@ -147,27 +162,29 @@ class TpuPoolSettings(Section):
         """Whether its node pool needs no autoscaler: a slice that is never scaled down. ``False`` for an invalid
         topology.
         """
-        shape = find_slice(self.machine_type, self.topology)
+        shape = find_slice(self.machine_type, self.shape)
         return shape is not None and shape.multi_host and self.min_nodes == self.max_nodes
 
     @property
     def has_workload_policy(self) -> bool:
         """Whether its slice needs a resource policy with a workload policy; ``False`` for an invalid topology."""
-        shape, family = (find_slice(self.machine_type, self.topology), family_of(self.machine_type))
+        shape, family = (find_slice(self.machine_type, self.shape), family_of(self.machine_type))
         return shape is not None and family is not None and shape.multi_host and family.workload_policy
 
     def workload_policy_name(self, cluster: str) -> str:
         """The name of the slice's resource policy. With the topology in it, a new shape is a new policy."""
-        return f"{cluster}-{self.name}-{self.topology}"
+        return f"{cluster}-{self.name}-{self.shape}"
 
     def zone_in(self, cluster_zone: str) -> str:
         """The zone of its hosts: its own, or else the cluster's TPU zone, ``cluster_zone``."""
         return self.zone or cluster_zone
 
-    def at_most(self, zone: str, nodes: int) -> list[tuple[TpuPoolSettings, int]]:
+    def at_most(self, zone: str, nodes: int) -> list[tuple[PoolSettings, int]]:
         """How that many nodes are spread over its node pools if they cost as much as they can."""
         pools = self.node_pools
-        prices = [chip_price(self.family.name, one.zone_in(zone), one.provisioning) for one in pools]
+        prices = [
+            chip_price(self.family.name, one.zone_in(zone), one.provisioning, self.slice.machine) for one in pools
+        ]
         # A pool with one kind of capacity is not asked for more than it has: that is another rule's finding.
         limits = [one.max_nodes for one in pools] if self.entries else [nodes]
         return list(zip(pools, dearest_first(prices, limits, nodes), strict=True))
@@ -182,7 +199,3 @@ class TpuPoolSettings(Section):
         prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
         every_price_is_public = len(prices) == len(parts)
         return Totals(sum(part.chips for part in parts), round(sum(prices), 4) if every_price_is_public else None)
-
-
-AcceleratorPool: TypeAlias = TpuPoolSettings
-"""A node pool that models run on, whatever its accelerator: a union as soon as there is a second kind of pool."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
 
-from llmd_gke.catalog import registries
+from pydantic import Field, model_validator
+
+from llmd_gke.catalog import registries, versions
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
@@ -21,7 +24,7 @@ from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
-from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
+from llmd_gke.settings.sections.pools import PoolSettings
 from llmd_gke.settings.sections.storage import StorageSettings
 
 
@@ -34,8 +37,8 @@ class StackSettings(Section):
     """The GKE cluster."""
     network: NetworkSettings = Field(default_factory=NetworkSettings)
     """Ranges of the VPC, or an existing VPC."""
-    tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)
-    """Node pools of TPU hosts, at least one."""
+    pools: tuple[PoolSettings, ...] = Field(strict=False, min_length=1)
+    """Node pools that models run on, at least one."""
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     """The gateway in front of all models."""
     front_door: FrontDoorSettings | None = None
@@ -57,20 +60,37 @@ class StackSettings(Section):
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
     """The served models, at least one."""
 
-    @property
-    def pools(self) -> tuple[AcceleratorPool, ...]:
-        """Every node pool that models run on, in the order of the settings."""
-        return self.tpu_pools
+    @model_validator(mode="after")
+    def _default_images(self) -> Self:
+        """Models without an image of their own get that of their pool's accelerator."""
+        kinds = {pool.name: pool.accelerator for pool in self.pools}
+        models = tuple(
+            model
+            if "image" in model.model_fields_set or kinds.get(model.pool, DEFAULT) is DEFAULT
+            else model.model_copy(update={"image": versions.image(kinds[model.pool].image)})
+            for model in self.models
+        )
+        if models != self.models:
+            object.__setattr__(self, "models", models)  # sections are frozen
+        return self
 
     @property
-    def node_pools(self) -> tuple[AcceleratorPool, ...]:
+    def node_pools(self) -> tuple[PoolSettings, ...]:
         """The node pools in GKE: those of :attr:`pools`, or one for each of a pool's capacities."""
         return tuple(one for pool in self.pools for one in pool.node_pools)
 
     @property
+    def collected(self) -> tuple[str, ...]:
+        """Metrics that GKE collects for this stack, as a cluster's ``monitoringConfig`` names them: states of
+        autoscalers, and of GPUs.
+        """
+        chips = {pool.accelerator.metrics.component for pool in self.pools}
+        return (*filter(None, sorted(chips, key=str)), *(["HPA"] if self.autoscaled else []))
+
+    @property
     def pool_keys(self) -> tuple[str, ...]:
-        """The keys of :attr:`pools`, such as ``llmd-gke:tpuPools[0]``."""
-        return tuple(f"llmd-gke:tpuPools[{index}]" for index in range(len(self.tpu_pools)))
+        """The keys of :attr:`pools`, such as ``llmd-gke:pools[0]``."""
+        return tuple(f"llmd-gke:pools[{index}]" for index in range(len(self.pools)))
 
     @property
     def model_keys(self) -> tuple[str, ...]:
@@ -133,17 +153,17 @@ class StackSettings(Section):
         """Whether the program creates buckets, or a model uses one."""
         return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
 
-    def busy_nodes(self, pool: AcceleratorPool) -> int:
+    def busy_nodes(self, pool: PoolSettings) -> int:
         """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""
         hosts = sum(model.most_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
-    def least_nodes(self, pool: AcceleratorPool) -> int:
+    def least_nodes(self, pool: PoolSettings) -> int:
         """Number of nodes of a pool while autoscaled models have their fewest replicas."""
         hosts = sum(model.least_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.kept_nodes, min(hosts, pool.max_nodes))
 
-    def asks_for_early_hosts(self, pool: AcceleratorPool) -> ModelSettings | None:
+    def asks_for_early_hosts(self, pool: PoolSettings) -> ModelSettings | None:
         """The model in whose namespace pods ask for a pool's early hosts: the first one on the pool, stopped or not, so
         that a stop or start asks for no host. ``None`` where no pod asks, because no model is on the pool or the node
         pool starts with its hosts.
@@ -167,7 +187,7 @@ class StackSettings(Section):
         """Whether a model that is not stopped is scaled by the load from that source."""
         return any(self.scaling_source(model) == source for model in self.autoscaled)
 
-    def pool(self, name: str) -> AcceleratorPool:
+    def pool(self, name: str) -> PoolSettings:
         """The pool of that name. Raises ``StopIteration`` for a name that validation would have rejected."""
         return next(pool for pool in self.pools if pool.name == name)
 

@@ -14,9 +14,7 @@ from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:budget"
-_PRICED = tuple(
-    f"llmd-gke:{section}" for section in ("cluster", "tpuPools", "models", "network", "gateway", "frontDoor")
-)
+_PRICED = tuple(f"llmd-gke:{section}" for section in ("cluster", "pools", "models", "network", "gateway", "frontDoor"))
 
 
 def budget(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -45,7 +43,7 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
     """The pools at their maximum; ``None`` if one has a machine type or topology that other rules reject."""
     pools: list[PricedPool] = []
     for pool in settings.pools:
-        shape = accelerators.find_slice(pool.machine_type, pool.topology)
+        shape = accelerators.find_slice(pool.machine_type, pool.shape)
         if shape is None:
             return None
         zone = pool.zone_in(settings.cluster.zone)
@@ -92,7 +90,7 @@ def _floor(settings: StackSettings) -> float:
     chips = 0.0
     for pool in settings.pools:
         prices = [
-            chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning)
+            chip_price(pool.family.name, one.zone_in(settings.cluster.zone), one.provisioning, pool.slice.machine)
             for one in pool.node_pools
         ]
         public = [price for price in prices if price is not None]

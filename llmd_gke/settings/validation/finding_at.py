@@ -10,7 +10,7 @@ from llmd_gke.rules.finding import Finding
 
 @dataclass(frozen=True)
 class SettingFinding:
-    """A finding and the key it is about, e.g. ``llmd-gke:tpuPools[0].topology``, with the offending value.
+    """A finding and the key it is about, e.g. ``llmd-gke:pools[0].topology``, with the offending value.
 
     ``needs`` are the further keys that the rule compares: where one of them, or a key below it, has no valid value, the
     rule cannot judge.

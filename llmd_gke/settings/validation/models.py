@@ -10,6 +10,7 @@ from llmd_gke.rules import (
     buckets,
     capacity_order,
     environment,
+    kv_offload,
     models,
     multi_host,
     names,
@@ -31,22 +32,26 @@ from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_e
 
 def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks one model, whose settings are at ``key``: its names, weights, image, arguments and pool."""
+    index = next((index for index, pool in enumerate(settings.pools) if pool.name == model.pool), None)
+    kind = accelerators.DEFAULT if index is None else settings.pools[index].accelerator
+    of_kind = () if index is None else of_each([settings.pool_keys[index]], "name", "machineType")
     limit = names.MODEL_NAME_LIMIT
     yield from locate(f"{key}.name", model.name, names.label(model.name, "model name", limit))
     yield from locate(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
     yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
-    yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
+    yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri, kind), *of_kind)
     yield from locate(f"{key}.image", model.image, models.image(model.image))
-    yield from locate(f"{key}.image", model.image, models.image_hardware(model.image))
-    yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri))
-    owned = vllm_arguments.owned_arguments(model.image)
-    findings = vllm_arguments.server_arguments(model.extra_args, owned=owned)
-    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings)
-    findings = vllm_parser.settings(model.extra_args, model.image, owned=owned)
-    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, f"{key}.image")
-    for index, one in enumerate(model.env):
-        findings, at = environment.variable(one.name, one.value, one.secret, one.key), f"{key}.env[{index}]"
-        yield from locate(at, one.name, findings, at)
+    yield from locate(f"{key}.image", model.image, models.image_hardware(model.image, kind), *of_kind)
+    yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri, kind), *of_kind)
+    owned = vllm_arguments.owned_arguments(model.image, offloads=model.kv_offload_gb is not None)
+    findings = vllm_arguments.server_arguments(model.extra_args, kind, owned=owned)
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, *of_kind)
+    findings = vllm_parser.settings(model.extra_args, model.image, kind, owned=owned)
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, f"{key}.image", *of_kind)
+    for number, one in enumerate(model.env):
+        at = f"{key}.env[{number}]"
+        findings = environment.variable(one.name, one.value, one.secret, one.key, kind)
+        yield from locate(at, one.name, findings, at, *of_kind)
     yield from locate(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
     yield from locate(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
     context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
@@ -69,12 +74,11 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     elif model.weights_bucket is not None:
         findings = buckets.buffered_read(settings.cluster.min_version)
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
-    for index, path in enumerate(model.paths):
-        yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
+    for number, path in enumerate(model.paths):
+        yield from locate(f"{key}.paths[{number}]", path, paths.path(path))
     findings = paths.paths(model.paths, at_root=model.at_root)
     yield from locate(f"{key}.paths", list(model.paths), findings, f"{key}.atRoot")
     yield from _scheduler(f"{key}.scheduler", model, f"{key}.prefixCaching")
-    index = next((index for index, pool in enumerate(settings.pools) if pool.name == model.pool), None)
     if index is None:
         pool_names = [pool.name for pool in settings.pools]
         yield SettingFinding(
@@ -82,7 +86,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
             model.pool,
             Finding(
                 "model-pool",
-                f"there is no TPU pool {model.pool}",
+                f"there is no pool {model.pool}",
                 allowed=", ".join(pool_names),
                 fix=f"pool: {pool_names[0]}",
             ),
@@ -90,9 +94,19 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         )
         return
     pool, needs = settings.pools[index], (key, settings.pool_keys[index])
-    shape = accelerators.find_slice(pool.machine_type, pool.topology)
+    shape = accelerators.find_slice(pool.machine_type, pool.shape)
     if shape is None:
         return
+    yield from locate(f"{key}.dtype", model.dtype, models.precision(model.dtype, pool.family), *needs)
+    findings = list(models.eight_bits(model.uri, model.extra_args, pool.family))
+    for finding in findings:
+        at, value = ("uri", model.uri) if finding.severity == "warning" else ("extraArgs", list(model.extra_args))
+        yield SettingFinding(f"{key}.{at}", value, finding, needs)
+    findings = kv_offload.blocks(model.kv_offload_blocks, model.kv_offload_gb, kind)
+    yield from locate(f"{key}.kvOffloadBlocks", model.kv_offload_blocks, findings, *needs)
+    if model.kv_offload_gb is not None:
+        findings = kv_offload.memory(model.kv_offload_gb, shape)
+        yield from locate(f"{key}.kvOffloadGb", model.kv_offload_gb, findings, *needs)
     zones = [one.zone_in(settings.cluster.zone) for one in pool.node_pools]
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
@@ -120,7 +134,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):
         yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb), *needs)
-    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology), *needs)
+    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.shape), *needs)
 
 
 def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:

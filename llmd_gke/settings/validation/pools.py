@@ -1,37 +1,62 @@
-"""Rules about TPU pools."""
+"""Rules about node pools that models run on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.rules import versions as version_checks
+from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections.cluster import ClusterSettings
-from llmd_gke.settings.sections.pools import TpuPoolSettings
+from llmd_gke.settings.sections.pools import PoolSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
 
 _OWNER = "set the ID of the project that owns it, or remove it"
 
 
-def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+def pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks one pool, whose settings are at ``key``: its name, slice, zone, node counts and capacity."""
-    machine, topology = pool.machine_type, pool.topology
+    return _of_kind(pool, _pool(key, pool, cluster))
+
+
+def _of_kind(pool: PoolSettings, findings: Iterable[SettingFinding]) -> Iterator[SettingFinding]:
+    """The findings under the names of the rules for the pool's accelerator, such as ``gpu-zone``."""
+    for one in findings:
+        if one.finding.rule.startswith("tpu-"):
+            rule = pool.accelerator.rule(one.finding.rule.removeprefix("tpu-"))
+            one = replace(one, finding=replace(one.finding, rule=rule))
+        yield one
+
+
+def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+    machine, topology = pool.machine_type, pool.shape
     machine_key, slice_keys = f"{key}.machineType", (f"{key}.machineType", f"{key}.topology")
     yield from locate(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
     if pool.has_workload_policy:
         policy = pool.workload_policy_name(cluster.name)
         yield from locate(f"{key}.name", pool.name, names.workload_policy(policy, pool.name))
     yield from locate(machine_key, machine, tpu_checks.machine_type(machine))
-    yield from locate(f"{key}.topology", topology, tpu_checks.topology(machine, topology), machine_key)
+    of_gpus = pool.topology is None and not pool.accelerator.topology_label
+    shape_key = f"{key}.gpus" if of_gpus else f"{key}.topology"
+    yield from locate(shape_key, topology, tpu_checks.topology(machine, topology), machine_key)
+    if pool.topology is not None and pool.topology.isdecimal():
+        finding = Finding("tpu-topology", "topology is for TPUs", fix="set gpus instead")
+        yield SettingFinding(f"{key}.topology", pool.topology, finding, (machine_key,))
+    if pool.gpus is not None and not of_gpus:
+        finding = Finding(
+            "tpu-topology", "gpus is for machine types with GPUs, and not beside topology", fix="remove it"
+        )
+        yield SettingFinding(f"{key}.gpus", pool.gpus, finding, (machine_key,))
     zone = pool.zone_in(cluster.zone)
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
     if not pool.entries or any(entry.zone is None for entry in pool.entries):
         yield from _zone(zone_key, zone, pool, cluster, key)
-    counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
+    counts = tpu_checks.node_counts(machine, topology, (pool.min_nodes, pool.max_nodes))
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts, *slice_keys, f"{key}.maxNodes")
     early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
     yield from locate(f"{key}.earlyHosts", pool.early_hosts, early, *slice_keys, f"{key}.maxNodes")
@@ -72,14 +97,12 @@ def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
             return
 
 
-def _zone(
-    key: str, zone: str, pool: TpuPoolSettings, cluster: ClusterSettings, pool_key: str
-) -> Iterator[SettingFinding]:
+def _zone(key: str, zone: str, pool: PoolSettings, cluster: ClusterSettings, pool_key: str) -> Iterator[SettingFinding]:
     yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
     yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
 
 
-def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[SettingFinding]:
+def _reservation(key: str, mode_key: str, pool: PoolSettings) -> Iterator[SettingFinding]:
     """Checks what belongs to one kind of capacity; ``key``: the pool, or an entry of its list."""
     mode, reserved = pool.provisioning, pool.reservation
     named = reserved.path if reserved else None
@@ -94,7 +117,7 @@ def _reservation(key: str, mode_key: str, pool: TpuPoolSettings) -> Iterator[Set
             yield from locate(f"{key}.reservation.block", block, names.label(block, "reservation block", 63))
 
 
-def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
+def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks a list of capacities: the list, then each entry as the node pool that it becomes."""
     kinds: list[Capacity] = [entry.kind for entry in pool.entries]
     listed, machine_key = f"{key}.capacity", f"{key}.machineType"
@@ -111,7 +134,7 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
     ):
         if value is not None:
             yield from locate(f"{key}.{setting}", value, capacity_order.belongs_to_entries(setting))
-    if (shape := accelerators.find_slice(pool.machine_type, pool.topology)) is not None:
+    if (shape := accelerators.find_slice(pool.machine_type, pool.shape)) is not None:
         yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
     limits = [one.max_nodes for one in pool.node_pools]
     findings = capacity_order.enough_hosts(pool.name, pool.max_nodes, limits)
@@ -133,7 +156,7 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
         if entry.max_nodes is not None:
             findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
             yield from locate(f"{at}.maxNodes", entry.max_nodes, findings, f"{key}.maxNodes")
-        counts = tpu_checks.node_counts(pool.machine_type, pool.topology, made.min_nodes, made.max_nodes)
+        counts = tpu_checks.node_counts(pool.machine_type, pool.shape, (made.min_nodes, made.max_nodes))
         yield from locate(f"{at}.minNodes", made.min_nodes, counts, machine_key, f"{key}.topology", f"{key}.maxNodes")
         branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
         yield from locate(at, entry.kind, capacity_order.repeated(branch, seen), listed)
@@ -143,7 +166,7 @@ def _in_order(key: str, zone_key: str, pool: TpuPoolSettings, cluster: ClusterSe
 def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that every pool has nodes for the replicas of its models, and for the pods that an update adds."""
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
-        shape = accelerators.find_slice(pool.machine_type, pool.topology)
+        shape = accelerators.find_slice(pool.machine_type, pool.shape)
         if shape is None:
             continue
         # A stopped model counts with 0 replicas: its hosts are checked again when it is started.
@@ -159,7 +182,7 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
             at, value = _asks_for_most(settings, pool.name) or (f"{key}.maxNodes", pool.max_nodes)
-            yield SettingFinding(at, value, finding, ("llmd-gke:tpuPools", "llmd-gke:models"))
+            yield from _of_kind(pool, [SettingFinding(at, value, finding, ("llmd-gke:pools", "llmd-gke:models"))])
 
 
 def _asks_for_most(settings: StackSettings, pool: str) -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from typing import cast
 
 from llmd_common.kubernetes.client import Kube, NotFound, Resource, Unreachable
 from llmd_common.kubernetes.fields import Object
-from localcloud.gke_gateway.crds import compute_class, gke, pod_monitoring, upstream
+from localcloud.gke_gateway.crds import gke, upstream
 
 MANAGER = "gke-gateway-api"
 DEFINITIONS = Resource("apiextensions.k8s.io/v1", "customresourcedefinitions", namespaced=False)
@@ -18,8 +18,7 @@ ESTABLISHED_SECONDS = 30.0
 
 def definitions(folder: Path) -> list[Object]:
     """Every CustomResourceDefinition; ``folder`` holds upstream's. Raises ``SetUpFailed`` where they are not there."""
-    own = (*gke.definitions(), pod_monitoring.definition(), compute_class.definition())
-    return [cast("Object", definition) for definition in (*upstream.definitions(folder), *own)]
+    return [cast("Object", definition) for definition in (*upstream.definitions(folder), *gke.definitions())]
 
 
 async def install_crds(kube: Kube, definitions: list[Object]) -> None:

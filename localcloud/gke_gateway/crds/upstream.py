@@ -6,7 +6,6 @@ Inside the namespaces there is no network and no Go: the gateway daemon reads th
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -27,7 +26,6 @@ FILES = {
     # The only one of that module that GKE installs: v1alpha2 pools and objectives are the user's own affair.
     INFERENCE_EXTENSION: ("config/crd/bases/inference.networking.k8s.io_inferencepools.yaml",),
 }
-STAMP = ".made-from"
 
 
 def prepare(folder: Path) -> Path:
@@ -37,26 +35,21 @@ def prepare(folder: Path) -> Path:
     module cannot be downloaded or holds no such file.
     """
     stamp = _stamp()
-    if _is_made(folder, stamp):
+    if modules.is_made(folder, stamp):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
-        made = Path(beside) / folder.name
+    with modules.making(folder, stamp) as made:
         made.mkdir()
         for module, files in FILES.items():
             version = versions.modules()[module]
             unpacked = modules.folder(module, version)
             for file in files:
                 _copy(module, version, unpacked / file, made)
-        (made / STAMP).write_text(stamp)
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
     return folder
 
 
 def definitions(folder: Path) -> list[dict[str, object]]:
     """The definitions that :func:`prepare` has laid out there. Raises ``SetUpFailed`` where it has not."""
-    if not _is_made(folder, _stamp()):
+    if not modules.is_made(folder, _stamp()):
         raise SetUpFailed(
             f"The CRDs of the Gateway API are not in {folder}.\nFix: make up CLOUD=laptop, which downloads them."
         )
@@ -82,10 +75,3 @@ def _copy(module: str, version: str, file: Path, into: Path) -> None:
 def _stamp() -> str:
     modules = versions.modules()
     return "".join(f"{module}@{modules[module]} {file}\n" for module, files in FILES.items() for file in files)
-
-
-def _is_made(folder: Path, stamp: str) -> bool:
-    try:
-        return (folder / STAMP).read_text() == stamp
-    except OSError:
-        return False

@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import importlib.resources
 import logging
-import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
 from llmd_common.problems import SetUpFailed
+from localcloud.common import daemon
 from localcloud.gke_gateway.envoy.files import EnvoyFiles, bootstrap, write, write_resources
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class Envoy:
                 self._ready.set()
                 code = await process.wait()
             finally:
-                await _stop(process)
+                await daemon.end(process, STOP_SECONDS)
             self._ready.clear()
             self.restarts += 1
             log.warning("Envoy exited with status %s; restarting it", code)
@@ -95,14 +95,3 @@ class Envoy:
                         "Fix: correct the cause named in the log; the gateway then retries."
                     )
                 await asyncio.sleep(0.1)
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), STOP_SECONDS)
-    except TimeoutError:
-        process.kill()
-        await process.wait()

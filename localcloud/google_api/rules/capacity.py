@@ -7,16 +7,17 @@ from localcloud.google_api.rules.references import NODE_POOL
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource
 from localcloud.product import accelerators, zones
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text
 
 DEFAULT_QUOTA = 64
 """Chips of a family per region. Real projects start at 0; the rehearsal's project has been granted some."""
 
 
-def chips_of(machine: str) -> int:
-    """Chips of one node."""
-    host = accelerators.host_of(machine)
-    return host.chips if host else 0
+def chips_of(machine: str, inputs: JsonValue = None) -> int:
+    """Chips of one node; of a pool with these ``inputs``, the GPUs that it asks for."""
+    host, guests = accelerators.host_of(machine), objects(inputs, "nodeConfig", "guestAccelerators")
+    asked = sum(number(guest, "count") or 0 for guest in guests)
+    return asked or (host.chips if host and accelerators.accelerator_of(machine) else 0)
 
 
 def settle(cloud_state: CloudState, target: TargetResource) -> None:
@@ -31,7 +32,7 @@ def settle(cloud_state: CloudState, target: TargetResource) -> None:
     where = pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"])
     nodes = first_nodes(target.inputs) * len(where)
     cause = ""
-    if nodes and accelerators.family_of(text(target.inputs, "nodeConfig", "machineType")):
+    if nodes and chips_of(text(target.inputs, "nodeConfig", "machineType"), target.inputs):
         cause = _over_quota(cloud_state, target, nodes) or _no_capacity(cloud_state, target, where)
     record["status"], record["nodes"], record["statusMessage"] = ("ERROR", 0, "") if cause else ("RUNNING", nodes, "")
     if cause:
@@ -84,8 +85,8 @@ def _over_quota(cloud_state: CloudState, target: TargetResource, nodes: int) -> 
         same_family = accelerators.family_of(other) is accelerators.family_of(machine)
         alike = same_family and _spot(record["inputs"]) == _spot(target.inputs)
         if ident != target.id and alike and zones.region_of(ident.split("/")[3]) == region:
-            used += chips_of(other) * (number(record, "nodes") or 0)
-    if used + chips_of(machine) * nodes <= limit:
+            used += chips_of(other, record["inputs"]) * (number(record, "nodes") or 0)
+    if used + chips_of(machine, target.inputs) * nodes <= limit:
         return ""
     return (
         f"[GCE_QUOTA_EXCEEDED]: Instance 'gke-{target.name}-0' creation failed: "

@@ -14,7 +14,7 @@ from localcloud.google_api.rules.references import CLUSTER
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource, failed, short
 from localcloud.product import accelerators, zones
 from localcloud.providers.protocol.rules import Failure, ProviderRefusal
-from localcloud.providers.protocol.values import JsonObject, dig, number, text, texts
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
@@ -159,7 +159,11 @@ def _refuse(message: str) -> ProviderRefusal:
 def _judge_machine(target: TargetResource, where: list[str]) -> None:
     inputs = target.inputs
     machine = text(inputs, "nodeConfig", "machineType") or "e2-medium"
+    guests = objects(inputs, "nodeConfig", "guestAccelerators")
     family = accelerators.family_of(machine)
+    if family is not None and family.dimensions == 1:
+        _judge_guests(guests, machine, family)
+        family = family if guests else None  # an N1 host without GPUs is an ordinary machine
     if family is None and accelerators.accelerator_of(machine) is None:
         if text(inputs, "placementPolicy", "tpuTopology"):
             raise _refuse(f'A TPU topology is not supported for machine type "{machine}".')
@@ -175,8 +179,18 @@ def _judge_machine(target: TargetResource, where: list[str]) -> None:
     if disk not in family.boot_disks:
         # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
         raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
-    _judge_slice(inputs, machine, family, where)
+    if family.dimensions > 1:
+        _judge_slice(inputs, machine, family, where)
     _judge_capacity(inputs, family, where)
+
+
+def _judge_guests(guests: list[JsonObject], machine: str, family: accelerators.Family) -> None:
+    """Rejects GPUs that the machine type does not have (https://cloud.google.com/compute/docs/gpus; texts are ours)."""
+    for guest in guests:
+        sort, count = text(guest, "type"), number(guest, "count") or 0
+        if sort != family.accelerator or str(count) not in family.shapes[machine]:
+            allowed = " or ".join(family.shapes[machine])
+            raise _refuse(f'Machine type "{machine}" takes {allowed} {family.accelerator}, not {count} {sort}.')
 
 
 def _judge_slice(inputs: JsonObject, machine: str, family: accelerators.Family, where: list[str]) -> None:

@@ -116,8 +116,9 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> RunningPool:
     inputs: JsonObject = stored if isinstance(stored, dict) else {}
     location = ident.split("/")[3]
     machine = text(inputs, "nodeConfig", "machineType") or DEFAULT_MACHINE
-    kind, host = accelerators.accelerator_of(machine), accelerators.host_of(machine)
+    kind, host = _kind(inputs, machine), accelerators.host_of(machine)
     shape = _slice(inputs, machine)
+    host = shape.machine if shape else host
     where = pool_zones(inputs, cluster, location)
     first, fixed = first_nodes(inputs), number(inputs, "nodeCount")
     low, high = _between(inputs, len(where), first if fixed is None else fixed)
@@ -131,7 +132,7 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> RunningPool:
         maximum=high,
         initial=max(first, low),
         hosts=shape.hosts if shape else 1,
-        chips=host.chips if host else 0,
+        chips=host.chips if host and kind else 0,
         resource=kind.resource if kind and host else "",
         vcpus=host.vcpus if host else vcpus_of(machine),
         memory_gb=host.memory_gb if host else memory_gb_of(machine),
@@ -155,11 +156,21 @@ def _between(inputs: JsonObject, zone_count: int, fixed: int) -> tuple[int, int]
     return low or 0, high
 
 
+def _kind(inputs: JsonObject, machine: str) -> accelerators.Accelerator | None:
+    """The accelerator of the nodes; ``None`` for ordinary machines, such as N1 hosts that no GPUs are attached to."""
+    asked = accelerators.family_of(machine) if objects(inputs, "nodeConfig", "guestAccelerators") else None
+    listed = next((kind for kind in accelerators.ACCELERATORS if asked in kind.families), None)
+    return listed or accelerators.accelerator_of(machine)
+
+
 def _slice(inputs: JsonObject, machine: str) -> accelerators.Slice | None:
     """The slice that the nodes form: the one asked for, else the machine type's own single host."""
     asked = text(inputs, "placementPolicy", "tpuTopology")
     if asked:
         return accelerators.find_slice(machine, asked)
+    guest = next(iter(objects(inputs, "nodeConfig", "guestAccelerators")), None)
+    if guest is not None:
+        return accelerators.find_slice(machine, str(number(guest, "count") or 0))
     family = accelerators.family_of(machine)
     own = family.slices() if family else ()
     return next((s for s in own if s.machine.name == machine and not s.multi_host), None)
@@ -169,7 +180,7 @@ def _labels(inputs: JsonObject, machine: str, shape: accelerators.Slice | None) 
     labels = {accelerators.POOL_LABEL: text(inputs, "name"), "node.kubernetes.io/instance-type": machine}
     given = dig(inputs, "nodeConfig", "labels")
     labels |= {key: str(value) for key, value in given.items()} if isinstance(given, dict) else {}
-    kind, family = accelerators.accelerator_of(machine), accelerators.family_of(machine)
+    kind, family = _kind(inputs, machine), accelerators.family_of(machine)
     if kind is not None and family is not None and shape is not None:
         labels |= kind.node_labels(family, shape)
     if dig(inputs, "nodeConfig", "spot") is True:
@@ -187,7 +198,7 @@ def _taints(inputs: JsonObject, kind: accelerators.Accelerator | None) -> tuple[
         (text(taint, "key"), text(taint, "value"), _EFFECTS.get(text(taint, "effect"), "NoSchedule"))
         for taint in objects(inputs, "nodeConfig", "taints")
     ]
-    return tuple(given + ([kind.taint] if kind else []))
+    return tuple(dict.fromkeys(given + ([kind.taint] if kind else [])))
 
 
 def vcpus_of(machine: str) -> int | None:

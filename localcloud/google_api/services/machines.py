@@ -41,7 +41,7 @@ def _machine(project: str, zone: str, name: str) -> JsonObject | None:
         "memoryMb": memory_gb * 1024,
         "selfLink": compute_link(f"projects/{project}/zones/{zone}/machineTypes/{name}"),
     }
-    if host and family:
+    if host and family and accelerators.accelerator_of(name):
         chips: JsonObject = {"guestAcceleratorType": family.quota_family.lower(), "guestAcceleratorCount": host.chips}
         shown["accelerators"] = [chips]
     return shown

@@ -7,7 +7,7 @@ from localcloud.google_api.rules.references import NODE_POOL
 from localcloud.google_api.rules.resource_type import TargetResource
 from localcloud.google_api.services.links import GKE, compute_link, group_name
 from localcloud.product import zones
-from localcloud.providers.protocol.values import JsonObject, dig, merge, number, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, objects, table, text, texts
 
 SCOPES = (
     "devstorage.read_only", "logging.write", "monitoring", "service.management.readonly", "servicecontrol",
@@ -23,7 +23,7 @@ def target_of(key: str, body: JsonObject) -> TargetResource:
         "name": name,
         "cluster": cluster,
         "location": location,
-        "nodeConfig": body.get("config", {}),
+        "nodeConfig": {**table(body, "config"), **_guests(body)},
         "nodeLocations": body.get("locations", []),
         "initialNodeCount": number(body, "initialNodeCount") or 0,
         "management": body.get("management", {}),
@@ -39,6 +39,15 @@ def target_of(key: str, body: JsonObject) -> TargetResource:
         inputs["maxPodsPerNode"] = limit
     scope = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
     return TargetResource(NODE_POOL, key, inputs, scope)
+
+
+def _guests(body: JsonObject) -> JsonObject:
+    """The GPUs of the nodes, if the body has any. An int64 is text in JSON."""
+    guests: list[JsonValue] = [
+        {"type": text(one, "acceleratorType"), "count": int(str(one.get("acceleratorCount") or 0))}
+        for one in objects(body, "config", "accelerators")
+    ]
+    return {"guestAccelerators": guests} if guests else {}
 
 
 def shown(cloud: EmulatedCloud, key: str, body: JsonObject) -> JsonObject:

@@ -118,6 +118,8 @@ def metric(request: Request) -> JsonObject:
         limited = family.quota_family if called == family.quota else called
         buckets = [_bucket(request.cloud, limited, {"region": region}) for region in regions]
         limits = [_of_metric(name, "1/{project}/{region}", buckets)]
+    elif any(kind.global_quota == called for kind in ACCELERATORS):
+        limits = [_of_metric(name, "1/{project}", [_bucket(request.cloud, called, {})])]
     else:
         raise ApiError(404, f"Quota metric {called} not found.")
     return {"name": name, "metric": f"compute.googleapis.com/{called.lower()}", "consumerQuotaLimits": limits}

@@ -11,12 +11,12 @@ from concurrent import futures
 from pathlib import Path
 
 import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
 
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.kubernetes.servicer import Servicer
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.protos import provider_pb2_grpc
 
 MESSAGE_LIMIT = 400 * 1024 * 1024
 """The engine's own limit (pulumi/pulumi ``sdk/go/common/util/rpcutil/serve.go``)."""

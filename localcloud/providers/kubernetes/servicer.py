@@ -2,7 +2,7 @@
 
 Messages and their meaning: pulumi/pulumi ``proto/pulumi/provider.proto`` @v3.259.0; how the engine calls them:
 ``sdk/go/common/resource/plugin/provider_plugin.go``. Secrets are accepted, so the engine sends them marked and takes
-the marks that come back; it strips nothing and guesses nothing.
+the marks that come back; it strips nothing and guesses nothing. Methods that are not here answer UNIMPLEMENTED.
 """
 
 # ruff: noqa: ARG002, D102, N802 - methods and arguments are the protocol's
@@ -18,11 +18,11 @@ from typing import NoReturn
 
 import grpc
 from google.protobuf import any_pb2, empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
-from localcloud.providers.protocol.protos import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 from localcloud.providers.protocol.rules import Autoname, Incomplete, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
@@ -57,9 +57,6 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             accept_secrets=True, accept_resources=False, accept_outputs=False, supports_autonaming_configuration=True
         )
 
-    def Parameterize(self, request: provider_pb2.ParameterizeRequest, context: Context):
-        self._unimplemented(context, "extension packages")
-
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context):
         return plugin_pb2.PluginInfo(version=self._rules.version)
 
@@ -67,15 +64,6 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.GetSchemaResponse(
             schema=json.dumps({"name": self._rules.name, "version": self._rules.version})
         )
-
-    def GetMapping(self, request: provider_pb2.GetMappingRequest, context: Context):
-        return provider_pb2.GetMappingResponse()
-
-    def GetMappings(self, request: provider_pb2.GetMappingsRequest, context: Context):
-        return provider_pb2.GetMappingsResponse()
-
-    def Attach(self, request: plugin_pb2.PluginAttach, context: Context):
-        return empty_pb2.Empty()
 
     def Cancel(self, request: empty_pb2.Empty, context: Context):
         with self._call("Cancel", context):
@@ -175,21 +163,12 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: Context):
-        self._unimplemented(context, f"function {request.tok}")
-
-    def Call(self, request: provider_pb2.CallRequest, context: Context):
-        self._unimplemented(context, "methods")
-
-    def Construct(self, request: provider_pb2.ConstructRequest, context: Context):
-        self._unimplemented(context, f"components ({request.type})")
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the {self._rules.name} stand-in has no function {request.tok}")
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _encode(self, subject: ResourceSubject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
         return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))
-
-    def _unimplemented(self, context: Context, what: str) -> NoReturn:
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the {self._rules.name} stand-in has no {what}")
 
     def _incomplete(self, context: Context, subject: ResourceSubject, error: Incomplete, inputs: Bag) -> NoReturn:
         """Attach the state to the error, as ``partialError`` does in pulumi-kubernetes ``provider.go`` @v4.25.0."""

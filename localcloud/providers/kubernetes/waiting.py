@@ -89,7 +89,9 @@ def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
     (scale.up.error.out.of.resources, scale.up.error.quota.exceeded).
     """
     pools = [
-        p for p in objects(google, "pools") if accelerators.family_of(text(p, "inputs", "nodeConfig", "machineType"))
+        p
+        for p in objects(google, "pools")
+        if capacity.chips_of(text(p, "inputs", "nodeConfig", "machineType"), _inputs(p))
     ]
     if wanted <= sum(number(pool, "nodes") or 0 for pool in pools):
         return ""
@@ -105,7 +107,7 @@ def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
         zones = nodepools.pool_zones(_inputs(pool), google, text(google, "location"))
         if not set(zones) - short_of:
             reasons.append(f"{name} in {', '.join(zones)}: GCE out of resources (GCE_STOCKOUT)")
-        elif wanted * capacity.chips_of(machine) > capacity.quota_limit(_inputs(pool), faults):
+        elif wanted * capacity.chips_of(machine, _inputs(pool)) > capacity.quota_limit(_inputs(pool), faults):
             reasons.append(f"{name} in {', '.join(zones)}: GCE quota exceeded ({capacity.quota_name(_inputs(pool))})")
         else:
             return ""

@@ -1,4 +1,4 @@
-"""Which program is taken: an official one, a built one, or none yet."""
+"""Which program is taken: a built one, or none yet; official plugins are in ``test_plugins``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from rich.console import Console
 
 from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import official, plugins, resolve
+from localcloud.binaries import plugins, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
-from localcloud.cluster import backend
-from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
 from localcloud.tests.binaries.releases import program
 
@@ -65,40 +63,6 @@ def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> Non
         BadInput, match=r"etcds: unknown program\.\nAllowed: etcd, .*pulumi-resource-gcp, .*, envoy, .*redis-server\."
     ):
         binaries.chosen(["etcds"])
-
-
-@pytest.mark.parametrize(
-    ("name", "prints", "fits"),
-    [
-        ("etcd", "etcd Version: 3.7.9\nGo Version: go1.26.1", True),
-        ("etcd", "etcd Version: 3.6.4", False),
-        ("kube-apiserver", "Kubernetes v1.36.12", True),
-        ("kube-apiserver", "Kubernetes v1.35.3", False),
-        ("kubectl", "Client Version: v1.36.0\nKustomize Version: v5.7.1", True),
-        ("kubectl", "Client Version: v1.30.0\nKustomize Version: v1.36.1", False),
-        ("kube-scheduler", "no version at all", False),
-        ("kube-scheduler", "'; exit 1; '", False),
-        ("cert-manager", "v1.21.2", False),
-    ],
-)
-def test_an_official_program_on_path_is_taken_when_its_version_fits(
-    tmp_path: Path, name: str, prints: str, fits: bool
-) -> None:
-    there = program(tmp_path / "bin" / name, f"'{prints}'")
-    assert official.find(BY_NAME[name]) == (there if fits else None)
-    if fits:
-        assert binaries.path(name) == there
-
-
-def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
-    """It would be made to run itself, forever."""
-    workdir = Workdir.of(tmp_path, kind="laptop")
-    built = program(BY_NAME["kubectl"].path(tmp_path / "cache"), "Client Version: v1.36.3")
-    # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
-    script = program(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
-    comments = "".join(f"# {line}\n" for line in backend.tools(workdir)["kubectl"].splitlines())
-    script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
-    assert binaries.path("kubectl") == built
 
 
 def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import yaml
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import charts as releases
 from llmd_gke.manifests.charts import Release
-from localcloud.go_builds import charts
+from localcloud.go_builds import charts, modules
 
 FOLDER_RELEASES = {make().name: make for make in releases.PLATFORM}
 
@@ -83,8 +83,8 @@ def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:
 def test_a_chart_of_another_version_is_replaced(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "charts"
     shutil.copytree(folder, copy)
-    (copy / "lws" / charts.STAMP).write_text("sigs.k8s.io/lws@v0.7.0 charts/lws\n")
+    (copy / "lws" / modules.STAMP).write_text("sigs.k8s.io/lws@v0.7.0 charts/lws\n")
     (copy / "lws" / "templates" / "of-the-old-version.yaml").write_text("")
     charts.prepare(copy)
     assert not (copy / "lws" / "templates" / "of-the-old-version.yaml").exists()
-    assert (copy / "lws" / charts.STAMP).read_text() == (folder / "lws" / charts.STAMP).read_text()
+    assert (copy / "lws" / modules.STAMP).read_text() == (folder / "lws" / modules.STAMP).read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from localcloud.google_api.core import cloud
 from localcloud.google_api.core.cloud import EmulatedCloud
-from localcloud.google_api.server import Emulator
+from localcloud.google_api.server import Emulator, contents
 
 Props = dict[str, Any]
 COMPUTE = "compute.googleapis.com/compute/v1/projects/my-project"
@@ -55,10 +55,12 @@ class Client:
         return status, error["errors"][0]["reason"], error["message"]
 
     def faults(self, *faults: Props) -> None:
-        self.ok("PUT", "_emulator/faults", {"faults": list(faults)})
+        with self.cloud.opened():
+            self.cloud.faults.set(faults)
 
     def seen(self) -> Props:
-        return self.ok("GET", "_emulator/")
+        self.cloud.look()
+        return contents(self.cloud)
 
 
 def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:

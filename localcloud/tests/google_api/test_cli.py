@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from localcloud.google_api import cli
-from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import HIDDEN
-from localcloud.google_api.server import running
 from localcloud.tests.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
@@ -34,45 +30,29 @@ def busy(cluster: Client) -> Client:
     return cluster
 
 
-@pytest.fixture
-def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
-    monkeypatch.setenv("COLUMNS", "300")
-    return busy
-
-
-def printed(*arguments: str) -> str:
+def printed(*arguments: str) -> Any:
     done = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return done.output
+    return json.loads(done.output)
 
 
-def test_the_command_prints_what_exists_operations_requests_and_faults(shown: Client) -> None:
-    lines = printed("show").splitlines()
-    assert lines[0].split() == ["type", "name", "location", "project", "status"]
-    table = {line.split()[1]: line.split() for line in lines[1:]}
-    assert table["vpc"][:4] == ["networks", "vpc", "global", "my-project"]
-    assert table["gke"] == ["clusters", "gke", "us-east5", "my-project", "RUNNING"]
-    assert table["gke/tpu"][:6] == ["nodePools", "gke/tpu", "us-east5", "my-project", "ERROR", "(Google"]
-
-    operations = printed("show", "operations")
-    assert "CREATE_NODE_POOL" in operations
-    assert "GCE_STOCKOUT" in operations
-    assert "RUNNING" in next(line for line in operations.splitlines() if "/addresses/ip" in line)
-    newest = printed("show", "requests").splitlines()[1]
-    assert "compute.networks.get" in newest
-    assert "404" in newest
-    assert "zone=us-east5-b" in printed("show", "faults")
-
-
-def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
-    assert "compute.*" in printed("faults", '[{"fault": "error", "method": "compute.*", "code": 503}]')
-    assert shown.refused("GET", f"{COMPUTE}/global/networks/vpc")[0] == 503
-    assert "no faults" in printed("faults", "[]")
+def test_the_command_prints_what_exists_and_sets_faults(busy: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
+    for part, content in busy.seen().items():
+        assert printed("show", part) == content
+    assert printed("faults", '[{"fault": "error", "method": "compute.*", "code": 503}]')[0]["code"] == 503
+    assert busy.refused("GET", f"{COMPUTE}/global/networks/vpc")[0] == 503
+    assert printed("faults", "[]") == []
     with pytest.raises(Exception, match="'meteor' is not known"):
         printed("faults", '[{"fault": "meteor"}]')
     with pytest.raises(Exception, match="expected a list of objects"):
         printed("faults", '{"fault": "meteor"}')
+
+
+def test_looking_does_not_make_the_files_again_that_make_down_removed(busy: Client) -> None:
+    shutil.rmtree(busy.cloud.folder)
+    assert busy.seen()["resources"] == {}
+    assert not busy.cloud.folder.exists()
 
 
 def test_nothing_secret_is_written_down(busy: Client) -> None:
@@ -80,28 +60,3 @@ def test_nothing_secret_is_written_down(busy: Client) -> None:
     assert HIDDEN in seen
     assert "SECRET" not in seen
     assert all(b"SECRET" not in file.read_bytes() for file in busy.cloud.folder.iterdir())
-
-
-# -- over HTTP ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def serving(busy: Client) -> Iterator[EmulatedCloud]:
-    with running(busy.cloud.folder) as cloud:
-        yield cloud
-
-
-def get(url: str, **headers: str) -> tuple[str, str]:
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
-        return answer.headers["Content-Type"], answer.read().decode()
-
-
-def test_reading_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
-    shutil.rmtree(serving.folder)
-    assert get(f"{serving.url}/_emulator/")[0].startswith("application/json")
-    assert not serving.folder.exists()
-
-
-def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud) -> None:
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(f"{serving.url}/_emulator/", Host="evil.example.com:80")

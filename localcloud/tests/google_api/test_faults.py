@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from localcloud.tests.google_api.conftest import GKE, POOL, Client, later
@@ -48,4 +50,5 @@ def test_a_deletion_that_fails_late_gives_back_what_was_there_whoever_ends_it(
     ],
 )
 def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], text: str) -> None:
-    assert text in client.refused("PUT", "_emulator/faults", {"faults": [fault]})[2]
+    with pytest.raises(ValueError, match=re.escape(text)):
+        client.faults(fault)

@@ -47,6 +47,13 @@ def ironwood(**placement: str) -> Props:
     return slice_("2x2x2", 2, config=config, locations=["us-central1-c"], placementPolicy=policy)
 
 
+def gpus(machine: str = "g2-standard-8", kind: str = "nvidia-l4", count: int = 1, **over: Any) -> Props:
+    driver = {"gpuDriverVersion": "LATEST"}
+    guest = {"acceleratorType": kind, "acceleratorCount": str(count), "gpuDriverInstallationConfig": driver}
+    config = node(machine, "pd-balanced", accelerators=[guest])
+    return {**pool(config=config, locations=["us-central1-a"]), **over}
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -137,6 +144,18 @@ def iowa(cluster: Client) -> Client:
     body = CLUSTER | {"subnetwork": "iowa", "ipAllocationPolicy": {}}
     cluster.ok("POST", f"{GKE.replace('us-east5', 'us-central1')}/clusters", {"cluster": body})
     return cluster
+
+
+def test_a_pool_has_gpus_that_its_machine_takes(iowa: Client) -> None:
+    iowa.ok("POST", IOWA, {"nodePool": gpus()})
+    iowa.ok("POST", IOWA, {"nodePool": gpus("n1-standard-8", "nvidia-tesla-t4", 4, name="t4")})
+    iowa.ok("DELETE", f"{IOWA}/tpu")
+    for body, why in (
+        (gpus(count=2), 'Machine type "g2-standard-8" takes 1 nvidia-l4, not 2 nvidia-l4'),
+        (gpus("g2-standard-8", "nvidia-tesla-t4"), "not 1 nvidia-tesla-t4"),
+        (gpus(locations=["us-central1-f"]), 'Invalid machine type "g2-standard-8" in zone "us-central1-f"'),
+    ):
+        assert why in iowa.refused("POST", IOWA, {"nodePool": body})[2]
 
 
 def policy(client: Client, topology: str) -> str:

@@ -84,7 +84,7 @@ def test_over_http_it_serves_loopback_asks_for_a_token_and_keeps_what_was_made(t
         with pytest.raises(urllib.error.HTTPError, match="401"):
             get(project)
         assert get(project, Authorization="Bearer x") == {"kind": "storage#buckets", "items": []}
-        asked = get(f"{cloud.url}/_emulator/")["requests"]
+        asked = cloud.requests.last()
         assert [(one["method"], one["status"]) for one in asked] == [("", 401), ("storage.buckets.list", 200)]
 
 
@@ -94,8 +94,8 @@ def test_a_client_that_is_killed_leaves_no_traceback(tmp_path: Path, capfd: pyte
     with running(tmp_path) as cloud:
         address = urlsplit(cloud.url)
         with socket.create_connection((address.hostname, address.port)) as client:
-            client.sendall(b"GET /_emulator/ HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-            assert client.recv(100).startswith(b"HTTP/1.1 200")
+            client.sendall(b"GET /storage.googleapis.com/storage/v1/b HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 401")
             # Closed with what is still to be read, and at once: a reset, as of a process that is killed.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             (serving,) = (one for one in set(threading.enumerate()) - before if "process_request" in one.name)

@@ -243,7 +243,7 @@ class Machine:
 
     def _wanted(self) -> frozenset[Entry]:
         config = changed(self.base, self.on)
-        pools = {(POOL, one["name"]) for one in config["llmd-gke:tpuPools"]} | {(POOL, "system")}
+        pools = {(POOL, one["name"]) for one in config["llmd-gke:pools"]} | {(POOL, "system")}
         return frozenset(pools | {(MODEL, one["name"]) for one in config["llmd-gke:models"]})
 
     def _write(self) -> None:

@@ -19,7 +19,7 @@ def prepare(config: Config) -> None:
 
 
 def _pool(config: Config) -> Config:
-    return config["llmd-gke:tpuPools"][0]
+    return config["llmd-gke:pools"][0]
 
 
 def _model(config: Config) -> Config:
@@ -43,7 +43,7 @@ def _second_model(config: Config) -> None:
 
 
 def _second_pool(config: Config) -> None:
-    config["llmd-gke:tpuPools"].append({**_pool(config), "name": "more"})
+    config["llmd-gke:pools"].append({**_pool(config), "name": "more"})
 
 
 def _larger_range(config: Config) -> None:

@@ -32,7 +32,7 @@ def base(config: Config) -> None:
 
 
 def pool(config: Config) -> Config:
-    return config["llmd-gke:tpuPools"][0]
+    return config["llmd-gke:pools"][0]
 
 
 def _cluster(**over: object) -> Change:
@@ -56,7 +56,7 @@ def _second_model(config: Config) -> None:
 
 
 def _second_pool(config: Config) -> None:
-    config["llmd-gke:tpuPools"].append({**pool(config), "name": "more"})
+    config["llmd-gke:pools"].append({**pool(config), "name": "more"})
 
 
 def _elsewhere(config: Config) -> None:
@@ -72,10 +72,10 @@ CHANGES: dict[str, Change] = {
     "a second entry in `models`": _second_model,
     "`models[].replicas`": _model(replicas=2),
     "`models[].maxModelLen`": _model(maxModelLen=2048),
-    "a second entry in `tpuPools`": _second_pool,
-    "`tpuPools[].maxNodes`": _pool(maxNodes=5),
-    "`tpuPools[].machineType` and `topology`": _pool(machineType="ct6e-standard-4t", topology="2x2"),
-    "`tpuPools[].capacity`": _pool(capacity="on-demand"),
+    "a second entry in `pools`": _second_pool,
+    "`pools[].maxNodes`": _pool(maxNodes=5),
+    "`pools[].machineType` and `topology`": _pool(machineType="ct6e-standard-4t", topology="2x2"),
+    "`pools[].capacity`": _pool(capacity="on-demand"),
     "`network.nodes`, larger": _network(nodes="10.0.0.0/19"),
     "`network.nodes`, smaller": _network(nodes="10.0.0.0/21"),
     "`network.pods` or `network.services`": _network(services="10.8.16.0/20"),

@@ -27,7 +27,7 @@ V6E = next(one for one in FAMILIES if one.name == "v6e")
 
 
 def with_a_node(config: dict[str, Any]) -> None:
-    config["llmd-gke:tpuPools"][0].update(minNodes=1)
+    config["llmd-gke:pools"][0].update(minNodes=1)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import grpc
 import psutil
 import pytest
+from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from localcloud import binaries
 from localcloud.binaries.official import VARIABLE
@@ -21,7 +22,6 @@ from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import cache_folder
 from localcloud.google_api import isolation
 from localcloud.google_api.plugin import ADDRESS
-from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import encode
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import Rehearsal

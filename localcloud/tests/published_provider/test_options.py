@@ -41,7 +41,7 @@ def test_a_running_stack_gets_an_image_cache_and_loses_it_again_without_a_replac
 
 
 def in_order(config: dict[str, Any]) -> None:
-    config["llmd-gke:tpuPools"][0]["capacity"] = [{"kind": "on-demand"}, {"kind": "spot"}]
+    config["llmd-gke:pools"][0]["capacity"] = [{"kind": "on-demand"}, {"kind": "spot"}]
 
 
 def test_a_running_pool_gets_a_list_of_capacities_without_a_new_service_and_stays_as_it_is(running: Rehearsal) -> None:
@@ -58,17 +58,17 @@ def test_a_running_pool_gets_a_list_of_capacities_without_a_new_service_and_stay
 
 def test_hosts_of_a_list_are_asked_for_once_and_more_of_them_change_nothing_later(running: Rehearsal) -> None:
     running.edit("local", in_order)
-    running.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(earlyHosts=1))
+    running.edit("local", lambda config: config["llmd-gke:pools"][0].update(earlyHosts=1))
     steps = changes(running.steps(*UP))
     assert {steps["v6e4-early-job"], steps["v6e4-early-suspended"]} == {"create"}
-    running.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(earlyHosts=2))
+    running.edit("local", lambda config: config["llmd-gke:pools"][0].update(earlyHosts=2))
     assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
 
 
 def in_two_zones(config: dict[str, Any]) -> None:
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
     entries = [{"kind": "on-demand"}, {"kind": "on-demand", "zone": "us-east5-b"}]
-    config["llmd-gke:tpuPools"][0]["capacity"] = entries
+    config["llmd-gke:pools"][0]["capacity"] = entries
 
 
 def test_a_zone_without_hosts_stops_nothing_while_the_next_entry_has_some(rehearsal: Rehearsal) -> None:

@@ -96,7 +96,8 @@ def prepared(folder: Path, name: str) -> Emulator:
         for region in ("us-central1", "us-east1", "us-west1", "us-west2")
     }
     faults: JsonObject = {"fault": "world", "enabledApis": ["*"], "existingSubnets": subnets}
-    assert emulator.answer("PUT", "_emulator/faults", {}, {"faults": [faults]})[0] == 200
+    with emulator.cloud.opened():
+        emulator.cloud.faults.set([faults])
     if name in OLDER_NETWORK:
         compute = "compute.googleapis.com/compute/v1/projects/my-project"
         network: JsonObject = {"name": "subnetworkid", "description": "Default network for the project"}

@@ -50,7 +50,7 @@ def test_the_engine_tells_a_missing_stack_and_a_missing_login_by_its_exit_status
 
 
 def another_capacity_and_name(settings: dict[str, Any]) -> None:
-    settings["llmd-gke:tpuPools"][0]["capacity"] = "spot"  # replaces the pool
+    settings["llmd-gke:pools"][0]["capacity"] = "spot"  # replaces the pool
     settings["llmd-gke:models"][0]["name"] = "other"
 
 

@@ -103,7 +103,7 @@ def test_without_a_key_a_preview_shows_what_changes_and_no_secret(with_token: Re
     assert re.search(r"\d+ unchanged", same.stdout), same.stdout
     assert not re.search(r"to (create|update|replace|delete)", same.stdout), same.stdout
 
-    with_token.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(maxNodes=9))
+    with_token.edit("local", lambda config: config["llmd-gke:pools"][0].update(maxNodes=9))
     changed = runner.run(step("preview.yaml", "preview"))
     assert changed.returncode == 0, changed.stdout
     assert "1 to update" in changed.stdout

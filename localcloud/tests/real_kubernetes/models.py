@@ -85,5 +85,5 @@ def replicas(laptop: Laptop, during: int, after: int) -> Generator[None]:
 
 def add_second(config: dict[str, Any]) -> None:
     """Settings with a second model in the namespace and on the pool of the first."""
-    config["llmd-gke:tpuPools"][0]["maxNodes"] = 6
+    config["llmd-gke:pools"][0]["maxNodes"] = 6
     config["llmd-gke:models"].append(dict(SECOND))

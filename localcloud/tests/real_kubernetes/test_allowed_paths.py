@@ -13,7 +13,7 @@ import pytest
 
 from llmd_gke.catalog import endpoints
 from llmd_gke.manifests import pod_security, serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import Served, chat, program_route
@@ -23,7 +23,7 @@ CLOSED_BY_GATEWAY = (404, "fault filter abort")
 MODEL = ModelSettings.model_validate(
     {"name": "qwen", "namespace": NAMESPACE, "uri": "hf://a/b", "pool": "v6e4", "atRoot": True, "paths": ["/tokenize"]}
 )
-POOL = TpuPoolSettings.model_validate(
+POOL = PoolSettings.model_validate(
     {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1}
 )
 CLOSED = (

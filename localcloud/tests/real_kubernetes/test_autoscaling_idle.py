@@ -38,7 +38,7 @@ def test_an_idle_model_has_no_server_until_one_request_starts_it(scaled: Laptop)
         assert UNCHANGED.search(again), again
         assert models.servers(scaled) == [], "an update starts none"
 
-        # By hand, for when no request does it (docs/models.md).
+        # By hand, for when no request does it (docs/scaling.md).
         annotate = ("-n", objects.MODELS, "annotate", "scaledobject", "qwen-replicas")
         scaled.kubectl(*annotate, "autoscaling.keda.sh/force-activation=true")
         models.ready_servers(scaled, 1)

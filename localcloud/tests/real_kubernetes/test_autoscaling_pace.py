@@ -43,7 +43,7 @@ SHIPPED = {
         "policies": [{"type": "Pods", "value": 1, "periodSeconds": 600}],
     },
 }
-"""The behaviour of a model whose settings say nothing about it, as docs/models.md promises it."""
+"""The behaviour of a model whose settings say nothing about it, as docs/scaling.md promises it."""
 
 
 def shipped(config: dict[str, Any]) -> None:

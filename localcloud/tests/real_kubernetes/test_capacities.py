@@ -17,7 +17,7 @@ MOVE_SECONDS = 240.0
 
 def in_order(config: dict[str, Any]) -> None:
     """One replica on a spot host, the others on hosts that stay."""
-    (pool,) = config["llmd-gke:tpuPools"]
+    (pool,) = config["llmd-gke:pools"]
     pool["capacity"] = [{"kind": "spot", "maxNodes": 1}, {"kind": "on-demand"}]
     pool["returnToPreferred"] = True
 
@@ -56,7 +56,7 @@ def test_a_replica_on_a_reclaimed_spot_host_moves_to_the_next_capacity_and_back_
 def test_a_job_that_asked_for_a_host_is_suspended_and_later_commands_leave_it_alone(laptop: Laptop) -> None:
     with models.changed(laptop):
         laptop.edit("local", in_order)
-        laptop.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(earlyHosts=1))
+        laptop.edit("local", lambda config: config["llmd-gke:pools"][0].update(earlyHosts=1))
         laptop.up()
         job = objects.one(laptop, "jobs", naming.early_hosts("v6e4"), objects.MODELS)
         assert job is not None

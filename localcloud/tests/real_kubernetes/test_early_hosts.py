@@ -14,7 +14,7 @@ import pytest
 
 from llmd_gke.manifests import early_hosts, naming
 from llmd_gke.manifests.server_pod import node_selector, tolerations
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.small_cluster import (
     SYSTEM,
@@ -27,7 +27,7 @@ from localcloud.tests.real_kubernetes.small_cluster import (
     set_pools,
 )
 
-POOL = TpuPoolSettings(
+POOL = PoolSettings(
     name="v6e4",
     machine_type="ct6e-standard-4t",
     topology="2x2",

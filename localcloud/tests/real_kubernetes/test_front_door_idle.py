@@ -41,7 +41,7 @@ IN_QUEUE_SECONDS = 60
 
 def idle(config: dict[str, Any]) -> None:
     """The model ``small`` may be idle."""
-    config["llmd-gke:tpuPools"][0]["maxNodes"] = 6
+    config["llmd-gke:pools"][0]["maxNodes"] = 6
     (small,) = [model for model in config["llmd-gke:models"] if model["name"] == "small"]
     small |= {"minReplicas": 1, "maxReplicas": 2, "scaling": {"idleAfterSeconds": SHORTEST_IDLE_SECONDS}}
 

@@ -113,9 +113,14 @@ def test_where_the_stack_says_so_requests_are_refused_while_limits_cannot_be_cou
     until(lambda: answer()["status"] == 200, "the model with its limiter", 60)
     stack.kubectl("scale", "deployment", "front-door-redis", "-n", "envoy-gateway-system", "--replicas=0")
     until(lambda: not objects.pods_of(stack, "front-door-redis", "envoy-gateway-system"), "the end of Redis", 90)
-    # Both Envoys take requests, and each has connections of its own to the limiters.
-    until(lambda: all(answer()["status"] != 200 for _ in range(6)), "the refusals of both Envoys", 60)
-    seen = [answer() for _ in range(10)]
+    seen = list[dict[str, Any]]()
+
+    def refused() -> bool:
+        seen[:] = [answer() for _ in range(16)]
+        return all(one["status"] != 200 for one in seen)
+
+    # Both Envoys take requests; each learns of the setting at its own time, and has its own connection to the limiters.
+    until(refused, "the refusals of both Envoys", 120)
     assert {(one["status"], one["headers"].get("retry-after")) for one in seen} == {(503, "10")}, seen
     assert {json.loads(one["text"])["error"]["code"] for one in seen} == {"service_unavailable"}
     assert answer("no-such-key-0123456789abcdef012345")["status"] == 401

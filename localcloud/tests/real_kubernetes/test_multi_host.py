@@ -24,7 +24,7 @@ GROUP = "leaderworkerset.sigs.k8s.io/name"
 
 
 def add(config: dict[str, Any]) -> None:
-    config["llmd-gke:tpuPools"].append(dict(POOL))
+    config["llmd-gke:pools"].append(dict(POOL))
     config["llmd-gke:models"].append(dict(MODEL))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.catalog import compute_class
-from localcloud.gke_gateway.crds import compute_class as class_definition
+from localcloud.gke_gateway.crds import gke
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.small_cluster import (
@@ -145,7 +145,7 @@ def faulty(laptop: Laptop, **fault: object) -> Generator[None]:
 
 def prefer(laptop: Laptop, *pools: str) -> None:
     """Makes the ComputeClass, with these node pools in order, and a return to the earlier one."""
-    laptop.apply(class_definition.definition())
+    laptop.apply(gke.definition(compute_class.KIND))
     definition = f"crd/{compute_class.PLURAL}.{compute_class.GROUP}"
     laptop.kubectl("wait", "--for=condition=Established", definition, "--timeout=60s")
     spec = {

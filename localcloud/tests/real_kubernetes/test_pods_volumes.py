@@ -6,12 +6,12 @@ from typing import Any, cast
 
 from llmd_gke.catalog.accelerators.tpu import TPU
 from llmd_gke.manifests import serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.pods import SERVER, content, ended, is_ready, output, run
 from localcloud.tests.real_kubernetes.small_cluster import listed, pod
 
-POOL = TpuPoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=1)
+POOL = PoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=1)
 
 
 def test_volumes_are_where_the_pod_says_and_follow_their_objects(kubelet: Laptop) -> None:

@@ -128,7 +128,7 @@ def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(lapto
     """The trap that the settings guard against: `docs/pools.md`, "Updates need room"."""
 
     def tight(config: dict[str, Any]) -> None:
-        config["llmd-gke:tpuPools"][0].update(maxNodes=3, updatesNeedStop=True)
+        config["llmd-gke:pools"][0].update(maxNodes=3, updatesNeedStop=True)
         first(config).update(maxModelLen=8192)
 
     old = objects.names(ready_servers(laptop, 3))

@@ -60,7 +60,7 @@ def test_a_change_asks_for_an_update(
 
 
 STACK_URN = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
-POOL_URN = "urn:pulumi:dev::p::llmd-gke:pools:TpuPool$gcp:container/nodePool:NodePool::{}"
+POOL_URN = "urn:pulumi:dev::p::llmd-gke:pools:Pool$gcp:container/nodePool:NodePool::{}"
 
 
 def test_messages_are_told_once_for_each_resource_and_nothing_that_only_passes_by(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from llmd_gke.catalog.zones import PRICES_AS_OF, Capacity, region_of
 from llmd_gke.rules import budget, capacity_order
 from llmd_gke.rules.budget import PricedPool
 from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.node_pools import accelerator
 from policies.rules.kinds import CLUSTER, COMPUTE_CLASS, NODE_POOL
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
@@ -23,7 +24,7 @@ def _check(program: Program, _settings: ParameterValues) -> Iterator[StackFindin
         others = 0.0
         for subject in program.of(NODE_POOL):
             pool = _priced(subject.node, subject.resource)
-            if pool is not None and accelerators.family_of(pool.machine_type) is not None:
+            if pool is not None and pool.chips:
                 pools.append(pool)
                 named[subject.node.get("name").text() or ""] = pool
             elif pool is not None:
@@ -57,8 +58,7 @@ def _priced(pool: Input, name: str) -> PricedPool | None:
     nodes = scaled.get("totalMaxNodeCount").integer() or (per_zone or 0) * max(1, len(zones))
     kept_per_zone = scaled.get("minNodeCount").integer() or fixed
     kept = scaled.get("totalMinNodeCount").integer() or (kept_per_zone or 0) * max(1, len(zones))
-    family = accelerators.family_of(machine)
-    shape = None if family is None else next((one for one in family.machines if one.name == machine), None)
+    shape = None if accelerator(pool) is None else accelerators.host_of(machine)
     return PricedPool(
         name=name,
         machine_type=machine,

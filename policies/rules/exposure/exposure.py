@@ -52,13 +52,11 @@ FIREWALL_POLICIES = tuple(
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that list members and roles in order to deny or remove access."""
 ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
-OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
-_object_rule = partial(Rule, level="production", parameters=(STACKS, ALLOWED), opt_out=OPT_OUT)
+_object_rule = partial(Rule, level="production", parameters=(STACKS, ALLOWED))
 google_rule = partial(
     Rule,
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
-    opt_out=OPT_OUT,
 )
 
 
@@ -191,7 +189,6 @@ BINDING = Rule(
     level="production",
     severity="critical",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt bindings")),
-    opt_out=OPT_OUT,
 )
 
 PRIVILEGED = _object_rule(

@@ -127,7 +127,6 @@ KEYS_IN_URL = Rule(
     level="production",
     severity="medium",
     parameters=(STACKS,),
-    opt_out="`stacks` selects the stacks in which the rule is mandatory.",
 )
 
 SHARED = Rule(

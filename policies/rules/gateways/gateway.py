@@ -8,12 +8,39 @@ from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES
 from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
-from policies.rules.kinds import GATEWAY
-from policies.rules.rule import Parameter, ParameterValues, Rule, Subject, on_inputs
+from policies.rules.kinds import ALPHA_POOL, CHARTS, GATEWAY, HTTP_ROUTE, LLM_SERVICE, POOL
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, Subject, on_inputs
 
 
 def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     yield from gateway.gateway_class(subject.spec.get("gatewayClassName"), settings.texts("allowed"))
+
+
+def _serves_models(program: Program, subject: Subject) -> bool | None:
+    """Whether a Gateway has a route to an InferencePool, or one that is not in the program: of KServe, or of a chart.
+
+    ``None`` if names are not known by which its routes refer to it.
+    """
+    routes = [(_is_parent(subject, route), _leads_to_pool(route)) for route in program.of(HTTP_ROUTE)]
+    pools = any(leads for _, leads in routes) or any(program.of(POOL, ALPHA_POOL, LLM_SERVICE, *CHARTS))
+    if any(program.of(LLM_SERVICE, *CHARTS)) or all(parent is False for parent, _ in routes):
+        return pools
+    parents = [parent for parent, leads in routes if leads and parent is not False]
+    return True if True in parents else None if parents else False
+
+
+def _leads_to_pool(route: Subject) -> bool:
+    rules = route.spec.get("rules").each()
+    return any(ref.get("kind").text() == POOL.name for rule in rules for ref in rule.get("backendRefs").each())
+
+
+def _is_parent(gateway: Subject, route: Subject) -> bool | None:
+    """Whether a route refers to a Gateway; ``None`` if a name is not known."""
+    own, answers = gateway.identity, list[bool | None]()
+    for parent in route.spec.get("parentRefs").each():
+        namespace, name = route.namespace_of(parent), parent.get("name").text()
+        answers.append(None if None in (own, namespace, name) else (namespace, name) == own)
+    return True if True in answers else None if None in answers else False
 
 
 def _unclaimed(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -33,6 +60,7 @@ GATEWAY_CLASS = Rule(
     ),
     kinds=(GATEWAY,),
     check_resource=_class,
+    relevant=_serves_models,
     severity="critical",
     parameters=(
         Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "The GKE GatewayClasses that Gateways may use"),

@@ -110,6 +110,7 @@ IAP_CLIENT = Rule(
     ),
     sources=(
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources#configure_iap",
+        "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/apis/networking/v1/gcpbackendpolicy_types.go",
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/57",
     ),
     kinds=(BACKEND_POLICY,),

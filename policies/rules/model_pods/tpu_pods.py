@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.accelerators import TPU
-from llmd_gke.rules import multi_host, pods, serving, tpu_pods
+from llmd_gke.catalog.accelerators import NVIDIA, TPU
+from llmd_gke.rules import gpu, multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.inputs import Input, Value
 from policies.rules.kinds import CHARTS, JOB, LLM_SERVICE, WORKER_SET
 from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, SERVERS, WORKLOADS, all_pods, model_pods
@@ -33,8 +33,23 @@ def on_tpu(subject: Subject) -> bool:
 
 
 def _tpu_pod(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in model_pods(subject):
-        yield from tpu_pods.tpu_pod(pod, complete=_complete(subject))
+    found, annotations = list(model_pods(subject)), set(_annotations(subject.node.value))
+    for pod in found:
+        group = found[1:] if subject.kind == WORKER_SET and pod is found[0] else []
+        leads = any(pods.chips(container) for worker in group for container in worker.get("containers").each())
+        yield from tpu_pods.tpu_pod(pod, complete=_complete(subject), leads=leads, annotations=annotations)
+
+
+def _annotations(value: Value) -> Iterator[str]:
+    """The names of all annotations of an object and of the pods in it."""
+    if isinstance(value, Mapping):
+        named = value.get("annotations")
+        yield from named if isinstance(named, Mapping) else ()
+        for part in value.values():
+            yield from _annotations(part)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for part in value:
+            yield from _annotations(part)
 
 
 def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -54,15 +69,29 @@ def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Findi
 def _startup(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if _complete(subject) and subject.kind in SERVERS and subject.kind != JOB:
         for pod in pods.serving_pods(subject.kind.name, subject.spec):
+            ends = pod.get("restartPolicy").value in ("Never", "OnFailure")
+            if ends and not any(pods.runs_vllm(container) for container in pod.get("containers").each()):
+                continue  # it runs to its end, and serves nobody
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 
 
 def _arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     tpu = on_tpu(subject)
     for pod in model_pods(subject):
-        yield from pods.server_arguments(pod, kind=TPU if tpu else None)
+        yield from pods.server_arguments(pod, kind=TPU if tpu else None, of_kserve=subject.kind in KSERVE)
     if tpu and subject.kind in KSERVE:
         yield from serving.kv_offloading(subject.spec, TPU)
+
+
+def _gpu_arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        if pods.accelerator(pod) is NVIDIA:
+            yield from pods.server_arguments(pod, kind=NVIDIA, of_kserve=subject.kind in KSERVE)
+
+
+def _precision(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    for pod in model_pods(subject):
+        yield from gpu.precision(pod)
 
 
 def _image(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -127,10 +156,29 @@ TPU_ARGUMENTS = Rule(
     check_resource=_arguments,
 )
 
+GPU_ARGUMENTS = Rule(
+    name="gpu-server-argument",
+    title="Servers on GPUs have no arguments that the CUDA build rejects",
+    why="The server exits on arguments, formats of weights and connectors that it does not have.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_resource=_gpu_arguments,
+)
+
+GPU_PRECISION = Rule(
+    name="gpu-precision",
+    title="Data types of servers are ones that their GPU computes in",
+    why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_resource=_precision,
+)
+
 IMAGE_HARDWARE = Rule(
     name="image-hardware",
-    title="Images of TPU servers are built for TPU",
-    why="`vllm/vllm-openai` and other images for CUDA have no TPU backend: the server exits, on a host that is paid. "
+    title="Images of servers are built for the accelerator of their nodes",
+    why="Images for CUDA such as `vllm/vllm-openai` have no TPU backend, and `vllm/vllm-tpu` has no other: the server "
+    "exits, on a host that is paid. "
     "The hardware is read from the image's name.",
     sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
     kinds=WORKLOADS,
@@ -150,4 +198,13 @@ TPU_ENVIRONMENT = Rule(
     severity="low",
 )
 
-RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, IMAGE_HARDWARE, TPU_ENVIRONMENT)
+RULES = (
+    TPU_POD,
+    TPU_PARALLELISM,
+    TPU_STARTUP,
+    TPU_ARGUMENTS,
+    IMAGE_HARDWARE,
+    TPU_ENVIRONMENT,
+    GPU_ARGUMENTS,
+    GPU_PRECISION,
+)

@@ -152,7 +152,6 @@ OPEN = Rule(
     level="production",
     severity="medium",
     parameters=(STACKS,),
-    opt_out="`stacks` selects the stacks in which the rule is mandatory.",
 )
 
 

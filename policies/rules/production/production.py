@@ -13,8 +13,7 @@ from policies.rules.kinds import ALERT_POLICY, CLUSTER, GATEWAY, LISTENER_SETS, 
 from policies.rules.rule import STACKS, Check, Parameter, ParameterValues, Program, Rule, StackFinding, Subject
 
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
-OPT_OUT = "`stacks` selects the stacks; an empty list disables the rule."
-_production_rule = partial(Rule, parameters=(STACKS,), opt_out=OPT_OUT)
+_production_rule = partial(Rule, parameters=(STACKS,))
 
 
 def _in_production(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) -> Check:
@@ -24,7 +23,7 @@ def _in_production(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) 
 def _protect(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     if not settings.is_production:
         return
-    if not subject.protect:
+    if subject.protect is False:
         yield Finding(
             "production-protect",
             "is not protected: a rename or an accidental `destroy` would delete it, and every service with it",
@@ -94,7 +93,7 @@ PROTECT = Rule(
     check_resource=_protect,
     parameters=(STACKS,),
     opt_out="To destroy a production stack, unprotect it with `--policy-pack-config policies/unprotect.json`, which "
-    "makes this rule advisory. " + OPT_OUT,
+    "makes this rule advisory.",
 )
 
 PRIVATE_NODES = _production_rule(
@@ -125,7 +124,7 @@ HTTPS = Rule(
             "own, it is behind the load balancer",
         ),
     ),
-    opt_out="List the Gateway in `plainHttpGateways`. " + OPT_OUT,
+    opt_out="List the Gateway in `plainHttpGateways`.",
 )
 
 CONTROL_PLANE = _production_rule(

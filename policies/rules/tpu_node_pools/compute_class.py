@@ -8,10 +8,15 @@ from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, node_pools
 from policies.rules.kinds import COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, on_spec
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_spec
 
 REFERENCE = "https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass"
 CONCEPT = "https://docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes"
+
+
+def _orders_pools(_program: Program, subject: Subject) -> bool:
+    """Whether a class lists node pools, or starts E2 nodes: one whose node pools GKE creates is a design of its own."""
+    return bool(capacity_order.listed(subject.spec)) or subject.spec.get("whenUnsatisfiable").text() == "ScaleUpAnyway"
 
 
 def _members(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -45,6 +50,7 @@ CLASS = Rule(
     sources=(REFERENCE, CONCEPT, "https://github.com/gke-labs/kube-agents/pull/581"),
     kinds=(COMPUTE_CLASS,),
     check_resource=on_spec(capacity_order.compute_class, whole=True),
+    relevant=_orders_pools,
     opt_out="For classes of ordinary nodes, disable the rule.",
 )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from llmd_gke.catalog import accelerators, zones
-from llmd_gke.catalog.accelerators import FAMILIES, Family, Slice
+from llmd_gke.catalog.accelerators import TPU, Family, Slice
 
-SLICES = [(family, shape) for family in FAMILIES for shape in family.slices()]
-every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+SLICES = [(family, shape) for family in TPU.families for shape in family.slices()]
+every_family = pytest.mark.parametrize("family", TPU.families, ids=lambda family: family.name)
 every_slice = pytest.mark.parametrize(
     ("family", "shape"), SLICES, ids=[f"{shape.machine.name} {shape.topology}" for _, shape in SLICES]
 )

@@ -12,14 +12,14 @@ import yaml
 
 from llmd_common.problems import SetUpFailed
 from llmd_gke.manifests import serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from localcloud import binaries
 
 MakeModel = Callable[..., ModelSettings]
-MakePool = Callable[..., TpuPoolSettings]
+MakePool = Callable[..., PoolSettings]
 
 
-def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+def container(model: ModelSettings, pool: PoolSettings) -> dict[str, Any]:
     """The server's container in the pods of a model on one host."""
     result, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
     return result
@@ -57,9 +57,9 @@ def make_model() -> MakeModel:
 def make_pool() -> MakePool:
     """Makes a pool's settings, with changes by their names in Python."""
 
-    def make(**changes: object) -> TpuPoolSettings:
+    def make(**changes: object) -> PoolSettings:
         base = {"name": "v6e4", "machine_type": "ct6e-standard-4t", "topology": "2x2", "max_nodes": 4}
-        return TpuPoolSettings.model_validate({**base, **changes})
+        return PoolSettings.model_validate({**base, **changes})
 
     return make
 
@@ -71,6 +71,6 @@ def model(make_model: MakeModel) -> ModelSettings:
 
 
 @pytest.fixture
-def pool(make_pool: MakePool) -> TpuPoolSettings:
+def pool(make_pool: MakePool) -> PoolSettings:
     """A pool of v6e hosts with four chips."""
     return make_pool()

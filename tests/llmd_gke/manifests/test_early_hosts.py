@@ -8,23 +8,23 @@ import pytest
 
 from llmd_gke.manifests import early_hosts
 from llmd_gke.manifests.server_pod import node_selector, tolerations
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from llmd_gke.settings.sections.capacity import CapacitySettings
 
 MODEL = ModelSettings(name="m", uri="hf://a/b", pool="v6e4")
 LIST = (CapacitySettings(kind="on-demand"), CapacitySettings(kind="spot"))
 
 
-def pool(**over: Any) -> TpuPoolSettings:
+def pool(**over: Any) -> PoolSettings:
     kind: dict[str, Any] = {"capacity": "flex-start", "early_hosts": 2, **over}
-    return TpuPoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4, **kind)
+    return PoolSettings(name="v6e4", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4, **kind)
 
 
-def job_spec(made: TpuPoolSettings, model: ModelSettings = MODEL) -> dict[str, Any]:
+def job_spec(made: PoolSettings, model: ModelSettings = MODEL) -> dict[str, Any]:
     return cast("dict[str, Any]", early_hosts.job(made, model)["spec"])
 
 
-def pod_spec(made: TpuPoolSettings, model: ModelSettings = MODEL) -> dict[str, Any]:
+def pod_spec(made: PoolSettings, model: ModelSettings = MODEL) -> dict[str, Any]:
     return job_spec(made, model)["template"]["spec"]
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.manifests import egress, firewall, naming, serving
-from llmd_gke.settings import EgressSettings, ModelSettings, NetworkSettings, TpuPoolSettings
+from llmd_gke.settings import EgressSettings, ModelSettings, NetworkSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel
 
 NAMES = EgressSettings(mode="names", names=("mirror.example.com", "*.example.org"))
@@ -124,7 +124,7 @@ def test_a_model_reaches_no_more_names_than_it_downloads_from(
     assert (result and [next(iter(match.values())) for match in result]) == names
 
 
-def downloaders(model: ModelSettings, pool: TpuPoolSettings, how: EgressSettings) -> list[Any]:
+def downloaders(model: ModelSettings, pool: PoolSettings, how: EgressSettings) -> list[Any]:
     config, service = (
         cast("Any", serving.runtime_config(model, pool, how)),
         cast("Any", serving.service(model, pool, how)),
@@ -136,7 +136,7 @@ def downloaders(model: ModelSettings, pool: TpuPoolSettings, how: EgressSettings
 
 @pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "s3://bucket/qwen"])
 def test_the_container_that_downloads_is_told_the_proxy_in_every_pod(
-    make_model: MakeModel, pool: TpuPoolSettings, uri: str
+    make_model: MakeModel, pool: PoolSettings, uri: str
 ) -> None:
     model = make_model(uri=uri)
     pods = list(downloaders(model, pool, PROXY))
@@ -150,7 +150,7 @@ def test_the_container_that_downloads_is_told_the_proxy_in_every_pod(
         assert {"mirror.internal", "metadata.google.internal", ".svc", "localhost"} <= set(exempt)
 
 
-def test_workers_of_a_group_download_through_the_proxy_too(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_workers_of_a_group_download_through_the_proxy_too(make_model: MakeModel, pool: PoolSettings) -> None:
     slice_ = pool.model_copy(update={"topology": "4x4"})
     result = downloaders(make_model(experimental_multi_host=True), slice_, PROXY)
     assert len(result) == 3
@@ -167,7 +167,7 @@ def test_workers_of_a_group_download_through_the_proxy_too(make_model: MakeModel
     ],
 )
 def test_nothing_is_said_where_kserve_adds_no_such_container(
-    make_model: MakeModel, pool: TpuPoolSettings, uri: str, how: EgressSettings
+    make_model: MakeModel, pool: PoolSettings, uri: str, how: EgressSettings
 ) -> None:
     """Without KServe's part of it, the container would have no image, and the pod would be refused."""
     assert downloaders(make_model(uri=uri), pool, how) == [None, None]

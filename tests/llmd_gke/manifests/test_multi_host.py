@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.manifests import firewall, multi_host, naming, server_pod, serving
-from llmd_gke.settings import ModelSettings, NetworkSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, NetworkSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool
 
 SLICES = [
@@ -21,7 +21,7 @@ SLICES = [
 
 
 @pytest.fixture
-def slice_(make_pool: MakePool) -> TpuPoolSettings:
+def slice_(make_pool: MakePool) -> PoolSettings:
     return make_pool(machine_type="ct6e-standard-4t", topology="4x4", max_nodes=4)
 
 
@@ -30,7 +30,7 @@ def big(make_model: MakeModel) -> ModelSettings:
     return make_model(replicas=1, experimental_multi_host=True)
 
 
-def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+def spec_of(model: ModelSettings, pool: PoolSettings) -> dict[str, Any]:
     return cast("Any", serving.runtime_config(model, pool))["spec"]
 
 
@@ -50,7 +50,7 @@ def test_a_group_has_a_pod_for_each_host_and_its_server_spans_every_device(
         assert int(limits["google.com/tpu"]) * per_chip == group["tensor"]
 
 
-def test_layers_may_be_split_into_stages(make_model: MakeModel, slice_: TpuPoolSettings) -> None:
+def test_layers_may_be_split_into_stages(make_model: MakeModel, slice_: PoolSettings) -> None:
     model = make_model(pipeline_parallel=4, experimental_multi_host=True)
     arguments = server_pod.server_arguments(model, slice_)
     assert arguments[arguments.index("--tensor-parallel-size") + 1] == "4"
@@ -58,7 +58,7 @@ def test_layers_may_be_split_into_stages(make_model: MakeModel, slice_: TpuPoolS
 
 
 def test_leader_and_worker_are_on_the_slice_and_differ_in_what_they_run(
-    big: ModelSettings, slice_: TpuPoolSettings
+    big: ModelSettings, slice_: PoolSettings
 ) -> None:
     spec = spec_of(big, slice_)
     leader, worker = spec["template"], spec["worker"]
@@ -79,19 +79,19 @@ def test_leader_and_worker_are_on_the_slice_and_differ_in_what_they_run(
     assert {"name": "TPU_MULTIHOST_BACKEND", "value": "ray"} in joins["env"]
 
 
-def test_only_the_leader_is_probed(big: ModelSettings, slice_: TpuPoolSettings) -> None:
+def test_only_the_leader_is_probed(big: ModelSettings, slice_: PoolSettings) -> None:
     spec = spec_of(big, slice_)
     assert "startupProbe" in spec["template"]["containers"][0]
     assert [key for key in spec["worker"]["containers"][0] if key.endswith("Probe")] == []
 
 
-def test_a_group_has_its_slice_to_itself(big: ModelSettings, slice_: TpuPoolSettings) -> None:
+def test_a_group_has_its_slice_to_itself(big: ModelSettings, slice_: PoolSettings) -> None:
     service = cast("Any", serving.service(big, slice_))
     assert service["metadata"]["annotations"][multi_host.EXCLUSIVE] == "cloud.google.com/gke-nodepool"
     assert service["spec"]["worker"] == {"containers": [{"name": "main"}]}
 
 
-def test_buckets_are_for_workers_too(make_model: MakeModel, slice_: TpuPoolSettings) -> None:
+def test_buckets_are_for_workers_too(make_model: MakeModel, slice_: PoolSettings) -> None:
     model = make_model(uri="gs://weights/big", experimental_multi_host=True, private_image=True)
     for pod in (spec_of(model, slice_)["template"], spec_of(model, slice_)["worker"]):
         assert pod["automountServiceAccountToken"] is False
@@ -100,9 +100,9 @@ def test_buckets_are_for_workers_too(make_model: MakeModel, slice_: TpuPoolSetti
         assert "/mnt/models" in {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
 
 
-def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool: PoolSettings) -> None:
     spec = spec_of(model, pool)
-    assert set(spec) == {"template"}
+    assert set(spec) == {"template", "annotations"}
     assert spec["template"]["containers"][0]["command"] == ["vllm", "serve", "/mnt/models"]
     service = cast("Any", serving.service(model, pool))
     assert "worker" not in service["spec"]
@@ -110,7 +110,7 @@ def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool:
     assert "allow-group" not in firewall.model_policies(model, NetworkSettings())
 
 
-def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: TpuPoolSettings) -> None:
+def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: PoolSettings) -> None:
     preset = cast("Any", multi_host.preset("models"))
     assert preset["metadata"] == {"name": "kserve-config-llm-worker-pipeline-parallel", "namespace": "models"}
     for role in ("template", "worker"):

@@ -103,10 +103,10 @@ def test_a_model_that_is_not_at_the_root_is_served_below_its_own_path_only(model
     assert [path for path in paths if not path.startswith("/models/qwen/")] == []
 
 
-def test_further_paths_of_the_settings_go_to_the_pool(make_model: MakeModel) -> None:
+def test_further_paths_of_the_settings_which_no_picker_parses_go_to_the_service(make_model: MakeModel) -> None:
     model = make_model(at_root=True, paths=("/v1/score", "/tokenize"))
-    assert answered_by(model, "/models/qwen/v1/score") == ("InferencePool", "/v1/score")
-    assert answered_by(model, "/tokenize") == ("InferencePool", "/tokenize")
+    assert answered_by(model, "/models/qwen/v1/score") == ("Service", "/v1/score")
+    assert answered_by(model, "/tokenize") == ("Service", "/tokenize")
     assert answered_by(model, "/metrics") is None
 
 

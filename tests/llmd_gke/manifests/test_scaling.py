@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.catalog import scaling as catalogue
 from llmd_gke.manifests import naming, scaling, serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel
 
 SOURCES: tuple[catalogue.Source, ...] = ("gke", "keda")
@@ -70,9 +70,7 @@ def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model:
     assert [policy["value"] for policy in behaviour["scaleDown"]["policies"]] == [1]
 
 
-def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(
-    scaled: ModelSettings, pool: TpuPoolSettings
-) -> None:
+def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(scaled: ModelSettings, pool: PoolSettings) -> None:
     (metric,) = made(scaled, "gke")["load"]["spec"]["metrics"]
     ((key, value),) = metric["pod"]["selector"]["matchLabels"].items()
     assert {key: value} == cast("Any", serving.service(scaled, pool, source="gke"))["spec"]["labels"]
@@ -93,7 +91,7 @@ def test_keda_reads_this_clusters_model_and_never_takes_missing_data_for_zero(sc
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_service_has_no_number_and_pods_are_waited_for_by_what_scales_them(
-    scaled: ModelSettings, pool: TpuPoolSettings, source: catalogue.Source
+    scaled: ModelSettings, pool: PoolSettings, source: catalogue.Source
 ) -> None:
     service = cast("Any", serving.service(scaled, pool, source=source))
     assert "replicas" not in service["spec"]

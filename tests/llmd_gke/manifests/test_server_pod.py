@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators, kserve
 from llmd_gke.manifests import server_pod, serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool, container
 
 SINGLE_HOSTS = [
@@ -21,15 +21,15 @@ SINGLE_HOSTS = [
 ]
 
 
-def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+def spec_of(model: ModelSettings, pool: PoolSettings) -> dict[str, Any]:
     return cast("Any", serving.runtime_config(model, pool))["spec"]
 
 
-def loading(model: ModelSettings, pool: TpuPoolSettings) -> object:
+def loading(model: ModelSettings, pool: PoolSettings) -> object:
     return cast("Any", serving.service(model, pool))["spec"].get("storageInitializer")
 
 
-def test_the_server_starts_without_the_presets_script(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_the_server_starts_without_the_presets_script(model: ModelSettings, pool: PoolSettings) -> None:
     assert container(model, pool)["command"] == ["vllm", "serve", "/mnt/models"]
 
 
@@ -40,8 +40,9 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     pool = make_pool(machine_type=machine, topology=topology)
     host = pool.slice.machine
     resources = container(make_model(), pool)["resources"]
-    assert resources["limits"] == {"google.com/tpu": str(host.chips)}
-    assert resources["requests"]["google.com/tpu"] == str(host.chips)
+    kind = "google.com/tpu" if "x" in topology else "nvidia.com/gpu"
+    assert resources["limits"] == {kind: str(host.chips)}
+    assert resources["requests"][kind] == str(host.chips)
     assert 0 < int(resources["requests"]["cpu"]) < host.vcpus
     assert 0 < int(resources["requests"]["memory"].removesuffix("G")) < host.memory_gb
     devices = host.chips * (2 if machine.startswith("tpu7x") else 1)
@@ -49,7 +50,29 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     assert server_pod.tensor_parallel(make_model(extra_args=("--data-parallel-size=1",)), pool) == devices
 
 
-def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:
+@pytest.mark.parametrize(
+    ("host", "name", "value", "memory"),
+    [
+        (("ct6e-standard-4t", "2x2"), "--kv-transfer-config", "TPUOffloadConnector", 360 + 100),
+        (("g2-standard-96", None), "--kv-offloading-size", "93.13", 192 + 100),
+    ],
+)
+def test_kv_cache_in_the_hosts_memory_is_requested_beside_the_servers_own(
+    host: tuple[str, str | None], name: str, value: str, memory: int
+) -> None:
+    machine, topology = host
+    pool = PoolSettings(name="pool", machine_type=machine, topology=topology, max_nodes=2)
+    blocks = 3000 if topology else None
+    uri = "hf://Qwen/Qwen3-4B"
+    model = ModelSettings(name="qwen", uri=uri, pool="pool", kv_offload_gb=100, kv_offload_blocks=blocks)
+    server = container(model, pool)
+    assert value in server["args"][server["args"].index(name) + 1]
+    assert server["resources"]["requests"]["memory"] == f"{memory}G"
+    counts = [one["value"] for one in server["env"] if one["name"] == "TPU_OFFLOAD_NUM_CPU_CHUNKS"]
+    assert counts == (["3000"] if topology else [])
+
+
+def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: PoolSettings) -> None:
     assert server_pod.node_selector(pool) == {
         "cloud.google.com/gke-nodepool": pool.name,
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
@@ -64,19 +87,19 @@ def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSetti
 @given(minutes=some.integers(15, 180))
 def test_the_startup_probe_gives_exactly_the_models_budget(minutes: int) -> None:
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", startup_minutes=minutes)
-    pool = TpuPoolSettings(name="p", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4)
+    pool = PoolSettings(name="p", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4)
     probe = container(model, pool)["startupProbe"]
     assert probe["failureThreshold"] * probe["periodSeconds"] == minutes * 60
 
 
-def test_probes_ask_over_plain_http(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_probes_ask_over_plain_http(model: ModelSettings, pool: PoolSettings) -> None:
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         asked = container(model, pool)[probe]
         assert asked["httpGet"] == {"path": "/health", "port": 8000, "scheme": "HTTP"}
         assert asked["timeoutSeconds"] <= asked["periodSeconds"]
 
 
-def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, pool: PoolSettings) -> None:
     containers = spec_of(make_model(served_model_name="Qwen/Qwen3-4B"), pool)["template"]["containers"]
     assert [one["name"] for one in containers] == ["main", "warm-up"]
     warm = containers[1]
@@ -87,7 +110,7 @@ def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, p
     assert [one["name"] for one in without] == ["main"]
 
 
-def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(uri="gs://weights/qwen/v1/")
     spec = spec_of(model, pool)
     template = spec["template"]
@@ -112,7 +135,7 @@ CACHED = {"file-cache:max-size-mb:-1", "file-cache:enable-parallel-downloads:tru
 
 @pytest.mark.parametrize(("cached", "expected"), [(False, FETCHED_AHEAD), (True, CACHED)])
 def test_weights_in_a_bucket_are_fetched_ahead_or_into_a_file_cache(
-    make_model: MakeModel, pool: TpuPoolSettings, *, cached: bool, expected: set[str]
+    make_model: MakeModel, pool: PoolSettings, *, cached: bool, expected: set[str]
 ) -> None:
     model = make_model(uri="gs://weights/qwen/v1", compile_cache="gs://cache/v6e", parallel_download=cached)
     spec = spec_of(model, pool)
@@ -124,7 +147,7 @@ def test_weights_in_a_bucket_are_fetched_ahead_or_into_a_file_cache(
     assert options["cache"] == ["implicit-dirs", "only-dir=v6e"], "graphs are also written"
     unchanged = {"metadata-cache:ttl-secs:-1", "file-system:kernel-list-cache-ttl-secs:-1"}
     assert set(options["weights"]) - {"implicit-dirs", "only-dir=qwen/v1"} == expected | unchanged
-    assert spec["annotations"] == {
+    assert {name: value for name, value in spec["annotations"].items() if "fuse" in name} == {
         "gke-gcsfuse/volumes": "true",
         "gke-gcsfuse/cpu-limit": "0",
         "gke-gcsfuse/memory-limit": "0",
@@ -132,11 +155,11 @@ def test_weights_in_a_bucket_are_fetched_ahead_or_into_a_file_cache(
     }, "the driver's defaults are less than most weights, and less than what is fetched ahead"
 
 
-def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(uri="pvc://claim/qwen/v1")
     spec = spec_of(model, pool)
     assert loading(model, pool) == {"enabled": False}
-    assert "annotations" not in spec
+    assert "gke-gcsfuse/volumes" not in spec["annotations"]
     volume = {"name": "weights", "persistentVolumeClaim": {"claimName": "claim", "readOnly": True}}
     assert volume in spec["template"]["volumes"]
     mount = {"name": "weights", "mountPath": "/mnt/models", "readOnly": True, "subPath": "qwen/v1"}
@@ -144,7 +167,7 @@ def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: Make
 
 
 @pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "oci://registry.example.com/qwen:v1", "s3://bucket/qwen"])
-def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: TpuPoolSettings, uri: str) -> None:
+def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: PoolSettings, uri: str) -> None:
     model = make_model(uri=uri)
     spec = spec_of(model, pool)
     assert loading(model, pool) is None
@@ -169,7 +192,7 @@ def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: TpuPoolSe
     ],
 )
 def test_compiled_graphs_are_kept_where_the_server_looks_for_them(
-    make_model: MakeModel, pool: TpuPoolSettings, cache: str | None, volume: object
+    make_model: MakeModel, pool: PoolSettings, cache: str | None, volume: object
 ) -> None:
     template = spec_of(make_model(compile_cache=cache), pool)["template"]
     server = template["containers"][0]
@@ -178,7 +201,7 @@ def test_compiled_graphs_are_kept_where_the_server_looks_for_them(
     assert {"name": "VLLM_XLA_CACHE_PATH", "value": mount["mountPath"]} in server["env"]
 
 
-def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: PoolSettings) -> None:
     assert spec_of(make_model(private_image=True), pool)["template"]["imagePullSecrets"] == [
         {"name": "image-pull-secret"}
     ]
@@ -186,9 +209,7 @@ def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: TpuP
 
 
 @pytest.mark.parametrize("seconds", [0, 60, 3585])
-def test_running_requests_may_finish_when_a_pod_goes(
-    make_model: MakeModel, pool: TpuPoolSettings, seconds: int
-) -> None:
+def test_running_requests_may_finish_when_a_pod_goes(make_model: MakeModel, pool: PoolSettings, seconds: int) -> None:
     model = make_model(drain_seconds=seconds)
     arguments = server_pod.server_arguments(model, pool)
     assert arguments[arguments.index("--shutdown-timeout") + 1] == str(seconds)
@@ -198,7 +219,18 @@ def test_running_requests_may_finish_when_a_pod_goes(
     assert picker["terminationGracePeriodSeconds"] >= pod_grace
 
 
-def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelSettings, pool: PoolSettings) -> None:
     config = cast("Any", serving.runtime_config(model, pool, account="llmd-qwen"))
     template = config["spec"]["template"]
     assert (template["serviceAccountName"], template["automountServiceAccountToken"]) == ("llmd-qwen", False)
+
+
+def test_a_server_on_t4_computes_in_half_precision_with_a_backend_that_t4_has(make_model: MakeModel) -> None:
+    pool = PoolSettings(name="t4", machine_type="n1-standard-8", gpus=2, max_nodes=2)
+    made = container(make_model(image="docker.io/vllm/vllm-openai:v0.27.0"), pool)
+    text = " ".join(made["args"])
+    assert "--tensor-parallel-size 2" in text
+    assert "--dtype float16 --attention-backend TRITON_ATTN" in text
+    assert made["resources"]["limits"] == {"nvidia.com/gpu": "2"}
+    own = container(make_model(extra_args=("--attention-backend=FLEX_ATTENTION",)), pool)
+    assert "TRITON_ATTN" not in own["args"]

@@ -7,22 +7,22 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.manifests import scheduler, server_pod, serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, container
 
 
-def test_both_names_are_served(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_both_names_are_served(make_model: MakeModel, pool: PoolSettings) -> None:
     arguments = server_pod.server_arguments(make_model(served_model_name="Qwen/Qwen3-4B"), pool)
     assert arguments[:3] == ["--served-model-name", "Qwen/Qwen3-4B", "publishers/models/models/Qwen/Qwen3-4B"]
 
 
-def test_the_name_clients_send_is_the_one_the_service_advertises(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_the_name_clients_send_is_the_one_the_service_advertises(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(served_model_name="other")
     spec = cast("Any", serving.service(model, pool))["spec"]
     assert spec["model"] == {"uri": model.uri, "name": "other"}
 
 
-def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_arguments_follow_the_settings(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
     assert server_pod.server_arguments(model, pool)[3:] == [
         "--port", "8000", "--tensor-parallel-size", "4", "--enable-prefix-caching", "--max-model-len", "2048",
@@ -30,12 +30,12 @@ def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSetti
     ]  # fmt: skip
 
 
-def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: PoolSettings) -> None:
     result = set(server_pod.server_arguments(model, pool))
     assert not result & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
 
 
-def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(extra_args=("--seed", "7", "--block-size", "32"))
     assert server_pod.server_arguments(model, pool)[-4:] == ["--seed", "7", "--block-size", "32"]
     assert container(model, pool)["args"] == server_pod.server_arguments(model, pool)
@@ -45,7 +45,7 @@ def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: Tpu
     ("caching", "argument"), [(True, "--enable-prefix-caching"), (False, "--no-enable-prefix-caching")]
 )
 def test_prefix_caching_is_said_either_way(
-    make_model: MakeModel, pool: TpuPoolSettings, caching: bool, argument: str
+    make_model: MakeModel, pool: PoolSettings, caching: bool, argument: str
 ) -> None:
     assert argument in server_pod.server_arguments(make_model(prefix_caching=caching), pool)
 
@@ -64,32 +64,46 @@ def test_prefix_caching_is_said_either_way(
     ],
 )
 def test_only_servers_that_know_the_drain_argument_get_it(
-    make_model: MakeModel, pool: TpuPoolSettings, image: str, knows: bool
+    make_model: MakeModel, pool: PoolSettings, image: str, knows: bool
 ) -> None:
     assert ("--shutdown-timeout" in server_pod.server_arguments(make_model(image=image), pool)) is knows
 
 
-def test_the_service_refers_to_route_and_gateway(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_the_service_refers_to_route_and_gateway(model: ModelSettings, pool: PoolSettings) -> None:
     router = cast("Any", serving.service(model, pool))["spec"]["router"]
     assert router["route"] == {"http": {"refs": [{"name": "qwen-route"}]}}
     assert router["gateway"] == {"refs": [{"name": "inference-gateway", "namespace": "inference-gateway"}]}
 
 
-def test_the_service_waits_until_it_is_ready(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_the_service_waits_until_it_is_ready(model: ModelSettings, pool: PoolSettings) -> None:
     service = cast("Any", serving.service(model, pool))
     assert service["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Ready"}
     assert service["spec"]["replicas"] == 3
     assert service["spec"]["baseRefs"] == [{"name": "qwen-tpu"}]
 
 
-def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_an_update_waits_for_the_rollout_of_what_changes_pods_and_for_no_other(
+    make_model: MakeModel, pool: PoolSettings
+) -> None:
+    def waits_for(**changed: object) -> object:
+        model = make_model(**changed)
+        made = serving.rollout(serving.runtime_config(model, pool), serving.service(model, pool))
+        return cast("Any", made)["spec"]["template"]["metadata"]["annotations"]
+
+    before = waits_for()
+    assert waits_for(replicas=2, wait_for="workloads") == before
+    for changed in ({"max_model_len": 4096}, {"uri": "hf://Qwen/Qwen3-8B"}, {"drain_seconds": 10}):
+        assert waits_for(**changed) != before
+
+
+def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: PoolSettings) -> None:
     service = cast("Any", serving.service(make_model(stopped=True), pool))
     assert service["metadata"]["annotations"] == {"serving.kserve.io/stop": "true"}
     assert "router" not in service["spec"], "its route is gone"
     assert service["spec"]["replicas"] == 3
 
 
-def test_no_token_is_in_the_configuration_of_a_gated_model(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_no_token_is_in_the_configuration_of_a_gated_model(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(gated=True)
     assert "HF_TOKEN" not in str(serving.runtime_config(model, pool))
     service = cast("Any", serving.service(model, pool))
@@ -188,7 +202,7 @@ def test_with_priorities_a_replica_is_full_with_the_requests_that_it_runs_at_onc
     ("wait", "condition"), [("ready", "condition=Ready"), ("workloads", "condition=WorkloadsReady")]
 )
 def test_a_model_may_be_waited_for_without_route_and_pool(
-    make_model: MakeModel, pool: TpuPoolSettings, wait: str, condition: str
+    make_model: MakeModel, pool: PoolSettings, wait: str, condition: str
 ) -> None:
     service = cast("Any", serving.service(make_model(wait_for=wait), pool))
     assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == condition
@@ -198,7 +212,7 @@ def test_a_model_may_be_waited_for_without_route_and_pool(
     ("variable", "default", "own"), [("VLLM_MAX_N_SEQUENCES", "8", "4"), ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "630", "900")]
 )
 def test_answers_of_a_request_and_idle_connections_have_limits_unless_settings_say_otherwise(
-    make_model: MakeModel, pool: TpuPoolSettings, variable: str, default: str, own: str
+    make_model: MakeModel, pool: PoolSettings, variable: str, default: str, own: str
 ) -> None:
     def given(model: ModelSettings) -> list[Any]:
         return [one.get("value") for one in container(model, pool)["env"] if one["name"] == variable]
@@ -207,16 +221,14 @@ def test_answers_of_a_request_and_idle_connections_have_limits_unless_settings_s
     assert given(make_model(env=[{"name": variable, "value": own}])) == [own]
 
 
-def test_variables_come_as_values_or_from_secrets(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+def test_variables_come_as_values_or_from_secrets(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(env=[{"name": "A", "value": "1"}, {"name": "B", "secret": "s", "key": "k"}])
     environment = container(model, pool)["env"]
     assert {"name": "A", "value": "1"} in environment
     assert {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}} in environment
 
 
-def test_the_server_is_unprivileged_until_its_settings_say_otherwise(
-    make_model: MakeModel, pool: TpuPoolSettings
-) -> None:
+def test_the_server_is_unprivileged_until_its_settings_say_otherwise(make_model: MakeModel, pool: PoolSettings) -> None:
     closed = {"runAsNonRoot": False, "allowPrivilegeEscalation": False, "privileged": False}
     assert container(make_model(), pool)["securityContext"] == closed
     some = container(make_model(capabilities=["SYS_RESOURCE"]), pool)["securityContext"]

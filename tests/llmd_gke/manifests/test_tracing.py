@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from llmd_gke.manifests import naming, serving, tracing
-from llmd_gke.settings import ModelSettings, TpuPoolSettings, TracesSettings
+from llmd_gke.settings import ModelSettings, PoolSettings, TracesSettings
 
 
 def egress(model: ModelSettings, traces: TracesSettings) -> Any:
@@ -15,7 +15,7 @@ def egress(model: ModelSettings, traces: TracesSettings) -> Any:
     return rule
 
 
-def test_a_service_is_traced_only_where_that_is_asked_for(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_a_service_is_traced_only_where_that_is_asked_for(model: ModelSettings, pool: PoolSettings) -> None:
     assert "tracing" not in cast("Any", serving.service(model, pool))["spec"]
     traces = TracesSettings(endpoint="http://collector.observability.svc:4317", sampling_ratio=0.25)
     assert cast("Any", serving.service(model, pool, traces=traces))["spec"]["tracing"] == {

@@ -10,7 +10,7 @@ from llmd_gke.catalog import accelerators
 from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools
 from llmd_gke.rules.inputs import UNKNOWN, Input, Value
 
-SLICES = [(family, shape) for family in accelerators.FAMILIES for shape in family.slices()]
+SLICES = [(family, shape) for family in accelerators.TPU.families for shape in family.slices()]
 
 
 def test_words_inside_a_start_script_are_arguments() -> None:

@@ -20,14 +20,14 @@ from llmd_gke.rules import multi_host, names, parallelism, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 
-SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
+SLICES = [shape for family in accelerators.TPU.families for shape in family.slices()]
 SPREAD = [shape for shape in SLICES if shape.multi_host]
 ZONES = sorted({zone for of_family in zones.GKE_ZONES.values() for zone in of_family})
 
-families = some.sampled_from(accelerators.FAMILIES)
-machines = some.sampled_from(accelerators.machine_types())
+families = some.sampled_from(accelerators.TPU.families)
+machines = some.sampled_from([one.name for family in accelerators.TPU.families for one in family.machines])
 slices = some.sampled_from(SLICES)
 sides = some.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 32])
 topologies = some.one_of(
@@ -129,12 +129,14 @@ def test_zones_of_pools_in_programs_are_judged_as_those_of_settings(family: Fami
 def test_node_counts_are_any_for_single_hosts_and_all_or_nothing_for_a_slice(
     shape: Slice, least: int, most: int
 ) -> None:
-    result = list(rules.node_counts(shape.machine.name, shape.topology, least, most))
+    result = list(rules.node_counts(shape.machine.name, shape.topology, (least, most)))
     hosts = prod(map(int, shape.topology.split("x"))) // shape.machine.chips
     fits = least <= most and (hosts == 1 or (most == hosts and least in (0, hosts)))
     assert (not result) is fits
     if result and least <= most:
-        assert list(rules.node_counts(shape.machine.name, shape.topology, 0, int(result[0].fix.split()[-1]))) == []
+        said = {key: int(value) for key, value in re.findall(r"(\w+) to (\d+)", result[0].fix)}
+        limits = (said.get("minNodes", least), said.get("maxNodes", most))
+        assert list(rules.node_counts(shape.machine.name, shape.topology, limits)) == []
 
 
 @given(some.lists(some.integers(0, 40), max_size=5), some.integers(1, 200))
@@ -171,7 +173,7 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_device(
     findings = parallelism.split(tensor, pipeline, [], shape)
     accepted = all(finding.severity == "warning" for finding in findings)
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", tensor_parallel=tensor, pipeline_parallel=pipeline)
-    pool = TpuPoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
+    pool = PoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
     arguments = server_pod.server_arguments(model, pool)
     used = int(arguments[arguments.index("--tensor-parallel-size") + 1])
     if "--pipeline-parallel-size" in arguments:

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.catalog.accelerators import FAMILIES
+from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 
-MACHINES = some.sampled_from(accelerators.machine_types())
-OFFERED = {(shape.machine.name, shape.topology) for family in FAMILIES for shape in family.slices()}
+MACHINES = some.sampled_from([one.name for family in TPU.families for one in family.machines])
+OFFERED = {(shape.machine.name, shape.topology) for family in TPU.families for shape in family.slices()}
 TOPOLOGIES = some.one_of(
     some.sampled_from(sorted({topology for _, topology in OFFERED})),
     some.lists(some.integers(1, 32), min_size=1, max_size=3).map(lambda sides: "x".join(map(str, sides))),
@@ -34,7 +34,7 @@ def test_a_machine_type_is_accepted_exactly_if_it_is_in_the_catalogue(name: str)
 def test_an_unknown_machine_is_complained_about_once(machine: str, topology: str) -> None:
     assert list(rules.topology(machine, topology)) == []
     assert list(rules.zone(machine, "europe-west4-a")) == []
-    assert list(rules.node_counts(machine, topology, 0, 4)) == []
+    assert list(rules.node_counts(machine, topology, (0, 4))) == []
 
 
 @pytest.mark.parametrize(

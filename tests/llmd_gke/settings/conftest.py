@@ -32,7 +32,7 @@ def config() -> Config:
     """The configuration of stack `eu4a` without its front door and with a model that fits anywhere."""
     config: Config = read_config(ROOT, "eu4a")
     config["llmd-gke:models"][0]["uri"] = "hf://Qwen/Qwen2.5-3B-Instruct"
-    del config["llmd-gke:tpuPools"][0]["diskGb"]
+    del config["llmd-gke:pools"][0]["diskGb"]
     del config["llmd-gke:frontDoor"]
     config["llmd-gke:gateway"]["open"] = True
     return config

@@ -28,9 +28,9 @@ def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused
     assert refused(config) == (
         HEAD + "  llmd-gke:tpuPool\n"
         "    there is no such setting  [unknown-key]\n"
-        "    allowed: cluster, network, tpuPools, gateway, frontDoor, platform, monitoring, registry, imageCache, "
+        "    allowed: cluster, network, pools, gateway, frontDoor, platform, monitoring, registry, imageCache, "
         "budget, storage, models\n"
-        "    fix:     did you mean tpuPools?"
+        "    fix:     did you mean pools?"
     )
 
 
@@ -61,7 +61,7 @@ def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: 
 
 
 def test_a_key_in_snake_case_is_refused_with_the_one_that_is_meant(config: Config, refused: Refuse) -> None:
-    pool = config["llmd-gke:tpuPools"][0]
+    pool = config["llmd-gke:pools"][0]
     pool["max_nodes"] = pool.pop("maxNodes")
     assert "did you mean maxNodes?" in refused(config)
 
@@ -80,8 +80,8 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
         ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
         (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
         (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
-        ("config:\n  a\uff1a\n    b: c\n".encode(), "write `:` in place of the fullwidth colon (U+FF1A) in line 2"),
-        ("config:\n  a:\u00a0b\n  c: d\n".encode(), "write ` ` in place of the no-break space (U+00A0) in line 2"),
+        ("config:\n  a\uff1a\n    b: c\n".encode(), "write `:` instead of the fullwidth colon (U+FF1A) in line 2"),
+        ("config:\n  a:\u00a0b\n  c: d\n".encode(), "write ` ` instead of the no-break space (U+00A0) in line 2"),
         (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
         (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
         (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from llmd_gke.settings import Checked, TpuPoolSettings
+from llmd_gke.settings import Checked, PoolSettings
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 Accept = Callable[..., Checked]
@@ -17,11 +17,11 @@ RESERVED: Entry = {"kind": "reservation", "reservation": {"name": "mine"}, "maxN
 def ordered(config: Config, *entries: object, **over: object) -> Config:
     """The stack whose pool has that list of capacities, in a region with two zones of v6e and flex-start."""
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    config["llmd-gke:tpuPools"][0].update(capacity=list(entries), maxNodes=4, earlyHosts=0, **over)
+    config["llmd-gke:pools"][0].update(capacity=list(entries), maxNodes=4, earlyHosts=0, **over)
     return config
 
 
-def made(checked: Checked) -> tuple[TpuPoolSettings, ...]:
+def made(checked: Checked) -> tuple[PoolSettings, ...]:
     return checked.settings.node_pools
 
 

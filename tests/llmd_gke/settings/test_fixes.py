@@ -25,10 +25,10 @@ CHOICES = {
     """,
     "there are several ways, or several values change together": """
         bucket-uri caller-model capacity-list capacity-repeated capacity-room capacity-zone data-parallel
-        egress-combination maintenance-exclusion model-disk model-format model-heads not-offered notify-kind
-        replica-autoscaler route-path route-rules schedule scheduler-plugin server-environment system-pool tpu-capacity
-        tpu-machine-type tpu-pool-region tpu-pool-size tpu-reservation tpu-server-argument tpu-zone traces-version
-        wrong-value
+        egress-combination gpu-capacity gpu-machine-type gpu-zone kv-offload maintenance-exclusion model-disk
+        model-format model-heads model-size not-offered notify-kind replica-autoscaler route-path route-rules schedule
+        scheduler-plugin server-environment tpu-capacity tpu-machine-type tpu-pool-region tpu-pool-size
+        tpu-reservation tpu-server-argument tpu-topology tpu-zone traces-version wrong-value
     """,
 }
 """Rules with a fix that no program can follow, by the reason."""
@@ -76,6 +76,8 @@ def edited(config: Config, place: Place, value: object) -> Config | None:
                 del node[at : at + 1 + takes_value]
             case _ if value is GONE:
                 del node[place[-1]]
+            case list(), int(at):  # the place after the last adds an entry
+                node[at : at + 1] = [value]
             case _:
                 node[place[-1]] = value
     except (LookupError, TypeError, AttributeError, StopIteration):
@@ -94,8 +96,8 @@ def attempts(config: Config, finding: SettingFinding, said: str) -> Iterator[Con
         if isinstance(key[-1], int):
             yield edited(config, key, GONE)
     elif found := SET.fullmatch(said):
-        pools = [pool["name"] for pool in config["llmd-gke:tpuPools"]]
-        start = ("llmd-gke:tpuPools", pools.index(found["pool"]), found["key"]) if found["pool"] else key
+        pools = [pool["name"] for pool in config["llmd-gke:pools"]]
+        start = ("llmd-gke:pools", pools.index(found["pool"]), found["key"]) if found["pool"] else key
         for place in places(config, start, found["key"]):
             for value in (yaml.safe_load(found["value"]), [yaml.safe_load(found["value"])]):
                 yield edited(config, place, value)

@@ -36,7 +36,7 @@ def test_the_startup_budget_follows_the_size_of_the_weights(
     config: Config, accepted: Callable[..., Checked], uri: str, minutes: int
 ) -> None:
     model = config["llmd-gke:models"][0]
-    config["llmd-gke:tpuPools"][0] |= {"machineType": "ct6e-standard-8t", "topology": "2x4", "diskGb": 500}
+    config["llmd-gke:pools"][0] |= {"machineType": "ct6e-standard-8t", "topology": "2x4", "diskGb": 500}
     model["uri"] = uri
     assert accepted(config).settings.models[0].startup_budget == minutes
     model["startupMinutes"] = 60
@@ -55,7 +55,7 @@ Accept = Callable[..., Checked]
 
 def across(config: Config, **model: object) -> Config:
     """The stack with its model on a 4x4 slice of four hosts."""
-    config["llmd-gke:tpuPools"][0].update(topology="4x4", maxNodes=4, earlyHosts=0)
+    config["llmd-gke:pools"][0].update(topology="4x4", maxNodes=4, earlyHosts=0)
     config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True, **model)
     return config
 
@@ -64,7 +64,7 @@ def test_a_model_on_a_slice_of_several_hosts_is_accepted_when_it_says_so(config:
     settings = accepted(across(config)).settings
     assert settings.spans_hosts(settings.models[0])
     assert settings.multi_host_namespaces == ("models",)
-    assert settings.busy_nodes(settings.tpu_pools[0]) == 4
+    assert settings.busy_nodes(settings.pools[0]) == 4
     assert settings.totals.chips == 16
 
 

@@ -21,7 +21,7 @@ def pool(**over: object) -> dict[str, object]:
 
 
 def with_pool(config: Config, **over: object) -> Config:
-    config["llmd-gke:tpuPools"].append(pool(**over))
+    config["llmd-gke:pools"].append(pool(**over))
     return config
 
 
@@ -30,9 +30,10 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
     machine = family.machines[-1]
     zone = sorted(GKE_ZONES[family.name])[0]
     config["llmd-gke:cluster"].update(zone=zone, minVersion="1.35")
-    single = {"machineType": machine.name, "topology": family.shapes[machine.name][0]}
-    config["llmd-gke:tpuPools"] = [{**pool(maxNodes=4, **single), "name": "v6e4"}]
-    result = accepted(config).settings.tpu_pools[0]
+    shape = family.shapes[machine.name][0]
+    of_kind = {"topology": shape} if family.dimensions > 1 else {"gpus": int(shape)}
+    config["llmd-gke:pools"] = [{"name": "v6e4", "machineType": machine.name, "maxNodes": 4, **of_kind}]
+    result = accepted(config).settings.pools[0]
     assert (result.family, result.slice.hosts) == (family, 1)
 
 
@@ -40,14 +41,14 @@ def test_a_flex_start_pool_of_single_hosts_that_always_run_has_an_autoscaler_and
     config: Config, accepted: Accept
 ) -> None:
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    single = accepted(with_pool(config, capacity="flex-start", minNodes=4)).settings.tpu_pools[1]
+    single = accepted(with_pool(config, capacity="flex-start", minNodes=4)).settings.pools[1]
     assert (single.min_nodes, single.max_nodes, single.has_fixed_size) == (4, 4, False)
 
 
 def test_a_pool_may_be_in_another_zone_of_the_region(config: Config, accepted: Accept) -> None:
     with_pool(config, machineType="ct5lp-hightpu-4t", zone="europe-west4-b")
     settings = accepted(config).settings
-    assert settings.tpu_pools[1].zone_in(settings.cluster.zone) == "europe-west4-b"
+    assert settings.pools[1].zone_in(settings.cluster.zone) == "europe-west4-b"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_pool_may_be_in_another_zone_of_the_region(config: Config, accepted: A
 def test_a_reservation_is_named_as_gke_takes_it(
     config: Config, accepted: Accept, reservation: dict[str, str], path: str
 ) -> None:
-    result = accepted(with_pool(config, capacity="reservation", reservation=reservation)).settings.tpu_pools[1]
+    result = accepted(with_pool(config, capacity="reservation", reservation=reservation)).settings.pools[1]
     assert result.reservation is not None
     assert result.reservation.path == path
 
@@ -78,7 +79,7 @@ def test_a_reservation_is_named_as_gke_takes_it(
 def test_a_pool_knows_the_quota_it_draws_on(
     config: Config, accepted: Accept, over: dict[str, object], quota: str
 ) -> None:
-    assert accepted(with_pool(config, **over)).settings.tpu_pools[1].quota == quota
+    assert accepted(with_pool(config, **over)).settings.pools[1].quota == quota
 
 
 def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepted: Accept, refused: Refuse) -> None:
@@ -87,13 +88,13 @@ def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepte
     cluster = {"name": "c" * 24, "zone": "us-central1-c", "minVersion": "1.35"}
     config["llmd-gke:cluster"].update(cluster)
     with_pool(config, **slice_, name=longest)
-    config["llmd-gke:tpuPools"][0].update(machineType="tpu7x-standard-4t", topology="2x2x1")
-    result = accepted(config).settings.tpu_pools[1]
+    config["llmd-gke:pools"][0].update(machineType="tpu7x-standard-4t", topology="2x2x1")
+    result = accepted(config).settings.pools[1]
     assert len(result.workload_policy_name("c" * 24)) == 63
-    config["llmd-gke:tpuPools"][1]["name"] = longest + "p"
+    config["llmd-gke:pools"][1]["name"] = longest + "p"
     policy = f"{'c' * 24}-{longest}p-16x16x16"
     assert refused(config) == (
-        f'{HEAD}  llmd-gke:tpuPools[1].name = "{longest}p"\n'
+        f'{HEAD}  llmd-gke:pools[1].name = "{longest}p"\n'
         f"    the slice's resource policy '{policy}' has 64 characters  [name-length]\n"
         "    allowed: at most 63; it consists of the names of cluster and pool, and the topology\n"
         f"    fix:     for example {longest}"

@@ -19,7 +19,7 @@ MIRRORS = registries.Mirrors(MIRROR, MIRROR)
 CONFIG: dict[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd-one", "zone": "us-east5-b"},
-    "llmd-gke:tpuPools": [{"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}],
+    "llmd-gke:pools": [{"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}],
     "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "pool"}],
 }
 
@@ -54,7 +54,7 @@ def test_every_image_of_a_model_comes_from_the_mirror() -> None:
 
 def test_the_service_names_the_picker_and_the_tokenizer_of_the_mirror() -> None:
     result = settings()
-    made: Any = service(result.models[0], result.tpu_pools[0])
+    made: Any = service(result.models[0], result.pools[0])
     containers = made["spec"]["router"]["scheduler"]["template"]["containers"]
     assert {one["name"]: one["image"].partition("/")[0] for one in containers} == {
         "main": "europe-west4-docker.pkg.dev",

@@ -61,7 +61,7 @@ def test_editors_find_the_schema_of_a_shipped_stack_file(stack: str) -> None:
         lambda config: config.update({"llmd-gke:gatway": {}}),
         lambda config: config["llmd-gke:cluster"].update(zon="europe-west4-a"),
         lambda config: config["llmd-gke:models"][0].update(replica=1),
-        lambda config: config["llmd-gke:tpuPools"][0].update(maxNode=1),
+        lambda config: config["llmd-gke:pools"][0].update(maxNode=1),
         lambda config: config["llmd-gke:cluster"].update(systemPool={"nodes": 1}),
         lambda config: config.update(cluster={}),
     ],
@@ -83,8 +83,8 @@ def test_an_unknown_key_is_refused(spoil: Callable[[dict[str, Any]], object], st
         lambda config: config["llmd-gke:models"][0].update(replicas="3"),
         lambda config: config["llmd-gke:models"][0].update(replicas=0),
         lambda config: config["llmd-gke:gateway"].update(exposure="global"),
-        lambda config: config["llmd-gke:tpuPools"][0].update(machineType="ct6e-standard-16t"),
-        lambda config: config["llmd-gke:tpuPools"][0].update(topology="2x2x1"),
+        lambda config: config["llmd-gke:pools"][0].update(machineType="ct6e-standard-16t"),
+        lambda config: config["llmd-gke:pools"][0].update(topology="2x2x1"),
         lambda config: config.update({"llmd-gke:hfToken": "in plain text"}),
     ],
     ids=[
@@ -125,7 +125,9 @@ def test_what_settings_accept_is_accepted(add: Callable[[dict[str, Any]], object
 @pytest.mark.parametrize("shape", [shape for family in accelerators.FAMILIES for shape in family.slices()], ids=str)
 def test_every_slice_of_the_catalogue_is_accepted(shape: accelerators.Slice, stack_file: Any) -> None:
     file = content("eu4a")
-    file["config"]["llmd-gke:tpuPools"][0].update(machineType=shape.machine.name, topology=shape.topology)
+    pool = {key: value for key, value in file["config"]["llmd-gke:pools"][0].items() if key != "topology"}
+    of_kind = {"topology": shape.topology} if "x" in shape.topology else {"gpus": int(shape.topology)}
+    file["config"]["llmd-gke:pools"] = [{**pool, "machineType": shape.machine.name, **of_kind}]
     assert stack_file.is_valid(file)
 
 

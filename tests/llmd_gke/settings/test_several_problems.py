@@ -31,7 +31,7 @@ monitoring:
     - slack: {channel: "#alerts", secretName: slackToken}
     - webhook: {url: https://example.com/hook, user: me, secretName: webhookPassword}
 storage: {buckets: [some-weights]}
-tpuPools:
+pools:
   - {name: v6e4, machineType: ct6e-standard-4t, topology: 2x2, maxNodes: 5, acceptReclaimable: true,
      capacity: [{kind: spot}, {kind: spot, zone: us-east5-a, maxNodes: 5}]}
 models:
@@ -63,7 +63,7 @@ def test_two_wrong_things_give_two_findings_in_one_message(config: Config, refus
 
 
 @pytest.mark.parametrize("entry", ["text", None, 7, ["list"], {}])
-@pytest.mark.parametrize("section", ["tpuPools", "models"])
+@pytest.mark.parametrize("section", ["pools", "models"])
 def test_a_broken_list_entry_does_not_hide_what_else_is_wrong(
     config: Config, refused: Refuse, section: str, entry: object
 ) -> None:
@@ -74,7 +74,7 @@ def test_a_broken_list_entry_does_not_hide_what_else_is_wrong(
     assert "llmd-gke:cluster.name" in message
 
 
-@pytest.mark.parametrize("section", ["cluster", "tpuPools", "models"])
+@pytest.mark.parametrize("section", ["cluster", "pools", "models"])
 @pytest.mark.parametrize("value", [None, "text", 7, "absent"])
 def test_a_broken_section_is_the_only_finding_where_nothing_else_is_wrong(
     config: Config, refused: Refuse, section: str, value: object
@@ -92,11 +92,11 @@ def test_exposure_is_not_judged_while_what_allows_it_is_misshapen(config: Config
 
 
 def test_a_finding_about_one_pool_does_not_wait_for_another_pool(config: Config, refused: Refuse) -> None:
-    pool = config["llmd-gke:tpuPools"][0]
-    config["llmd-gke:tpuPools"] = [{**pool, "topology": "9x9"}, {**pool, "name": "other", "machineType": 7}]
+    pool = config["llmd-gke:pools"][0]
+    config["llmd-gke:pools"] = [{**pool, "topology": "9x9"}, {**pool, "name": "other", "machineType": 7}]
     message = refused(config)
-    assert "llmd-gke:tpuPools[0].topology" in message
-    assert "llmd-gke:tpuPools[1].machineType" in message
+    assert "llmd-gke:pools[0].topology" in message
+    assert "llmd-gke:pools[1].machineType" in message
 
 
 def test_a_value_of_the_wrong_type_causes_findings_about_itself_only(

@@ -16,7 +16,7 @@ from tests.llmd_gke.settings.conftest import ROOT, Config
 
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
-WITH_KEYS = ("eu4a", "prod")
+WITH_KEYS = ("eu4a", "gpu", "prod")
 """Stacks whose callers' keys are set before the first deployment."""
 
 
@@ -65,10 +65,10 @@ def test_local_is_eu4a_with_a_small_model(monkeypatch: pytest.MonkeyPatch) -> No
     big, small = load_stack(ROOT, "eu4a").settings, load_stack(ROOT, "local").settings
     size = {"uri", "max_model_len", "max_num_seqs", "max_num_batched_tokens"}
     assert big.models[0].model_copy(update={key: getattr(small.models[0], key) for key in size}) == small.models[0]
-    pool = small.tpu_pools[0]
+    pool = small.pools[0]
     # A host that waits costs time and money on Google Cloud only.
     unlike = {key: getattr(pool, key) for key in ("disk_gb", "early_hosts")}
-    assert big.tpu_pools[0].model_copy(update=unlike) == pool
+    assert big.pools[0].model_copy(update=unlike) == pool
 
 
 @pytest.mark.parametrize(

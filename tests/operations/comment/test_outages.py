@@ -15,7 +15,7 @@ POOL = {"name": "v6e", "machineType": "ct6e-standard-4t", "topology": "2x2", "ma
 CONFIG: dict[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd-one", "zone": "us-east5-b"},
-    "llmd-gke:tpuPools": [POOL, {**POOL, "name": "v6e-big"}],
+    "llmd-gke:pools": [POOL, {**POOL, "name": "v6e-big"}],
     "llmd-gke:models": [
         {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e"},
         {"name": "large", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e-big"},
@@ -25,7 +25,7 @@ IN_ORDER = {**POOL, "capacity": [{"kind": "on-demand"}, {"kind": "spot"}]}
 
 
 def said(*changes: tuple[Op, str, str], pool: dict[str, Any] = POOL) -> list[str]:
-    settings = parse({**CONFIG, "llmd-gke:tpuPools": [pool, {**POOL, "name": "v6e-big"}]}, "one").settings
+    settings = parse({**CONFIG, "llmd-gke:pools": [pool, {**POOL, "name": "v6e-big"}]}, "one").settings
     what = [Change(op, name, type_) for op, type_, name in changes]
     return list(outages(what, settings, {"large": 1800, "qwen": 1731}))
 

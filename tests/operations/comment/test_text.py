@@ -24,9 +24,9 @@ CONFIG = {
     "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "pool"}],
 }
 POOL = {"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
-SMALL = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [POOL]}, "one").settings)
-LARGE = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [{**POOL, "maxNodes": 6}]}, "one").settings)
-OPEN = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [{**POOL, "capacity": "spot"}]}, "one").settings)
+SMALL = estimate("one", parse({**CONFIG, "llmd-gke:pools": [POOL]}, "one").settings)
+LARGE = estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "maxNodes": 6}]}, "one").settings)
+OPEN = estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "capacity": "spot"}]}, "one").settings)
 MANDATORY = PolicyMessage(
     "gateway-class", True, "edge-gateway", "Title\nGateway edge: class `x` is | not <allowed>. Fix: y."
 )
@@ -97,7 +97,7 @@ def test_the_budget_line_says_what_remains(before: BudgetUse | None, after: Budg
 
 
 def test_the_room_of_a_budget_counts_what_the_settings_rule_counts() -> None:
-    config = {**CONFIG, "llmd-gke:tpuPools": [POOL]}
+    config = {**CONFIG, "llmd-gke:pools": [POOL]}
     price = estimate("one", parse({**config, "llmd-gke:budget": {"usdPerHour": 60}}, "one").settings)
     use = figures.budget_use(price)
     assert use is not None

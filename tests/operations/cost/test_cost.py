@@ -184,7 +184,7 @@ def test_a_revision_whose_file_todays_code_refuses_is_named_with_its_problems(cl
     clone.write()
     done = run("cost", "--stack", "one", "--against", broken, root=clone.root)
     assert done.returncode == 2
-    assert "llmd-gke:tpuPools[0].maxNodes" in done.stderr
+    assert "llmd-gke:pools[0].maxNodes" in done.stderr
     assert f"the file at {broken}" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -46,3 +46,11 @@ def eu4a(tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
 @pytest.fixture
 def context(eu4a: StackSettings) -> Context:
     return Context("eu4a", eu4a)
+
+
+@pytest.fixture
+def t4(eu4a: StackSettings) -> StackSettings:
+    """The same with two T4 on each host."""
+    (pool,) = eu4a.pools
+    gpus = pool.model_copy(update={"machine_type": "n1-standard-8", "topology": None, "gpus": 2})
+    return eu4a.model_copy(update={"pools": (gpus,)})

@@ -59,16 +59,13 @@ class Google:
         self._set()
 
     def _set(self) -> None:
-        faults = [*self._faults, {"fault": "world", **self._conditions}]
-        assert self._answer("PUT", "_emulator/faults", {"faults": faults})[0] == 200
-
-    def _answer(self, http: str, path: str, body: Body) -> tuple[int, Body]:
-        return Emulator.answer(self.emulator, http, path, {}, body)
+        with self.cloud.opened():
+            self.cloud.faults.set([*self._faults, {"fault": "world", **self._conditions}])
 
     def make(self, where: str, body: Body, project: str = PROJECT) -> None:
         """Something that somebody else made: ``where`` is its collection below the project."""
         path = where if where.startswith("container") else f"{COMPUTE}/{project}/{where}"
-        status, answer = self._answer("POST", path, body)
+        status, answer = Emulator.answer(self.emulator, "POST", path, {}, body)
         assert status == 200, answer
         self.cloud.requests.clear()
 

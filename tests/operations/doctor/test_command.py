@@ -33,8 +33,8 @@ def test_the_command_leaves_1_when_something_would_stop_the_stack_and_names_the_
     done = doctor(stack, "--stack", "eu4a", "--output", "json")
     assert done.returncode == 1, done.stderr
     result = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
-    assert result["TPU quota"]["verdict"] == "failed"
-    assert "console.cloud.google.com" in result["TPU quota"]["fix"]
+    assert result["chip quota"]["verdict"] == "failed"
+    assert "console.cloud.google.com" in result["chip quota"]["fix"]
     assert result["billing"]["verdict"] == "ok"
 
 
@@ -68,7 +68,7 @@ def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(stac
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)["findings"]
     assert {one["verdict"] for one in data} == {"ok"}
-    assert {one["check"] for one in data} >= {"APIs", "billing", "TPU quota", "capacity of v6e4", "network"}
+    assert {one["check"] for one in data} >= {"APIs", "billing", "chip quota", "capacity of v6e4", "network"}
     assert not {"images", "weights", "Kubernetes sign-in"} & {one["check"] for one in data}
     assert "at list price" not in done.stderr, "nobody is asked about money"
 

@@ -31,8 +31,8 @@ GOOGLE_CHECKS = [
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:
     results = run.run(context, GOOGLE_CHECKS)
     assert [(one.check, one.message) for one in results if one.status is not CheckStatus.OK] == []
-    assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
-    assert "64 chips" in only(results, "TPU quota").message
+    assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "chip quota", "weights"}
+    assert "64 chips" in only(results, "chip quota").message
     assert OFFERED[-1] in only(results, "GKE version").message
 
 
@@ -208,8 +208,8 @@ def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSe
 
 
 def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
-    (pool,) = eu4a.tpu_pools
-    elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
+    (pool,) = eu4a.pools
+    elsewhere = eu4a.model_copy(update={"pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
     result = [
         one.message for one in ask(Context("eu4a", elsewhere), "machine type") if one.status is CheckStatus.FAILED
     ]
@@ -226,15 +226,15 @@ def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
     google: Google, context: Context, limit: str, verdict: CheckStatus
 ) -> None:
     google.conditions(quota={"CT6E": int(limit)})
-    (result,) = ask(context, "TPU quota")
+    (result,) = ask(context, "chip quota")
     assert result.status is verdict
     assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in result.message
     assert any("tpus_per_tpu_family" in path for path in google.calls)
 
 
 def test_spot_pools_draw_on_a_quota_of_their_own(google: Google, eu4a: StackSettings) -> None:
-    (pool,) = eu4a.tpu_pools
-    spot = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"capacity": "spot"}),)})
+    (pool,) = eu4a.pools
+    spot = eu4a.model_copy(update={"pools": (pool.model_copy(update={"capacity": "spot"}),)})
     (result,) = list(quota.chips(Context("eu4a", spot)))
     assert "PREEMPTIBLE_TPU_V6E in europe-west4" in result.message
 
@@ -254,6 +254,14 @@ def test_of_several_limits_the_one_for_the_place_counts() -> None:
     assert quota.effective(limits, {"region": "europe-west4", "tpu_family": "CT5P"}) == 8
     assert quota.effective(limits, {"region": "asia-east1"}) == 4
     assert quota.effective([], {}) is None
+
+
+def test_the_quota_of_all_gpus_which_new_projects_lack_comes_first(google: Google, t4: StackSettings) -> None:
+    google.conditions(quota={"GPUS_ALL_REGIONS": 0})
+    everywhere, in_region = quota.chips(Context("gpu", t4))
+    assert everywhere.status is CheckStatus.FAILED
+    assert everywhere.message.startswith("GPUS_ALL_REGIONS, for all regions together, is 0 chips")
+    assert "NVIDIA_T4_GPUS in europe-west4" in in_region.message
 
 
 def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itself_uses_it(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmd_gke.settings import TpuPoolSettings
+from llmd_gke.settings import PoolSettings, StackSettings
 from llmd_gke.settings.sections.capacity import ReservationSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe, walk
@@ -14,7 +14,7 @@ from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, context: Context) -> None:
     google.make_subnet()
-    (result,) = probe(context, context.settings.tpu_pools[0])
+    (result,) = probe(context, context.settings.pools[0])
     assert result.status is CheckStatus.OK
     (body,) = google.made()
     assert body["machineType"].endswith(f"zones/{ZONE}/machineTypes/ct6e-standard-4t")
@@ -23,10 +23,18 @@ def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, c
     assert google.named("instances") == set()
 
 
+def test_a_host_of_a_machine_type_without_gpus_asks_for_them(google: Google, t4: StackSettings) -> None:
+    google.make_subnet()
+    (result,) = probe(Context("gpu", t4), t4.pools[0])
+    assert result.status is CheckStatus.OK
+    ((gpus,),) = (body["guestAccelerators"] for body in google.made())
+    assert gpus == {"acceleratorType": f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-t4", "acceleratorCount": 2}
+
+
 def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
     google.make_subnet()
     google.conditions(stockout=[ZONE])
-    (result,) = probe(context, context.settings.tpu_pools[0])
+    (result,) = probe(context, context.settings.pools[0])
     assert result.status is CheckStatus.FAILED
     assert "stock-out" in result.message
     assert google.named("instances") == set()
@@ -46,7 +54,7 @@ def test_ctrl_c_while_a_host_is_being_made_removes_it(
 
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        list(probe(context, context.settings.tpu_pools[0]))
+        list(probe(context, context.settings.pools[0]))
     assert google.named("instances") == set()
 
 
@@ -64,7 +72,7 @@ def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
 
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        list(probe(context, context.settings.tpu_pools[0]))
+        list(probe(context, context.settings.pools[0]))
     stderr = capsys.readouterr().err
     assert "costs money" in stderr
     assert "gcloud compute instances delete llmd-gke-probe-" in stderr
@@ -75,7 +83,7 @@ def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it
 ) -> None:
     google.make_subnet()
     google.fails("compute.instances.delete", 403)
-    result = list(probe(context, context.settings.tpu_pools[0]))
+    result = list(probe(context, context.settings.pools[0]))
     assert result[-1].status is CheckStatus.WARNING
     assert "costs money" in result[-1].message
     assert "gcloud compute instances delete llmd-gke-probe-" in result[-1].fix
@@ -98,13 +106,13 @@ def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
 
     monkeypatch.setattr(context.google, "ask", cut_off)
     with pytest.raises(KeyboardInterrupt):
-        list(probe(context, context.settings.tpu_pools[0]))
+        list(probe(context, context.settings.pools[0]))
     assert asked.count("compute.instances.delete") == 2
     assert google.named("instances") == set()
 
 
 def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Google, context: Context) -> None:
-    (result,) = probe(context, context.settings.tpu_pools[0])
+    (result,) = probe(context, context.settings.pools[0])
     assert result.status is CheckStatus.OK, result.message
     network, subnet, host = google.made()
     assert network["autoCreateSubnetworks"] is False
@@ -115,20 +123,20 @@ def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Go
 
 def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
     google.fails("compute.instances.insert", 400, "ZONE_RESOURCE_POOL_EXHAUSTED")
-    (result,) = probe(context, context.settings.tpu_pools[0])
+    (result,) = probe(context, context.settings.pools[0])
     assert result.status is CheckStatus.FAILED
     assert google.named("networks") == set()
 
 
 def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:
-    (result,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
+    (result,) = probe(context, context.settings.pools[0], "us-east5-b")
     assert result.status is CheckStatus.OK
     assert "us-east5-b" in result.message
     assert any("/regions/us-east5/subnetworks" in path for path in google.calls)
 
 
-def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
-    (pool,) = context.settings.tpu_pools
+def reserved(context: Context, **reservation: str) -> PoolSettings:
+    (pool,) = context.settings.pools
     chosen = ReservationSettings.model_validate({"name": "mine", **reservation})
     return pool.model_copy(update={"capacity": "reservation", "reservation": chosen})
 
@@ -158,16 +166,16 @@ def test_a_reservation_that_is_not_there_is_named(google: Google, context: Conte
 
 
 def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context) -> None:
-    (pool,) = context.settings.tpu_pools
+    (pool,) = context.settings.pools
     (result,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
     assert (result.status, "queue" in result.message) == (CheckStatus.SKIPPED, True)
 
 
-def in_order(context: Context, *kinds: str) -> TpuPoolSettings:
+def in_order(context: Context, *kinds: str) -> PoolSettings:
     """The stack's pool with a list of capacities."""
     entries = [{"kind": kind} for kind in kinds or ("on-demand", "flex-start", "spot")]
-    given = context.settings.tpu_pools[0].model_dump(by_alias=True, exclude_unset=True)
-    return TpuPoolSettings.model_validate({**given, "capacity": entries})
+    given = context.settings.pools[0].model_dump(by_alias=True, exclude_unset=True)
+    return PoolSettings.model_validate({**given, "capacity": entries})
 
 
 def test_a_list_gets_its_hosts_from_the_first_entry_that_has_some_and_others_only_warn(context: Context) -> None:

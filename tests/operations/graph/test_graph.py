@@ -61,7 +61,7 @@ def test_a_shipped_stack_is_drawn_with_its_models_at_the_end_of_the_chain(stack:
     assert names[0] == "project"
     assert names[-1] == "qwen"
     # Servers start beside the front door, so that the chain with it ends with the model's route.
-    assert data["criticalChain"][-1] == ("qwen-door" if "front-door" in names else "qwen-service")
+    assert data["criticalChain"][-1] == ("qwen-door" if "front-door" in names else "qwen-rollout")
     behind = "front-door" if "front-door" in names else "qwen"
     edges = {("project", "network"), ("platform", behind), ("edge", behind)}
     assert {tuple(edge) for edge in data["edges"]} >= edges
@@ -83,7 +83,7 @@ def test_settings_that_cannot_be_used_are_said_in_words(clone: Clone) -> None:
     clone.write(most=0)
     done = run("graph", "--stack", "one", root=clone.root)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "llmd-gke:tpuPools[0].maxNodes" in done.stderr
+    assert "llmd-gke:pools[0].maxNodes" in done.stderr
     assert "Traceback" not in done.stderr
 
 

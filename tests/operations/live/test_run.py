@@ -167,11 +167,11 @@ def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(
 def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> None:
     findings = [
         {"check": "billing", "verdict": "ok", "said": "is on", "fix": ""},
-        {"check": "TPU quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
+        {"check": "chip quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
     ]
     project.answers("doctor", {"findings": findings}, status=1, stderr="1 of 2 findings would stop it")
     step = preconditions.preflight(project.target("eu4a", Cloud.GOOGLE))
-    assert (step.verdict, step.text) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
+    assert (step.verdict, step.text) == ("failed", "doctor: chip quota: 0 chips (fix: ask for 16)")
 
 
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:

@@ -32,7 +32,7 @@ def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Google]:
 
 def make_pool(google: Google, settings: StackSettings) -> None:
     """The stack's TPU pool, with a host at once."""
-    (pool,) = settings.tpu_pools
+    (pool,) = settings.pools
     cluster = f"{settings.cluster.location}/clusters/{settings.cluster.name}"
     config = {"machineType": pool.machine_type, "diskType": "hyperdisk-balanced"}
     body = {"name": pool.name, "initialNodeCount": 1, "locations": [ZONE], "config": config}
@@ -51,7 +51,7 @@ def test_a_pool_without_hosts_is_bad_with_the_reason_that_the_provider_keeps_to_
     make_pool(google, settings)
     shown = lines(settings)
     assert shown["running"].text == "default-pool"
-    line = shown[settings.tpu_pools[0].name]
+    line = shown[settings.pools[0].name]
     assert line.state is State.BAD
     assert "v6e4 is ERROR: Google Compute Engine" in line.text
     assert "GCE_STOCKOUT" in line.text

@@ -32,7 +32,7 @@ SETTINGS = parse(
     {
         "gcp:project": "some-project",
         "llmd-gke:cluster": {"name": "llm", "zone": "europe-west4-a"},
-        "llmd-gke:tpuPools": [{"name": "v6e-1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 2}],
+        "llmd-gke:pools": [{"name": "v6e-1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 2}],
         "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e-1"}],
     },
     "eu4a",
@@ -62,7 +62,7 @@ STARTING = snapshot(
     server("qwen-kserve-abc-1", ready=True, age=90),
     SECOND,
     events=[event("BackOff", "qwen-kserve-abc-2", "Back-off restarting failed container main", count=7)],
-    logs={("models", "qwen-kserve-abc-2"): "Precompile backbone"},
+    logs={("models", "qwen-kserve-abc-2"): "[compilation_manager.py:135] Precompile backbone"},
     unreadable={"events": "events cannot be read: forbidden"},
 )
 

@@ -14,6 +14,16 @@ INIT = container("storage-initializer", ago=1)
 WARM = container("warm-up", ago=2)
 DONE = {"name": "storage-initializer", "ready": True, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
 
+ENGINE = """\
+(EngineCore pid=88) INFO 11-26 11:24:02 [core.py:101] Initializing a V1 LLM engine (v0.27.0) with config: \
+model='/mnt/models', compilation_config={'mode': 3, 'backend': 'openxla'}
+(EngineCore pid=88) INFO 11-26 11:24:03 [compilation_manager.py:62] Enabling JAX compile cache.
+(EngineCore pid=88) INFO 11-26 11:24:03 [compilation.py:329] Using torch.compile level 3"""
+PRECOMPILES = (
+    "(EngineCore pid=88) INFO 11-26 11:25:12 [compilation_manager.py:135] Precompile backbone --> {'num_tokens': 16}"
+)
+AFTERWARDS = "(EngineCore pid=88) INFO 11-26 11:29:40 [kv_cache_utils.py:1085] GPU KV cache size: 131,072 tokens"
+
 
 @pytest.mark.parametrize(
     ("pod", "log", "stage"),
@@ -30,8 +40,10 @@ DONE = {"name": "storage-initializer", "ready": True, "state": {"terminated": {"
         (server("p", container("main", waiting="PodInitializing"), inits=(INIT,)), "", "weights"),
         (server("p", container("main", waiting="PodInitializing"), inits=(DONE,)), "", "image"),
         (server("p", container("main"), WARM, inits=(DONE,)), "INFO Started server process [1]", "server"),
-        (server("p", container("main"), WARM), "INFO compilation_manager.py:88 Precompile backbone", "compile"),
-        (server("p", container("main"), WARM), "Precompile\nINFO: Application startup complete.", "server"),
+        (server("p", container("main"), WARM), ENGINE, "server"),
+        (server("p", container("main"), WARM), f"{ENGINE}\n{PRECOMPILES}", "compile"),
+        (server("p", container("main"), WARM), f"{ENGINE}\n{PRECOMPILES}\n{AFTERWARDS}", "compile"),
+        (server("p", container("main"), WARM), f"{PRECOMPILES}\nINFO: Application startup complete.", "server"),
         (server("p", container("main", ready=True), WARM), "", "warm-up"),
         (server(ready=True), "", "ready"),
     ],
@@ -88,6 +100,23 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
             "give that model `capabilities`, or `privileged`",
             "kubectl -n models logs p -c main --previous",
         ),
+        (
+            container(
+                "main",
+                restartCount=2,
+                lastState={
+                    "terminated": {
+                        "exitCode": 2,
+                        "reason": "Error",
+                        "startedAt": at(2),
+                        "finishedAt": at(1),
+                        "message": "usage: vllm serve\nvllm: error: unrecognized arguments: --rope-scaling {}\n",
+                    }
+                },
+            ),
+            "2 exits, the last with status 2: vllm: error: unrecognized arguments: --rope-scaling {} (the server",
+            "kubectl -n models logs p -c main --previous",
+        ),
     ],
 )
 def test_a_pod_that_fails_says_why_and_which_command_shows_more(
@@ -100,12 +129,12 @@ def test_a_pod_that_fails_says_why_and_which_command_shows_more(
 
 
 def test_an_expected_time_stands_beside_the_time_that_has_passed() -> None:
-    line = stages.line(server("p", container("main", ago=4), WARM), NOW, "Compiling")
+    line = stages.line(server("p", container("main", ago=4), WARM), NOW, PRECOMPILES)
     assert line.text == "5/7 XLA compiles for 4 min (usual: 3 to 7 min, 1 to 2 with a compile cache)"
 
 
 def test_what_takes_longer_than_usual_says_so_and_where_to_look() -> None:
-    line = stages.line(server("p", container("main", ago=40), WARM), NOW, "Compiling")
+    line = stages.line(server("p", container("main", ago=40), WARM), NOW, PRECOMPILES)
     assert "for 40 min" in line.text
     assert "longer than usual" in line.text
     assert line.fix == "kubectl -n models describe pod p"

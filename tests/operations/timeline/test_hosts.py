@@ -31,10 +31,10 @@ def with_pool(*models: dict[str, object], **pool: object) -> tuple[Graph, StackS
     its model once with each of these changes.
     """
     config: dict[str, Any] = dict(read_config(ROOT, "eu4a"))
-    (first,), (model,) = config["llmd-gke:tpuPools"], config["llmd-gke:models"]
+    (first,), (model,) = config["llmd-gke:pools"], config["llmd-gke:models"]
     changes = {
         "llmd-gke:cluster": {**config["llmd-gke:cluster"], "zone": "us-east5-a"},
-        "llmd-gke:tpuPools": [{**first, "earlyHosts": 0, **pool}],
+        "llmd-gke:pools": [{**first, "earlyHosts": 0, **pool}],
         "llmd-gke:models": [{**model, **one} for one in models or ({},)],
     }
     return load(ROOT, "eu4a", changes=changes), parse({**config, **changes}, "eu4a").settings
@@ -116,8 +116,8 @@ def test_an_update_that_goes_as_simulated_takes_what_is_expected_of_each_step(po
 
 def test_a_model_without_servers_needs_no_other_host_than_its_pool_always_keeps() -> None:
     settings = load_stack(ROOT, "prod").settings
-    (model,), (pool,) = settings.models, settings.tpu_pools
-    empty = settings.model_copy(update={"tpu_pools": (pool.model_copy(update={"min_nodes": 0, "early_hosts": 1}),)})
+    (model,), (pool,) = settings.models, settings.pools
+    empty = settings.model_copy(update={"pools": (pool.model_copy(update={"min_nodes": 0, "early_hosts": 1}),)})
     host = durations.HOST_FROM_ZERO.seconds
     assert seconds_from_zero(model, empty) - seconds_from_zero(model, settings) == pytest.approx(host)
     assert seconds_to_wake(model, empty) - seconds_to_wake(model, settings) == pytest.approx(host)

@@ -114,11 +114,11 @@ def test_weights_in_a_bucket_are_read_as_fast_as_was_measured_of_the_way_they_ar
 def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
     config = read_config(ROOT, "eu4a")
-    pools = config["llmd-gke:tpuPools"]
+    pools = config["llmd-gke:pools"]
     assert isinstance(pools, list)
     seen: dict[int, Timeline] = {}
     for count in (0, 1):
-        changes = {"llmd-gke:tpuPools": [{**pool, "earlyHosts": count} for pool in pools]}
+        changes = {"llmd-gke:pools": [{**pool, "earlyHosts": count} for pool in pools]}
         settings = parse({**config, **changes}, "eu4a").settings
         seen[count] = simulate(load(ROOT, "eu4a", changes=changes), settings)
     late, early = seen[0], seen[1]
@@ -153,7 +153,7 @@ def test_the_command_prints_the_chain_and_data() -> None:
     assert done.returncode == 0, done.stderr
     assert "qwen: first token after " in done.stdout
     data = json.loads(run("timeline", "--stack", "eu4a", "--output", "json").stdout)
-    assert data["firstTokenSeconds"]["qwen"] == data["seconds"]
+    assert data["firstTokenSeconds"]["qwen"] <= data["seconds"]
 
 
 def test_measured_times_are_no_chart() -> None:
@@ -185,7 +185,7 @@ def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools(
 ) -> None:
     def change(config: dict[str, Any]) -> None:
         entries = [{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand"}]
-        config["llmd-gke:tpuPools"][0].update(capacity=entries, earlyHosts=0)
+        config["llmd-gke:pools"][0].update(capacity=entries, earlyHosts=0)
 
     monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
     graph, settings = on_a_list(tmp_path, change)

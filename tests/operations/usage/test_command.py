@@ -20,7 +20,7 @@ STACK = """\
 config:
   gcp:project: my-project
   llmd-gke:cluster: {name: llmd-one, zone: us-east5-b, deletionProtection: false}
-  llmd-gke:tpuPools: [{name: v6e1, machineType: ct6e-standard-1t, topology: 1x1, maxNodes: 2}]
+  llmd-gke:pools: [{name: v6e1, machineType: ct6e-standard-1t, topology: 1x1, maxNodes: 2}]
   llmd-gke:models: [{name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: v6e1}]
 """
 DOOR = "  llmd-gke:frontDoor: {callers: [{name: team-a}, {name: team-b}]}\n"

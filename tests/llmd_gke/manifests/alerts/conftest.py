@@ -21,7 +21,7 @@ AUTOSCALED: Mapping[str, Any] = {
 BASE: Mapping[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b", "deletionProtection": False},
-    "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
+    "llmd-gke:pools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
     "llmd-gke:gateway": {
         "exposure": "external",
         "open": True,

@@ -29,8 +29,8 @@ FOREIGN = {
 @pytest.fixture
 def every(make_stack: MakeStack) -> StackSettings:
     """A stack that has every alert and both kinds of quotas."""
-    pool = BASE["llmd-gke:tpuPools"][0]
-    return make_stack(tpuPools=[pool, {**pool, "name": "spot", "capacity": "spot"}], models=[AUTOSCALED])
+    pool = BASE["llmd-gke:pools"][0]
+    return make_stack(pools=[pool, {**pool, "name": "spot", "capacity": "spot"}], models=[AUTOSCALED])
 
 
 Check = Callable[..., None]
@@ -149,9 +149,7 @@ def test_a_model_with_objectives_of_its_own_is_not_measured_against_the_default(
 
 def test_a_group_of_hosts_that_lacks_a_worker_is_a_lost_replica(check: Check, make_stack: MakeStack) -> None:
     pool = {"name": "many", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4}
-    stack = make_stack(
-        tpuPools=[pool], models=[{**MODEL, "pool": "many", "replicas": 1, "experimentalMultiHost": True}]
-    )
+    stack = make_stack(pools=[pool], models=[{**MODEL, "pool": "many", "replicas": 1, "experimentalMultiHost": True}])
     group = f'{s.KUBE},statefulset="qwen-kserve-mn-1"'
     lost = {
         f"kube_statefulset_replicas{{{group}}}": s.level(3),

@@ -128,7 +128,7 @@ def test_each_quota_of_the_pools_is_watched_once(make_stack: MakeStack) -> None:
         machine = {"machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}
         return {"name": name, **machine, **more}
 
-    stack = make_stack(tpuPools=[pool("v6e1"), pool("more"), pool("spot", capacity="spot")])
+    stack = make_stack(pools=[pool("v6e1"), pool("more"), pool("spot", capacity="spot")])
     quota = next(alert for alert in alerts(stack) if alert.name == "QuotaAlmostUsed").expression
     assert quota.count('tpu_family="CT6E"') == 2
     assert quota.count('quota_metric="compute.googleapis.com/preemptible_tpu_v6e"') == 2

@@ -15,7 +15,7 @@ MakeStack = Callable[..., StackSettings]
 BASE: Mapping[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd-dev", "zone": "us-east5-b", "deletionProtection": False},
-    "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
+    "llmd-gke:pools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
     "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "replicas": 2}],
 }
 

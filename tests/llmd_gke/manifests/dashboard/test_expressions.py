@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from llmd_gke.catalog.metrics import SIMULATED, Server
+from llmd_gke.catalog.metrics import POOL_OF_NODE, SIMULATED, Server
 from llmd_gke.manifests.dashboard import panels
 from llmd_gke.settings import StackSettings
 from tests.llmd_gke.manifests.conftest import promtool_says
@@ -73,8 +73,8 @@ RECORDED: Series = {
     **pod("kube_pod_container_status_ready", 6, 0, ',container="main"'),
     **pod("kube_pod_container_status_ready", 7, 1, ',container="main"'),
     f'kube_pod_container_status_ready{{{CLUSTER},pod="qwen-kserve-router-scheduler-y-1",container="main"}}': "0x60",
-    f'kubernetes_io:node_cpu_allocatable_cores{{{NODE},node_name="gke-tpu-1"}}': "44x60",
-    f'kubernetes_io:node_cpu_allocatable_cores{{{NODE},node_name="gke-llmd-dev-system-1"}}': "4x60",
+    f'kubernetes_io:node_cpu_allocatable_cores{{{NODE},{POOL_OF_NODE}="v6e1"}}': "44x60",
+    f'kubernetes_io:node_cpu_allocatable_cores{{{NODE},{POOL_OF_NODE}="system"}}': "4x60",
     f'kubernetes_io:node_accelerator_tensorcore_utilization{{{NODE},node_name="gke-tpu-1"}}': "35x60",
     f'kubernetes_io:node_accelerator_memory_bandwidth_utilization{{{NODE},node_name="gke-tpu-1"}}': "20x60",
     f'kubernetes_io:node_accelerator_memory_used{{{NODE},node_name="gke-tpu-1",accelerator_id="0"}}': "16x60",
@@ -97,8 +97,8 @@ EXPECTED: dict[str, list[Samples]] = {
     "tokens": [[(OF_QWEN, 10)], [(OF_QWEN, 5)]],
     "preemptions": [[(OF_POD, 0.1)]],
     "start-stages": [[(MODELS, 1)]] * 6,
-    "nodes": [[({}, 1)], [({}, 1)]],
-    "tensorcore": [[(HOST, 35)]],
+    "nodes": [[({POOL_OF_NODE: "v6e1"}, 1), ({POOL_OF_NODE: "system"}, 1)]],
+    "chip-utilization": [[(HOST, 35)]],
     "hbm-bandwidth": [[(HOST, 20)]],
     "hbm-used": [[(HOST, 0.5)]],
     "price": [[(OF_QWEN, 300)]],
@@ -148,6 +148,30 @@ def test_the_simulators_names_of_the_prefix_cache_are_as_good_as_vllms(
         series = {key.replace(f"{name}{{", f"{SIMULATED[name]}{{"): values for key, values in series.items()}
     (query,) = next(panel for panel in panels(stack) if panel.key == "prefix-hits").queries
     assert evaluated(promtool, tmp_path, series, [(query.promql, [(OF_QWEN, 0.5)])]) == ""
+
+
+def test_hosts_with_gpus_are_shown_by_the_metrics_that_gke_collects_of_them(
+    promtool: Path, make_stack: Callable[..., StackSettings], tmp_path: Path
+) -> None:
+    l4 = {"name": "v6e1", "machineType": "g2-standard-24", "maxNodes": 3}
+    stack = make_stack(cluster={"name": "llmd-dev", "zone": "us-east4-a"}, pools=[l4])
+    levels = {"GPU_UTIL": (70, 90), "MEM_COPY_UTIL": (20, 40), "FB_USED": (10, 14), "FB_FREE": (10, 6)}
+    series = {
+        f'DCGM_FI_DEV_{name}{{cluster="{cluster}",Hostname="gke-1",gpu="{gpu}"}}': f"{level}x60"
+        for name, pair in levels.items()
+        for gpu, level in enumerate(pair)
+        for cluster in ("llmd-dev", "other")
+    }
+    expected = {"chip-utilization": 80, "hbm-bandwidth": 30, "hbm-used": 0.6}
+    asked = [
+        (query.promql, [({"Hostname": "gke-1"}, expected[panel.key])])
+        for panel in panels(stack)
+        if panel.key in expected
+        for query in panel.queries
+    ]
+    assert len(asked) == len(expected)
+    assert evaluated(promtool, tmp_path, series, asked) == ""
+    assert stack.collected == ("DCGM",)
 
 
 def test_without_requests_a_token_has_no_price(promtool: Path, stack: StackSettings, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_token_is_priced_by_the_chips_of_the_models_own_replicas(make_stack: M
         {"name": "four", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 9},
     ]
     models = [{"name": f"on-{pool}", "uri": "hf://Qwen/Qwen3-4B", "pool": pool} for pool in ("one", "four")]
-    stack = make_stack(tpuPools=pools, models=models)
+    stack = make_stack(pools=pools, models=models)
     one, four = (query.promql for query in named(stack, "price").queries)
     assert 'model="on-one"}) * 2.7 *' in one
     assert 'model="on-four"}) * 10.8 *' in four
@@ -104,7 +104,7 @@ def test_a_stopped_model_and_one_without_a_public_price_have_no_price(make_stack
     flex = [
         {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9, "capacity": "flex-start"}
     ]
-    assert "price" not in {panel.key for panel in panels(make_stack(tpuPools=flex))}
+    assert "price" not in {panel.key for panel in panels(make_stack(pools=flex))}
 
 
 def test_the_state_of_slices_is_shown_where_they_have_several_hosts(
@@ -121,7 +121,7 @@ def test_the_state_of_slices_is_shown_where_they_have_several_hosts(
             "pipelineParallel": 4,
         }
     ]
-    expression = named(make_stack(tpuPools=pools, models=models), "pool-status").queries[0].promql
+    expression = named(make_stack(pools=pools, models=models), "pool-status").queries[0].promql
     assert 'node_pool_name="big"' in expression
 
 

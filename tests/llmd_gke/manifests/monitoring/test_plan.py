@@ -20,7 +20,7 @@ TLS = {"certificateManager": ["llm-example-com"]}
 CONFIG: dict[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b"},
-    "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
+    "llmd-gke:pools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
     "llmd-gke:gateway": {"exposure": "external", "open": True, "domain": "llm.example.com", "tls": TLS},
     "llmd-gke:models": [MODEL],
 }

@@ -1,4 +1,4 @@
-"""A node pool of TPU hosts."""
+"""A node pool of hosts with TPUs or GPUs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.manifests.compute_class import compute_class
-from llmd_gke.settings import StackSettings, TpuPoolSettings
+from llmd_gke.settings import PoolSettings, StackSettings
 
 SLICE_PODS = 15
 """Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
@@ -27,14 +27,14 @@ LONGEST_RUN_HOURS = 168
 
 
 @dataclass(frozen=True, kw_only=True)
-class TpuPoolArgs:
+class PoolArgs:
     """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings specify another.
     Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
     ``prefix``. ``disk_key`` is the full name of a Cloud KMS key for boot disks. ``provider``: of the cluster's objects,
     for the ComputeClass of a list of capacities.
     """
 
-    settings: TpuPoolSettings
+    settings: PoolSettings
     cluster: pulumi.Input[str]
     location: str
     zone: str
@@ -44,7 +44,7 @@ class TpuPoolArgs:
     provider: k8s.Provider | None = None
 
     @classmethod
-    def of(cls, settings: StackSettings, pool: TpuPoolSettings, *, project: Project, cluster: Cluster) -> Self:
+    def of(cls, settings: StackSettings, pool: PoolSettings, *, project: Project, cluster: Cluster) -> Self:
         """Those of a pool of a stack."""
         return cls(
             settings=pool,
@@ -58,19 +58,20 @@ class TpuPoolArgs:
         )
 
 
-class TpuPool(pulumi.ComponentResource):
-    """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
+class Pool(pulumi.ComponentResource):
+    """``llmd-gke:pools:Pool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
     A list of capacities makes a node pool for each, and a ComputeClass that orders them. A multi-host slice gets
-    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GKE
-    adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name; of a list, that of
-    the preferred node pool).
+    compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a workload policy instead. GPUs
+    get a driver and a taint; GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool``
+    (its name; of a list, that of the preferred node pool).
     """
 
     pool: pulumi.Output[str]
 
-    def __init__(self, name: str, args: TpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
+    def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        former = pulumi.ResourceOptions(aliases=[pulumi.Alias(type_="llmd-gke:pools:TpuPool")])
+        super().__init__("llmd-gke:pools:Pool", name, None, pulumi.ResourceOptions.merge(opts, former))
         made = [self._node_pool(name, args, pool) for pool in args.settings.node_pools]
         if args.settings.compute_class is not None:
             # GKE judges the class by its node pools, and pods that select it need one.
@@ -79,11 +80,13 @@ class TpuPool(pulumi.ComponentResource):
         self.pool = made[0].name
         self.register_outputs({"pool": self.pool})
 
-    def _node_pool(self, name: str, args: TpuPoolArgs, settings: TpuPoolSettings) -> container.NodePool:
+    def _node_pool(self, name: str, args: PoolArgs, settings: PoolSettings) -> container.NodePool:
         multi_host = settings.slice.multi_host
         fixed = settings.has_fixed_size
         flex = settings.provisioning == "flex-start"
-        owner = args.settings.compute_class
+        kind, owner = settings.accelerator, args.settings.compute_class
+        taints = [(kind.resource, kind.taint_value, "NO_SCHEDULE")] if kind.writes_taint else []
+        taints += [] if owner is None else [(LABEL, owner, NODE_POOL_TAINT_EFFECT)]
         return container.NodePool(
             f"{settings.name}-nodes",
             name=settings.name,
@@ -108,6 +111,7 @@ class TpuPool(pulumi.ComponentResource):
             else container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
+                guest_accelerators=_guests(settings),
                 spot=True if settings.provisioning == "spot" else None,
                 flex_start=True if flex else None,
                 max_run_duration=f"{(settings.max_run_hours or LONGEST_RUN_HOURS) * 3600}s" if flex else None,
@@ -119,15 +123,21 @@ class TpuPool(pulumi.ComponentResource):
                     insecure_kubelet_readonly_port_enabled="FALSE"
                 ),
                 # Pods may not set it themselves. Without it JAX loads weights more slowly, and logs a warning.
-                linux_node_config=container.NodePoolNodeConfigLinuxNodeConfigArgs(
+                linux_node_config=None
+                if not kind.transparent_hugepages
+                else container.NodePoolNodeConfigLinuxNodeConfigArgs(
                     transparent_hugepage_enabled="TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"
                 ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
-                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
+                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True)
+                if multi_host or settings.family.gvnic
+                else None,
                 labels=None if owner is None else {LABEL: owner},
-                taints=None
-                if owner is None
-                else [container.NodePoolNodeConfigTaintArgs(key=LABEL, value=owner, effect=NODE_POOL_TAINT_EFFECT)],
+                taints=[
+                    container.NodePoolNodeConfigTaintArgs(key=key, value=value, effect=effect)
+                    for key, value, effect in taints
+                ]
+                or None,
                 service_account=args.node_service_account,
                 oauth_scopes=SCOPES,
                 shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
@@ -149,8 +159,8 @@ class TpuPool(pulumi.ComponentResource):
             ),
         )
 
-    def _placement(self, name: str, args: TpuPoolArgs) -> container.NodePoolPlacementPolicyArgs:
-        topology = args.settings.topology
+    def _placement(self, name: str, args: PoolArgs) -> container.NodePoolPlacementPolicyArgs:
+        topology = args.settings.shape
         if not args.settings.family.workload_policy:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
         policy = compute.ResourcePolicy(
@@ -171,7 +181,21 @@ class TpuPool(pulumi.ComponentResource):
         return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)
 
 
-def _reservation(pool: TpuPoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
+def _guests(pool: PoolSettings) -> list[container.NodePoolNodeConfigGuestAcceleratorArgs] | None:
+    """The GPUs of a host, and the driver that GKE installs; ``None`` for TPUs, which the machine type has."""
+    if pool.accelerator.driver is None:
+        return None
+    driver = container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
+        gpu_driver_version=pool.accelerator.driver
+    )
+    return [
+        container.NodePoolNodeConfigGuestAcceleratorArgs(
+            type=pool.family.accelerator, count=pool.slice.machine.chips, gpu_driver_installation_config=driver
+        )
+    ]
+
+
+def _reservation(pool: PoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
     # Set in every case: without it, a pool consumes any matching open reservation.
     if pool.reservation is None:
         return container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type="NO_RESERVATION")

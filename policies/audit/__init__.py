@@ -1,0 +1,1 @@
+"""The pack on anything, without an engine: manifests, charts, clusters, plans of Terraform, previews of Pulumi."""

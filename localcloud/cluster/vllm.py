@@ -19,6 +19,7 @@ from llmd_common.problems import SetUpFailed
 from localcloud.cluster import capacity_check, stack_file
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir, cache_folder
+from localcloud.linux_namespaces import discover
 from localcloud.nodes.entrypoints.real_vllm import DIFFERENCES
 from localcloud.nodes.images import repository_of
 from localcloud.workflow.say import say
@@ -52,7 +53,7 @@ def servers(workdir: Workdir, stack: str) -> int:
 def check(workdir: Workdir, stack: str) -> None:
     """Raises ``SetUpFailed`` if this machine cannot run the stack's real servers, before anything starts."""
     count = servers(workdir, stack)
-    if not count or _links(workdir).exists():
+    if not count or (_links(workdir).exists() and discover.running(workdir.home) is not None):
         return
     if platform.machine() not in MACHINES:
         raise SetUpFailed(

@@ -69,13 +69,6 @@ def test_the_list_of_models_has_both_models(door: Door, client: str) -> None:
     assert {"qwen", "small"} <= set(door.case(client, "models")["names"])
 
 
-def test_a_tool_is_called_and_structured_output_passes(door: Door, client: str) -> None:
-    # As in test_clients.py: arguments are arbitrary, and the schema is ignored, by the simulator.
-    for seen in (door.case(client, "tools"), door.case(client, "tools, streamed")):
-        assert (seen["name"], list(seen["arguments"])) == ("weather", ["city"])
-    assert door.case(client, "structured output") == {"content": {"city": "Paris"}}
-
-
 @pytest.mark.parametrize(
     ("case", "error", "status"),
     [

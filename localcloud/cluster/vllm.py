@@ -130,6 +130,8 @@ def show(workdir: Workdir, console: Console) -> None:
         return
     say(console, "servers  vLLM itself, where a model's image asks for it; it differs from that on a TPU in")
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 9))
+    table.add_column(no_wrap=True)
+    table.add_column()
     for one in DIFFERENCES:
         table.add_row(str(one), one.why)
     console.print(table, soft_wrap=True, highlight=False)

@@ -120,23 +120,6 @@ def test_the_list_of_models_has_both_names(suite: Suite, client: str, gateway: s
 
 
 @every
-@pytest.mark.parametrize(
-    ("case", "error", "status", "message"),
-    [
-        ("unknown model", "NotFoundError", 404, "no-such-model"),
-        ("wrong request", "BadRequestError", 400, "max tokens"),
-        ("too long", "BadRequestError", 400, "maximum context length"),
-    ],
-)
-def test_an_error_of_the_server_is_read_by_the_client(
-    suite: Suite, client: str, gateway: str, case: str, error: str, *, status: int, message: str
-) -> None:
-    seen = suite.case(client, gateway, case)
-    assert (seen["error"], seen["status"]) == (error, status), seen
-    assert message in seen["message"]
-
-
-@every
 def test_the_load_balancers_own_404_is_an_error_without_a_message(suite: Suite, client: str, gateway: str) -> None:
     # Plain text, as GKE's (docs/laptop-gateway.md): clients have a kind of error for it, and no `error.message`.
     seen = suite.case(client, gateway, "wrong path")

@@ -75,8 +75,6 @@ def test_the_list_of_models_has_both_models(door: Door, client: str) -> None:
         ("wrong key", "AuthenticationError", 401),
         ("unknown model", "NotFoundError", 404),
         ("wrong path", "NotFoundError", 404),
-        ("wrong request", "BadRequestError", 400),
-        ("too long", "BadRequestError", 400),
     ],
 )
 def test_an_error_is_read_by_the_client(door: Door, client: str, case: str, error: str, status: int) -> None:

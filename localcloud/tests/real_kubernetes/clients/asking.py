@@ -26,12 +26,12 @@ CLIENTS = ("openai (Python)", "openai (Node)")
 SHORT = "tell me of the sea"
 
 ORDER = (
-    *("chat", "completion", "stream", "completion stream", "models", "unknown model", "wrong request", "too long"),
-    *("wrong path", "wrong key", "retries", "retries until it answers"),
+    *("chat", "completion", "stream", "completion stream", "models", "unknown model", "wrong path", "wrong key"),
+    *("retries", "retries until it answers"),
 )
 """The cases, in their order."""
-BY_A_MODEL = ("tools", "tools, streamed", "structured output")
-"""Further cases, which the simulator answers by heart."""
+BY_A_MODEL = ("tools", "tools, streamed", "structured output", "wrong request", "too long")
+"""Further cases, for which the simulator has words of its own."""
 
 NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
 SCHEMA = {

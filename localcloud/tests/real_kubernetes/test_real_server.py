@@ -78,7 +78,7 @@ OPENAI: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "token ids": lambda seen: seen["tokens"] == 4,
     "responses": lambda seen: bool(seen["text"]) and seen["end"] == "completed",
     "responses, streamed": lambda seen: seen["last"] == "response.completed",
-    "unknown model": lambda seen: (seen["error"], seen["status"], bool(seen["message"])) == ("NotFoundError", 404, True),
+    "unknown model": lambda seen: (seen["error"], seen["message"] is None) == ("NotFoundError", False),
     "wrong request": lambda seen: (seen["error"], "max_tokens" in seen["message"]) == ("BadRequestError", True),
     "too long": lambda seen: (seen["error"], "context length" in seen["message"]) == ("BadRequestError", True),
 }

@@ -25,7 +25,7 @@ from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.clients.curl import curl
-from localcloud.tests.real_kubernetes.front_door import keyed, usage_in_metrics
+from localcloud.tests.real_kubernetes.front_door import counters, keyed, usage_in_metrics
 from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.programs import need, skip_unless_built
 from localcloud.tests.real_kubernetes.serving import ask, chat, completion, prompt
@@ -242,24 +242,24 @@ def test_a_session_with_tools_is_answered_out_of_the_cache_of_one_server(server:
 
 
 def test_the_front_door_counts_the_tokens_that_the_servers_count(server: Server) -> None:
+    laptop, door = server.laptop, server.entrances[DOOR]
+
     def by_servers() -> int:
         names = (metrics.Server.PROMPT_TOKENS, metrics.Server.GENERATED_TOKENS)
         return round(sum(sum(server.sums(name).values()) for name in names))
 
-    def by_door() -> int:
-        return round(usage_in_metrics(server.laptop, CALLER))
-
-    door, before = server.entrances[DOOR], (by_servers(), by_door())
+    servers, proxies, limiter = by_servers(), usage_in_metrics(laptop, CALLER), counters(laptop)
     requests = [
         keyed(make(CAPITAL, model=model, path=path, **more), door.key)
         for make, path in ((chat, "chat/completions"), (completion, "completions"))
         for model in (MODEL, ADAPTER)
         for more in ({}, {"stream": True})
     ]
-    assert {one["status"] for one in ask(server.laptop, door.base, *requests)} == {200}
-    counted = by_servers() - before[0]
-    assert counted > 0
-    until(lambda: by_door() - before[1] == counted, f"{counted} tokens in the metrics of the proxies", 30)
+    assert {one["status"] for one in ask(laptop, door.base, *requests)} == {200}
+    tokens = by_servers() - servers
+    assert tokens > 0
+    until(lambda: usage_in_metrics(laptop, CALLER) - proxies == tokens, f"{tokens} tokens in the proxies' metrics", 30)
+    assert tokens in {number - limiter.get(key, 0) for key, number in counters(laptop).items()}
 
 
 def test_the_server_exports_every_metric_that_alerts_and_dashboard_read(server: Server) -> None:

@@ -25,10 +25,8 @@ SET = "clients"
 CLIENTS = ("openai (Python)", "openai (Node)")
 SHORT = "tell me of the sea"
 
-ORDER = (
-    *("chat", "completion", "stream", "completion stream", "models", "unknown model", "wrong path", "wrong key"),
-    *("retries", "retries until it answers"),
-)
+ERRORS = ("unknown model", "wrong path", "wrong key", "retries", "retries until it answers")
+ORDER = ("chat", "completion", "stream", "completion stream", "models", *ERRORS)
 """The cases, in their order."""
 BY_A_MODEL = ("tools", "tools, streamed", "structured output", "wrong request", "too long")
 """Further cases, for which the simulator has words of its own."""

@@ -127,8 +127,9 @@ docs: operations  ##- generate pages and schema from the code
 	@.venv/bin/python -m llmd_gke.manifests.alerts.page
 	@.venv/bin/python -m operations.pages
 
-clean:  ##- remove what was set up in this clone (run `make down` first); keeps the engine in the cache
+clean:  ##- remove what was set up in this clone (run `make down` first), and vLLM from the cache; keeps the engine there
 	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m localcloud --cloud $$cloud clean || exit; done; fi
+	python3 llmd_common/bootstrap.py --remove vllm
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
 
 digests: tools  ##- maintainers: record the digests of charts and images in versions.toml

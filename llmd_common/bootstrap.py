@@ -1,7 +1,8 @@
 """Creates ``.venv`` from the hash-pinned requirements, with nothing but the standard library.
 
 ``python3 llmd_common/bootstrap.py operations|laptop|dev`` installs a set, ``--beside SET`` one into the cache.
-``--scripts`` only adds this clone and its commands to a ``.venv`` that the user made.
+``--remove SET`` removes that again, with what was made with it. ``--scripts`` only adds this clone and its commands to
+a ``.venv`` that the user made.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
 holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
 ``--resolve`` updates the pins.
@@ -16,6 +17,7 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,15 +26,19 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 REQUIREMENTS = tuple(ROOT / one for one in ("requirements", "localcloud/requirements", "llmd_common/requirements"))
 """The folders of the sets; an installed local cloud has the last two."""
 SETS = ("program", "operations", "laptop", "dev")  # each file adds to the one before it, which it includes (`-r`)
-BESIDE = ("bench", "clients", "front-door", "weights")  # each an environment of its own in the cache, made at first use
+BESIDE = ("bench", "clients", "front-door", "vllm", "weights")
+"""Sets that are each in an environment of its own in the cache, made at first use. ``SET.without`` lists packages that
+are left out, ``SET.overrides`` versions other than those that packages ask for, ``SET.unused`` files to remove.
+"""
 OLDEST, NEWEST = (3, 11), (3, 14)
+PROGRESS_SECONDS = 10
 SCRIPT = """{starts}
 import sys
 
@@ -82,19 +88,24 @@ def stamp_of(name: str) -> str:
     return f"{name} {pins.hexdigest()} {sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def run(command: list[str], doing: str) -> None:
-    """Runs a step quietly; its output appears only when it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        raise BootstrapFailed(
-            f"{done.stdout.strip()}\n\nCould not {doing} (status {done.returncode}). {advice(done.stdout)}"
-        )
+def run(command: list[str], doing: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Runs a step quietly, and calls ``meanwhile`` every ten seconds; its output appears only when it fails."""
+    with tempfile.TemporaryFile("w+") as file, subprocess.Popen(command, stdout=file, stderr=file, text=True) as step:
+        while step.returncode is None:
+            try:
+                step.wait(PROGRESS_SECONDS)
+            except subprocess.TimeoutExpired:
+                meanwhile()
+        if step.returncode:
+            file.seek(0)
+            output = file.read()
+            raise BootstrapFailed(f"{output.strip()}\n\nCould not {doing} (status {step.returncode}). {advice(output)}")
 
 
 def advice(output: str) -> str:
     """The fix for an error of pip or uv."""
     if "No space left" in output:
-        return "The disk is full. Fix: free about 1.5 GB, then run the command again."
+        return "The disk is full. Fix: free some space, then run the command again."
     if "hash" in output.lower() and "mismatch" in output.lower():
         return (
             "A downloaded file does not match the pinned hash, so it was not installed.\n"
@@ -154,10 +165,42 @@ def beside(name: str, say: Callable[[str], None] = print) -> Path:
                 say(f"installing {pins.name} into {folder}, once")
                 tool = uv()
                 make_venv(folder, "--without-pip")
-                command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", "--python", str(python)]
-                run([*command, str(pins)], f"install {pins}")
+                command = [str(tool), "pip", "sync", "--require-hashes", "--python", str(python), str(pins)]
+                unused = pins.with_suffix(".unused")
+                # The cache of uv would keep what is removed; this one is kept only after an interruption.
+                downloads = folder.with_name(f"{name}.downloads")
+                large = unused.exists()
+                free = shutil.disk_usage(folder).free
+                try:
+                    run(
+                        [*command, *(["--cache-dir", str(downloads)] if large else ["--compile-bytecode"])],
+                        f"install {pins}",
+                        lambda: say(f"{max(0, free - shutil.disk_usage(folder).free) // 1_000_000} MB"),
+                    )
+                    if large:
+                        remove_unused(folder, unused.read_text(encoding="utf-8").splitlines())
+                        shutil.rmtree(downloads, ignore_errors=True)
+                except BaseException:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    raise
                 (folder / "complete").touch()
     return python
+
+
+def remove(name: str) -> None:
+    """Removes a set of ``BESIDE`` from the cache, of all pins and Pythons, and what was made with it."""
+    with only_one(name):
+        for folder in cache_folder().glob(f"{name}[-.]*"):
+            if folder.is_dir():
+                print(f"removing {folder}", flush=True)
+                shutil.rmtree(folder)
+
+
+def remove_unused(folder: Path, patterns: Iterable[str]) -> None:
+    """Removes what an environment does without: files and folders of its packages that match, by lines of a file."""
+    for packages in folder.glob("lib/python3.*/site-packages"):
+        for file in (one for line in patterns if line and line[0] != "#" for one in packages.glob(line)):
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
 
 
 @contextlib.contextmanager
@@ -252,6 +295,9 @@ def resolve() -> None:
             without = source.with_suffix(".without")
             if without.exists():
                 command += ["--excludes", str(without)]
+            overrides = source.with_suffix(".overrides")
+            if overrides.exists():
+                command += ["--overrides", str(overrides)]
             if smaller is not None:
                 command += ["--constraints", str(smaller)]
             where = [str(source), "-o", str(complete)]
@@ -296,11 +342,14 @@ def main(arguments: list[str]) -> int:
             write_scripts(VENV)
         elif len(arguments) == 2 and arguments[0] == "--beside" and arguments[1] in BESIDE:
             beside(arguments[1])
+        elif len(arguments) == 2 and arguments[0] == "--remove" and arguments[1] in BESIDE:
+            remove(arguments[1])
         elif len(arguments) == 1 and arguments[0] in SETS:
             install(arguments[0])
         else:
             print(
-                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--beside {'|'.join(BESIDE)}|--resolve|--scripts",
+                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--resolve|--scripts\n"
+                f"       ... --beside|--remove {'|'.join(BESIDE)}",
                 file=sys.stderr,
             )
             return 2

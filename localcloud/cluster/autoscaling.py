@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import cast
 
-from llmd_common.problems import BadInput, Stale
+from llmd_common.problems import Stale
+from localcloud.cluster import stack_file
 from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.monitoring import options
 from localcloud.product import Source, effective_source, versions
-from localcloud.product.settings import SettingsError, load_stack, read_config
+from localcloud.product.settings import load_stack
 from localcloud.workflow.local_settings import CLUSTER, MODELS, Config
 
 PROGRAMS = (*options.PROGRAMS, "keda-operator", "keda-metrics-apiserver", "keda-admission-webhooks")
@@ -26,20 +27,13 @@ COLLECTORS = "monitoring"
 
 def asked(workdir: Workdir, stack: str) -> bool:
     """Whether KEDA scales a model. Raises ``BadInput`` for a stack file that cannot be read."""
-    try:
-        config = read_config(workdir.root, stack)
-    except SettingsError as error:
-        raise BadInput(str(error)) from None
-    models, cluster = config.get(MODELS), config.get(CLUSTER)
-    table = cast("Config", cluster) if isinstance(cluster, dict) else {}
-    version = str(table.get("minVersion", versions.gke_default()))
-    listed = cast("list[object]", models) if isinstance(models, list) else []
-    return any(isinstance(model, dict) and _by_keda(cast("Config", model), version) for model in listed)
+    cluster = stack_file.table(stack_file.read(workdir, stack).get(CLUSTER))
+    version = str(cluster.get("minVersion", versions.gke_default()))
+    return any(_by_keda(model, version) for model in stack_file.models(workdir, stack))
 
 
 def _by_keda(model: Config, version: str) -> bool:
-    pace = model.get("scaling")
-    chosen = cast("Config", pace).get("source") if isinstance(pace, dict) else None
+    chosen = stack_file.table(model.get("scaling")).get("source")
     return "minReplicas" in model and effective_source(cast("Source | None", chosen), version) == "keda"
 
 

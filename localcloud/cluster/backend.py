@@ -21,6 +21,7 @@ from localcloud.cluster import (
     pending_creates,
     status_table,
     transient_errors,
+    vllm,
 )
 from localcloud.common.environment import quote
 from localcloud.common.files import write
@@ -52,7 +53,7 @@ class LaptopCloud:
         interlock.check_project(self.workdir)
         if stack is not None:
             lifecycle.check_data(self.workdir, stack)
-        lifecycle.check(self.workdir)
+        lifecycle.check(self.workdir, stack)
 
     def install(
         self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
@@ -169,8 +170,11 @@ class LaptopCloud:
         shutil.rmtree(self.workdir.home, ignore_errors=True)
 
     def show_status(self, console: Console) -> None:
-        """Prints a table of the cluster's processes, and the number of engines and of their children."""
+        """Prints a table of the cluster's processes, how real model servers differ from those on a TPU, and the number
+        of engines and of their children.
+        """
         status_table.show(self.workdir, console)
+        vllm.show(self.workdir, console)
         processes.show(self.workdir, console)
 
     def tips(self) -> Mapping[str, str]:

@@ -9,11 +9,11 @@ MEMORY_MB = 3500
 """Memory of a laptop cloud with one model: 2.5 GB for its processes and 0.9 GB for `pulumi up`."""
 
 
-def check() -> None:
-    """Raises ``SetUpFailed`` if there is too little memory."""
+def check(needed: int = MEMORY_MB, what: str = "the laptop cloud") -> None:
+    """Raises ``SetUpFailed`` if there is less memory, in MB, than ``what`` needs."""
     usable = available_mb()
-    if usable < MEMORY_MB:
+    if usable < needed:
         raise SetUpFailed(
-            f"Not enough memory for the laptop cloud: {usable} MB are available, {MEMORY_MB} MB are needed.\n"
+            f"Not enough memory for {what}: {usable} MB are available, {needed} MB are needed.\n"
             "Fix: close other programs (another laptop cloud? `make down CLOUD=laptop` there), then run it again."
         )

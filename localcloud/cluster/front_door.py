@@ -12,11 +12,10 @@ import tenacity
 from rich.console import Console
 
 from llmd_common.kubernetes.fields import Object, conditions, each, get, text
-from llmd_common.problems import BadInput
-from localcloud.cluster import kubectl
+from localcloud.cluster import kubectl, stack_file
 from localcloud.common.workdir import Workdir
 from localcloud.product import front_door
-from localcloud.product.settings import CALLER_KEYS, NAMESPACE, SettingsError, caller_keys, load_stack, read_config
+from localcloud.product.settings import CALLER_KEYS, NAMESPACE, caller_keys, load_stack
 from localcloud.workflow import config
 
 KEY = "llmd-gke:frontDoor"
@@ -36,10 +35,7 @@ WAIT_SECONDS = 120.0
 
 def asked(workdir: Workdir, stack: str) -> bool:
     """Whether the stack's file has the setting. Raises ``BadInput`` for a file that cannot be read."""
-    try:
-        return bool(read_config(workdir.root, stack).get(KEY))
-    except SettingsError as error:
-        raise BadInput(str(error)) from None
+    return bool(stack_file.read(workdir, stack).get(KEY))
 
 
 def key(workdir: Workdir, stack: str, model: str) -> str | None:

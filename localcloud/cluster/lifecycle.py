@@ -15,7 +15,7 @@ from rich.console import Console
 
 from llmd_common.problems import Stale
 from localcloud import binaries
-from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables
+from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables, vllm
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -27,8 +27,10 @@ from localcloud.monitoring import options
 from localcloud.workflow import state
 
 
-def check(workdir: Workdir) -> None:
+def check(workdir: Workdir, stack: str | None = None) -> None:
     """Variables, rights and memory, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
+    if stack is not None:
+        vllm.check(workdir, stack)
     if discover.running(workdir.home) is None:
         variables.check()
         rights.options()
@@ -57,7 +59,8 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     Go.
 
     The front door's programs and charts are for stacks that have one, those of KEDA for stacks with a model whose
-    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight.
+    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight,
+    vLLM itself for those with a model that asks for it.
     """
     has_door = stack is not None and front_door.asked(workdir, stack)
     scaled = stack is not None and autoscaling.asked(workdir, stack)
@@ -71,6 +74,8 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     binaries.ensure(wanted, console)
     charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)
     upstream.prepare(Layout(workdir.home).crds)
+    if stack is not None:
+        vllm.ensure(workdir, stack, console)
 
 
 def start_cluster(workdir: Workdir, console: Console, stack: str | None = None) -> None:

@@ -158,3 +158,48 @@ def test_make_names_the_clouds_that_there_are(target: str) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("CLOUD=foo is not a cloud. Allowed: ")
     assert f"Fix: make {target} CLOUD=" in done.stderr
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The packages of a set that does without some files, once installed by a uv that writes two of them."""
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
+    for name, text in {"txt": "demo==1", "unused": "# not loaded\ndemo/*.a\n"}.items():
+        (tmp_path / f"demo.{name}").write_text(text)
+    uv = tmp_path / "uv"
+    uv.write_text(f"#!{sys.executable}\n" + UV)
+    uv.chmod(0o755)
+    monkeypatch.setattr(bootstrap, "requirements", lambda name: tmp_path / f"{name}.txt")
+    monkeypatch.setattr(bootstrap, "uv", lambda: uv)
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return bootstrap.beside_folder("demo") / "lib" / version / "site-packages"
+
+
+UV = """
+import sys
+from pathlib import Path
+
+folder = Path(sys.argv[sys.argv.index("--python") + 1]).parents[1]
+(packages,) = folder.glob("lib/python3.*/site-packages")
+(packages / "demo").mkdir()
+for name in ("used.so", "static.a"):
+    (packages / "demo" / name).touch()
+Path(sys.argv[sys.argv.index("--cache-dir") + 1]).mkdir(exist_ok=True)
+sys.exit("demo: hash mismatch" if (folder.parent / "broken").exists() else 0)
+"""
+
+
+def test_a_set_is_installed_without_what_is_unused_and_removed_again(packages: Path) -> None:
+    bootstrap.beside("demo", lambda _: None)
+    assert [file.name for file in (packages / "demo").iterdir()] == ["used.so"]
+    assert not list(bootstrap.cache_folder().glob("*.downloads"))
+    bootstrap.remove("demo")
+    assert not bootstrap.beside_folder("demo").exists()
+
+
+def test_a_broken_download_leaves_nothing_half_installed(packages: Path) -> None:
+    (bootstrap.cache_folder() / "broken").touch()
+    with pytest.raises(bootstrap.BootstrapFailed, match="does not match the pinned hash"):
+        bootstrap.beside("demo", lambda _: None)
+    assert not bootstrap.beside_folder("demo").exists()
+    assert not packages.exists()

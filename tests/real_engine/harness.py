@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import yaml
 
@@ -69,6 +69,8 @@ class Rehearsal:
     folder: Path
     environ: dict[str, str] = field(default_factory=dict[str, str])
     running: list[subprocess.Popen[str]] = field(default_factory=list[subprocess.Popen[str]])
+    longest_seconds: ClassVar[int] = 600
+    """Limit of a command."""
 
     @property
     def root(self) -> Path:
@@ -180,7 +182,7 @@ class Rehearsal:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=600,
+            timeout=self.longest_seconds,
         )
         if check:
             assert done.returncode == 0, done.stdout

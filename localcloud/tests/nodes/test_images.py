@@ -27,9 +27,10 @@ def table(home: Path) -> ImageTable:
 @pytest.mark.parametrize("image", EVERY, ids=lambda image: image.repository)
 def test_every_program_of_an_image_exists(tmp_path: Path, image: images.ImageEntry) -> None:
     for name in image.programs.values():
-        if name.startswith("home:"):
-            file = tmp_path / name.removeprefix("home:")
-            file.parent.mkdir(parents=True)
+        _, of_home, rest = name.partition("home:")
+        if of_home:
+            file = tmp_path / rest
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
     mounts, _ = table(tmp_path).sees(image)
     mounted = {mount.target: Path(mount.source) for mount in mounts}

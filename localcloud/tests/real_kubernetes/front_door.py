@@ -155,9 +155,7 @@ def releases(folder: Path) -> list[dict[str, Any]]:
 
 def counters(laptop: Laptop) -> dict[str, int]:
     """What Redis has counted: the limiter's keys, which contain the caller's rule, and their numbers."""
-    (pod,) = [
-        one for one in objects.every(laptop, "pods", "-l", f"app={REDIS}", namespace=SYSTEM) if objects.is_ready(one)
-    ]
+    (pod,) = [one for one in objects.pods_of(laptop, REDIS, SYSTEM) if objects.is_ready(one)]
     printed = laptop.python(COUNTERS, pod["status"]["podIP"]).stdout
     return json.loads(printed)
 
@@ -289,13 +287,6 @@ def metrics_of_proxies(door: Laptop) -> list[str]:
         assert answer["status"] == 200, answer
         texts.append(answer["text"])
     return texts
-
-
-def usage_of(text: str) -> int:
-    """``total_tokens`` of an answer, streamed or not."""
-    parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
-    usages = [json.loads(part).get("usage") for part in parts]
-    return next(one["total_tokens"] for one in reversed(usages) if one)
 
 
 def restarts(pod: Object) -> int:

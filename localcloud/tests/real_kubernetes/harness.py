@@ -32,6 +32,8 @@ CONTROL_PLANE = ("etcd", "kube-apiserver")
 class Laptop(Rehearsal):
     """One project folder and its laptop cloud. Commands run as users run them."""
 
+    longest_seconds = 1800
+    """Real servers need minutes, and updates wait for them."""
     first_up = ""
     """What `up` said that brought up a stack which tests share."""
 

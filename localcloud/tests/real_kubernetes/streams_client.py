@@ -1,9 +1,9 @@
 """Keeps many streams open until its standard input ends: a program of its own, inside a laptop cloud.
 
-``python streams_client.py URL STREAMS`` takes ``STREAMS`` as JSON, a list of ``{"model", "key", "count"}``. Each of the
-``count`` streams of an entry begins again when it has ended. A line of JSON for each: ``model``, ``at`` (seconds since
-1970 when it was sent), ``seconds``, ``status`` (0: no answer), ``whole`` (the last event came), ``longest`` (seconds
-between two pieces of the answer), ``error``.
+``python streams_client.py URL STREAMS`` takes ``STREAMS`` as JSON, a list of ``{"model", "key", "count"}``, and further
+fields of the requests in ``more``. Each of the ``count`` streams of an entry begins again when it has ended. A line of
+JSON for each: ``model``, ``at`` (seconds since 1970 when it was sent), ``seconds``, ``status`` (0: no answer),
+``whole`` (the last event came), ``longest`` (seconds between two pieces of the answer), ``error``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ SPREAD_SECONDS = 5.0
 """Over which the first streams begin."""
 
 
-async def stream(client: httpx.AsyncClient, model: str, key: str, number: int) -> dict[str, Any]:
+async def stream(client: httpx.AsyncClient, entry: dict[str, Any], number: int) -> dict[str, Any]:
+    model, key = entry["model"], entry["key"]
     at, started = time.time(), time.monotonic()
     status, whole, longest, error, last = 0, False, 0.0, "", started
     body = {
@@ -29,6 +30,7 @@ async def stream(client: httpx.AsyncClient, model: str, key: str, number: int) -
         "messages": [{"role": "user", "content": " ".join(f"{number}word{index}" for index in range(TOKENS))}],
         "max_tokens": TOKENS,
         "stream": True,
+        **entry.get("more", {}),
     }
     try:
         headers = {"authorization": f"Bearer {key}"}
@@ -60,7 +62,7 @@ async def main(url: str, wanted: list[dict[str, Any]]) -> None:
     async def again(client: httpx.AsyncClient, entry: dict[str, Any], number: int) -> None:
         await asyncio.wait([ended], timeout=SPREAD_SECONDS * number / entry["count"])
         while not ended.done():
-            outcome = await stream(client, entry["model"], entry["key"], number)
+            outcome = await stream(client, entry, number)
             print(json.dumps(outcome), flush=True)
             if outcome["status"] != 200:
                 await asyncio.wait([ended], timeout=0.5)

@@ -120,39 +120,6 @@ def test_the_list_of_models_has_both_names(suite: Suite, client: str, gateway: s
 
 
 @every
-def test_a_tool_is_called_with_its_argument(suite: Suite, client: str, gateway: str) -> None:
-    # The simulator fills arguments with arbitrary values of their types; a model would choose them.
-    for seen in (suite.case(client, gateway, "tools"), suite.case(client, gateway, "tools, streamed")):
-        assert seen["name"] == "weather"
-        assert list(seen["arguments"]) == ["city"]
-        assert isinstance(seen["arguments"]["city"], str)
-        assert seen.get("end", "tool_calls") == "tool_calls"
-
-
-@every
-def test_a_request_for_structured_output_passes(suite: Suite, client: str, gateway: str) -> None:
-    # The simulator ignores the schema: the question itself fits it. Only vLLM would make an answer fit.
-    assert suite.case(client, gateway, "structured output") == {"content": {"city": "Paris"}}
-
-
-@every
-@pytest.mark.parametrize(
-    ("case", "error", "status", "message"),
-    [
-        ("unknown model", "NotFoundError", 404, "no-such-model"),
-        ("wrong request", "BadRequestError", 400, "max tokens"),
-        ("too long", "BadRequestError", 400, "maximum context length"),
-    ],
-)
-def test_an_error_of_the_server_is_read_by_the_client(
-    suite: Suite, client: str, gateway: str, case: str, error: str, *, status: int, message: str
-) -> None:
-    seen = suite.case(client, gateway, case)
-    assert (seen["error"], seen["status"]) == (error, status), seen
-    assert message in seen["message"]
-
-
-@every
 def test_the_load_balancers_own_404_is_an_error_without_a_message(suite: Suite, client: str, gateway: str) -> None:
     # Plain text, as GKE's (docs/laptop-gateway.md): clients have a kind of error for it, and no `error.message`.
     seen = suite.case(client, gateway, "wrong path")

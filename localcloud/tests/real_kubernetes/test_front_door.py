@@ -167,29 +167,6 @@ def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Lapto
     until(lambda: says(door, chat("hello", model=CLOSED), key)["status"] == 429, "the count, with a new limiter", 90)
 
 
-def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: Laptop) -> None:
-    """The simulator has no ``--enable-force-include-usage``: a stream of completions that does not ask for its usage is
-    not counted, which is why the program gives that argument to vLLM.
-    """
-    key = KEYS["frugal"]
-    unasked: dict[str, Any] = {"stream": True}
-    asked: dict[str, Any] = {**unasked, "stream_options": {"include_usage": True}}
-    kinds: list[tuple[Any, dict[str, Any]]] = [
-        (chat, {}), (chat, asked), (chat, unasked), (completion, {}), (completion, unasked), (completion, asked)
-    ]  # fmt: skip
-    used = 0
-    for number, (make, more) in enumerate(kinds):
-        answer = says(door, make("one two three", model=(OPEN, CLOSED)[number % 2], **more), key)
-        assert answer["status"] == 200, answer
-        if (make, more) == (completion, unasked):
-            assert "total_tokens" not in answer["text"]
-            continue
-        used += front_door.usage_of(answer["text"])
-        until(lambda used=used: used in front_door.counters(door).values(), f"{used} tokens of the caller in Redis", 10)
-    metrics = f"{used} tokens of the caller in the proxies' metrics"
-    until(lambda: front_door.usage_in_metrics(door, "frugal") == used, metrics, 10)
-
-
 def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: Laptop) -> None:
     key = KEYS["frugal"]
     for _ in range(TOKENS):

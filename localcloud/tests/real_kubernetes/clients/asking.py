@@ -25,11 +25,11 @@ SET = "clients"
 CLIENTS = ("openai (Python)", "openai (Node)")
 SHORT = "tell me of the sea"
 
-ORDER = (
-    *("chat", "completion", "stream", "completion stream", "models", "tools", "tools, streamed", "structured output"),
-    *("unknown model", "wrong request", "too long", "wrong path", "wrong key", "retries", "retries until it answers"),
-)
+ERRORS = ("unknown model", "wrong path", "wrong key", "retries", "retries until it answers")
+ORDER = ("chat", "completion", "stream", "completion stream", "models", *ERRORS)
 """The cases, in their order."""
+BY_A_MODEL = ("tools", "tools, streamed", "structured output", "wrong request", "too long")
+"""Further cases, for which the simulator has words of its own."""
 
 NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
 SCHEMA = {

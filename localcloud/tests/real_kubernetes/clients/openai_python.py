@@ -57,6 +57,28 @@ def completion_stream() -> dict[str, Any]:
     return {"text": "".join(pieces), "pieces": len(pieces)}
 
 
+def stream_without_usage() -> dict[str, Any]:
+    """Also how many events have no choices, where a program that reads ``choices[0]`` ends."""
+    events = [*client().chat.completions.create(model=MODEL, messages=messages(SHORT), stream=True)]
+    text = "".join(choice.delta.content or "" for event in events for choice in event.choices)
+    return {"text": text, "empty": sum(not event.choices for event in events)}
+
+
+def token_ids() -> dict[str, Any]:
+    answer = client().completions.create(model=MODEL, prompt=[50, 51, 52, 53], max_tokens=8)
+    return {"tokens": answer.usage.prompt_tokens if answer.usage else 0}
+
+
+def response() -> dict[str, Any]:
+    answer = client().responses.create(model=MODEL, input=SHORT, max_output_tokens=64)
+    return {"text": answer.output_text, "end": answer.status}
+
+
+def response_stream() -> dict[str, Any]:
+    events = client().responses.create(model=MODEL, input=SHORT, max_output_tokens=64, stream=True)
+    return {"last": [event.type for event in events][-1]}
+
+
 def models() -> dict[str, Any]:
     return {"names": [one.id for one in client().models.list()]}
 
@@ -156,6 +178,10 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "completion": completion,
     "stream": stream,
     "completion stream": completion_stream,
+    "stream without usage": stream_without_usage,
+    "token ids": token_ids,
+    "responses": response,
+    "responses, streamed": response_stream,
     "models": models,
     "tools": tools,
     "tools, streamed": tools_stream,

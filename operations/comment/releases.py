@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from llmd_gke.rules.tpu import surge_pods
 from llmd_gke.settings import ModelSettings, StackSettings
@@ -24,35 +23,31 @@ CLASSES = {
 """Settings whose change replaces a model's pods, by what changes."""
 
 
-@dataclass(frozen=True)
-class Update:
-    """What replacing the pods of a model takes. ``changed``: of :data:`CLASSES`; ``silent_seconds``: without an answer;
-    ``spare_hosts`` are needed for the pods that come before old ones go.
+def update(before: ModelSettings, after: ModelSettings, settings: StackSettings) -> str | None:
+    """What replacing the pods of a model takes: order, time without an answer, spare hosts. ``None`` if its pods stay,
+    or if there are none before or after.
     """
-
-    changed: tuple[str, ...]
-    order: str
-    silent_seconds: float
-    spare_hosts: int
-
-
-def update(before: ModelSettings, after: ModelSettings, settings: StackSettings) -> Update | None:
-    """The update of a model's servers; ``None`` if they stay, or if there are none before or after."""
-    changed = tuple(
+    changed = [
         what for what, fields in CLASSES.items() if any(getattr(before, one) != getattr(after, one) for one in fields)
-    )
+    ]
     if not changed or before.stopped or after.stopped:
         return None
-    pool = settings.pool(after.pool)
-    away = host(pool).seconds + start_seconds(after)
+    pool, spare = settings.pool(after.pool), 0
+    away = f"about {clock(host(pool).seconds + start_seconds(after))} minutes"
     if pool.slice.multi_host:
-        return Update(changed, "the group of a replica stops before its next one starts", away, 0)
-    if pool.updates_need_stop and "pool" not in changed:
-        return Update(changed, f"stop {after.name}, deploy this, start it (the pool has no spare host)", away, 0)
-    copy = "the Job copies the weights, then " if "weights" in changed and after.weights_cache is not None else ""
-    where = f" on {pool.name}, at whose end the hosts of {before.pool} go" if "pool" in changed else ""
-    return Update(
-        changed, f"{copy}a new pod is ready before an old one stops{where}", 0, surge_pods(after.most_replicas)
+        order = "the group of a replica stops before its next one starts"
+    elif pool.updates_need_stop and "pool" not in changed:
+        order = f"stop {after.name}, deploy this, start it (the pool has no spare host)"
+    else:
+        copied = "weights" in changed and after.weights_cache is not None
+        where = f" on {pool.name}, at whose end the hosts of {before.pool} go" if "pool" in changed else ""
+        order = (
+            f"{'the Job copies the weights, then ' if copied else ''}a new pod is ready before an old one stops{where}"
+        )
+        away, spare = "0 minutes", surge_pods(after.most_replicas)
+    return (
+        f"{after.name} gets other {' and '.join(changed)}: {order}; {away} without an answer, "
+        f"{counted(spare, 'spare host')} of {pool.name} meanwhile."
     )
 
 
@@ -64,11 +59,7 @@ def releases(before: StackSettings | None, after: StackSettings) -> Iterator[str
     for model in after.models:
         earlier = old.get(model.name)
         if earlier is not None and (made := update(earlier, model, after)) is not None:
-            silent = f"about {clock(made.silent_seconds)} minutes" if made.silent_seconds else "0 minutes"
-            yield (
-                f"{model.name} gets other {' and '.join(made.changed)}: {made.order}; {silent} without an answer, "
-                f"{counted(made.spare_hosts, 'spare host')} of {model.pool} meanwhile."
-            )
+            yield made
         if earlier is None and model.release is not None and not model.stopped:
             yield _new(model, model.release, after)
     yield from _gone(before, after)

@@ -62,14 +62,7 @@ def command(
         one = choose(target, model)[0]
         plan = plans.back(one) if to is None else plans.forward(one, to, percent, step)
     name = f"llmd-gke rollout --model {one.model_name} --stack {target.stack}"
-    options = "".join(
-        f" {option}"
-        for option, given in {
-            f"--step {step} --every {every}": step is not None,
-            f"--check {check}": bool(check),
-        }.items()
-        if given
-    )
+    options = (f" --step {step} --every {every}" if step else "") + (f" --check {check}" if check else "")
     again = f"{name} --back" if to is None else f"{name} --to {to} --percent {percent}{options}"
     change = StackChange(target, one.model_name, "rollout", again, f"{name} --back")
     rollout(

@@ -13,14 +13,13 @@ from operations.exits import BadInput
 @dataclass(frozen=True)
 class Plan:
     """The steps of a rollout to the version ``to``, as percent of the requests; ``stable`` has the rest. ``grows``: the
-    version, by the name of its objects, whose part grows; ``falls``: the other one.
+    version, by the name of its objects, whose part grows.
     """
 
     to: str
     stable: str
     percents: tuple[int, ...]
     grows: str
-    falls: str
 
     def written(self, percent: int) -> dict[str, str | int]:
         """What a step writes below ``rollout``."""
@@ -56,9 +55,8 @@ def forward(model: ModelSettings, to: str, percent: int, step: int | None) -> Pl
             else f"Model {model.model_name} has only the version {to}.\nFix: add another one to versions"
         )
     stops = range(now + step, percent, step) if step else ()
-    new, old = (object_name(model.model_name, one) for one in (to, stable))
-    grows, falls = (new, old) if percent >= now else (old, new)
-    return Plan(to, stable, (*stops, percent), grows, falls)
+    grows = object_name(model.model_name, to if percent >= now else stable)
+    return Plan(to, stable, (*stops, percent), grows)
 
 
 def back(model: ModelSettings) -> Plan:
@@ -67,9 +65,7 @@ def back(model: ModelSettings) -> Plan:
     stable, _ = _now(model)
     if model.rollout is None:
         raise BadInput(f"Model {model.model_name} has no rollout.\nFix: --to VERSION --percent N begins one")
-    to = model.rollout.to
-    new, old = (object_name(model.model_name, one) for one in (to, stable))
-    return Plan(to, stable, (0,), old, new)
+    return Plan(model.rollout.to, stable, (0,), object_name(model.model_name, stable))
 
 
 def _versions(model: ModelSettings) -> Sequence[str]:

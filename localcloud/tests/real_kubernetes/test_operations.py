@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from localcloud.cluster.chat import QUESTION
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.commands import called
 from localcloud.tests.real_kubernetes.harness import Laptop
@@ -20,6 +22,14 @@ from operations.status.gather import KINDS
 from operations.target import Target
 from tests.fakes import generator
 from tests.operations.status import record, shapes, structure
+
+
+def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(laptop: Laptop) -> None:
+    url, served_name = models.endpoint(laptop)
+    lines = laptop.first_up.splitlines()
+    asked = lines.index(f"Question to {served_name} at {url}:")
+    assert lines[asked + 1] == lines[asked + 3] == f"  {QUESTION}"
+    assert re.fullmatch(r"Answer after \d+\.\d\d s \(the simulator .* repeats the question\):", lines[asked + 2])
 
 
 def test_status_reads_the_cluster_with_the_programs_own_sign_in_from_any_folder(laptop: Laptop, tmp_path: Path) -> None:

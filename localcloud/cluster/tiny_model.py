@@ -5,8 +5,9 @@
 """Makes the model that the real server of the laptop cloud serves: ``tiny_model.py FOLDER``.
 
 ``FOLDER/model`` is a Qwen3 of two layers with a tokenizer of its own, 1 MB, that answers questions about capitals in
-words, repeats JSON, and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that always speaks of the sea. Both are
-trained on the text below, on one thread from a fixed seed: the same packages on the same machine make the same bytes.
+words, repeats JSON, and calls a tool for the weather; ``FOLDER/adapter`` a LoRA adapter that always speaks of the sea.
+Both are trained on the text below, on one thread from a fixed seed: the same packages on the same machine make the same
+bytes.
 """
 
 from __future__ import annotations

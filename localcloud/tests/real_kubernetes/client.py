@@ -2,7 +2,7 @@
 
 ``python client.py`` reads ``{"base": URL, "at_once": N, "requests": [...]}`` from standard input; a request has
 ``method``, ``path``, and where wanted ``body`` (JSON), ``raw`` (text), ``size`` (a body of so many characters),
-``headers``, ``hang_up`` (leave after so many pieces of the answer), ``slowly`` (seconds over which the body is sent).
+``headers``, ``slowly`` (seconds over which the body is sent).
 """
 
 from __future__ import annotations
@@ -44,8 +44,6 @@ async def ask(client: httpx.AsyncClient, wanted: dict[str, Any], turn: asyncio.S
             async with client.stream(method, wanted["path"], content=content, headers=headers) as answer:
                 async for piece in answer.aiter_text():
                     pieces.append((time.monotonic() - started, piece))
-                    if len(pieces) >= wanted.get("hang_up", sys.maxsize):
-                        break
         except httpx.HTTPError as error:
             return {"status": 0, "error": repr(error), "pieces": pieces, "seconds": time.monotonic() - started}
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -23,7 +24,7 @@ DOOR = {
 AI_ROUTE = f"kubernetes:{front_door.AI_VERSION}:AIGatewayRoute"
 
 
-def graph(record: Record, more: dict[str, object] | None = None, **changes: object) -> Graph:
+def graph(record: Record, more: Mapping[str, object] | None = None, **changes: object) -> Graph:
     return record({"llmd-gke:models": [{**QWEN, **changes}], **(more or {})})
 
 

@@ -7,7 +7,7 @@ import math
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -31,8 +31,13 @@ def divided(name: str, percent: int, **rollout: object) -> tuple[ModelSettings, 
     return ModelSettings.model_validate(model).expanded()
 
 
-MODELS = [*divided("none", 0), *divided("few", 5), *divided("half", 50), *divided("all", 100)]
-MODELS += divided("sticky", 50, sticky=True)
+MODELS = [
+    *divided("none", 0),
+    *divided("few", 5),
+    *divided("half", 50),
+    *divided("all", 100),
+    *divided("sticky", 50, sticky=True),
+]
 DOOR = FrontDoorSettings.model_validate({"callers": [{"name": "team-a"}, {"name": "batch"}]})
 AI_ERROR = '{"type":"error","error":{"type":"InvalidRequest","code":"400","message":"%s"}}'
 BODIES: dict[str, tuple[int, str, str | None]] = {
@@ -63,7 +68,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     ]
     versions: list[dict[str, Any]] = []
     for one in MODELS:
-        (rule,) = models.route(one)["spec"]["rules"]  # pyright: ignore[reportCallIssue, reportArgumentType, reportIndexIssue, reportOptionalSubscript, reportUnknownVariableType]
+        (rule,) = cast("Any", models.route(one)["spec"])["rules"]
         headers = [
             {"name": given["name"], "string_match": {"safe_regex": {"regex": given["value"]}}}
             for given in rule["matches"][0]["headers"]

@@ -38,10 +38,10 @@ def command(
 
     root = root_folder()
     file, listed = root / f"Pulumi.{stack}.yaml", root / f"import.{stack}.json"
-    target = Target.choose(stack) if file.exists() else None
-    if target is not None:
-        _ = target.settings  # raises for gaps, before the cluster is read
     with working(f"reading the cluster of stack {stack}", quiet_seconds=0):
+        target = Target.choose(stack) if file.exists() else None
+        if target is not None:
+            _ = target.settings  # raises for gaps, before the cluster is read
         from operations.adopt.found import Live
         from operations.doctor.command import table_of
         from operations.printing import show

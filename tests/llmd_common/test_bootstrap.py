@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import re
+import shlex
 import subprocess
 import sys
 import venv
@@ -167,7 +168,8 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {"txt": "demo==1", "unused": "# not loaded\ndemo/*.a\n"}.items():
         (tmp_path / f"demo.{name}").write_text(text)
     uv = tmp_path / "uv"
-    uv.write_text(f"#!{sys.executable}\n" + UV)
+    (tmp_path / "uv.py").write_text(UV)
+    uv.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / "uv.py"))} "$@"\n')
     uv.chmod(0o755)
     monkeypatch.setattr(bootstrap, "requirements", lambda name: tmp_path / f"{name}.txt")
     monkeypatch.setattr(bootstrap, "uv", lambda: uv)

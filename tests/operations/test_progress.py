@@ -51,6 +51,7 @@ cli.main(sys.argv[1:])
 
 
 ARGUMENTS = {
+    "adopt": ("--stack", "eu4a"),
     "comment": ("--against", "HEAD"),
     "key": ("new", "team-a", "--stack", "eu4a", "--cloud", "google"),
     "report-drift": ("--stack", "eu4a", "--cloud", "google", "--same"),

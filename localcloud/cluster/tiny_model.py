@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs in the environment of the real server (requirements/vllm.txt), which type checkers do not see.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 """Makes the model that the real server of the laptop cloud serves: ``tiny_model.py FOLDER``.
 
 ``FOLDER/model`` is a Qwen3 of two layers with a tokenizer of its own, 1 MB, that answers questions about capitals in

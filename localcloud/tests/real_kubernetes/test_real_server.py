@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from llmd_common import bootstrap
 from llmd_gke.catalog import metrics
@@ -289,9 +290,9 @@ def test_no_stream_is_lost_when_a_server_ends(server: Server, tmp_path: Path) ->
 
 
 def test_the_same_model_is_made_again(tmp_path: Path) -> None:
-    command = [str(bootstrap.beside(vllm.SET)), "-P", str(vllm.PROGRAM), str(tmp_path)]
-    subprocess.run(command, check=True, capture_output=True)
-    made = vllm.model_folder()
+    python = bootstrap.beside(vllm.SET)
+    made = vllm.make_model(python, Console(quiet=True))
+    subprocess.run([python, "-P", vllm.PROGRAM, tmp_path], check=True, capture_output=True)
     files = [file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()]
     assert files
     assert [file for file in files if (tmp_path / file).read_bytes() != (made / file).read_bytes()] == []

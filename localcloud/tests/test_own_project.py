@@ -31,6 +31,8 @@ def test_every_package_that_is_used_is_declared() -> None:
     files = [file for file in (CLONE / "localcloud").rglob("*.py") if not {"tests", "gomod"} & set(file.parts)]
     used: set[str] = set()
     for text in (file.read_text(encoding="utf-8") for file in files):
+        if text.startswith("#!"):  # runs alone, in an environment of its own
+            continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 used |= {one.name for one in node.names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,13 +15,11 @@ from llmd_gke.catalog.existing import INFERENCE_POOLS
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings, StackSettings
 
-NOT_THERE_YET = (
-    "not found",
-    "no matches for kind",
-    "could not find the requested resource",
-    "required value",
-    "must be positive",  # required priorities of an APIService, which a patch would have to set if it created one
+NOT_THERE_YET = re.compile(
+    "not found|no matches for kind|could not find the requested resource|required value|must be positive"
 )
+"""Errors before GKE has created it; the last one is about the priorities of an APIService, which a patch would have to
+set if it created one."""
 
 
 @dataclass(frozen=True, kw_only=True)

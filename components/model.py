@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -31,8 +32,8 @@ NODE_MINUTES = 20
 """Added to the model's own startup budget (image, weights): a node takes about ten minutes (``catalog/durations.py``),
 with as many in reserve."""
 
-NOT_TAKEN_YET = ("had an apply conflict", "spec.template.spec.containers: required value")
-"""Parts of errors of a Deployment's patch that comes before KServe has changed or created the Deployment."""
+NOT_TAKEN_YET = re.compile(r"had an apply conflict|spec\.template\.spec\.containers: required value")
+"""Errors of a Deployment's patch that comes before KServe has changed or created the Deployment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +158,7 @@ class Model(pulumi.ComponentResource):
             special=special,
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
-        path = f"/{model.namespace}/{model.model_name if model.carries_model else model.name}"
-        # A version that does not carry the model's path has one of its own, and behind a door a name of its own.
-        served = model.served_name if model.carries_model else model.name
+        path, served = model.address
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, path if door is None else "")
         self.curl = (
             None
@@ -220,4 +219,4 @@ def rolled_out(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], Awaitab
             "last lines of the new server. Correct the settings and run `pulumi up` again."
         )
 
-    return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, advise)
+    return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, otherwise=advise)

@@ -66,6 +66,11 @@ def copy_of(uri: str, cache: str) -> str:
     return f"{cache.rstrip('/')}/{repository_of(uri)}/{revision}"
 
 
+def bucket_of(uri: str) -> str | None:
+    """The bucket of a ``gs://`` URI."""
+    return uri.removeprefix("gs://").split("/")[0] if uri.startswith("gs://") else None
+
+
 def lookup(uri: str) -> KnownModel | None:
     """What is known about the model behind a URI."""
     repository = repository_of(uri)

@@ -58,7 +58,9 @@ def resource(settings: StackSettings, kind: str, *more: str) -> str:
 
 def chips(settings: StackSettings, metrics: ChipMetrics) -> str:
     """The selector of metrics of chips: GKE's own, or those that one of its components exports for Prometheus."""
-    return resource(settings, NODE) if metrics.component is None else _selector(f'cluster="{settings.cluster.name}"')
+    return (
+        resource(settings, NODE) if metrics.component is None else _selector(f'cluster="{settings.cluster.gke_name}"')
+    )
 
 
 def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.accelerators import NVIDIA
-from llmd_gke.rules import models, pods, tpu, vllm_arguments
+from llmd_gke.rules import models, pods, slices, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.node_pools import accelerator, pool_zones
@@ -57,7 +57,7 @@ def zone(pool: Input) -> Iterator[Finding]:
     """Google offers the GPU in every zone of the pool; a zone that is not in the catalogue is left to it."""
     if accelerator(pool) is NVIDIA:
         for name in pool_zones(pool):
-            for finding in tpu.zone(pool.get("nodeConfig", "machineType").text() or "", name):
+            for finding in slices.zone(pool.get("nodeConfig", "machineType").text() or "", name):
                 if finding.severity == "error":
                     yield replace(finding, rule="gpu-zone")
 

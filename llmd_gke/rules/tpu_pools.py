@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.accelerators import TPU
-from llmd_gke.rules import tpu as slices
+from llmd_gke.rules import pool_capacity, slices
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
@@ -125,7 +125,7 @@ def capacity(pool: Input) -> Iterator[Finding]:
         return
     mode = capacity_mode(pool)
     for name in pool_zones(pool):
-        yield from slices.capacity(mode, _parts(pool)[0], name)
+        yield from pool_capacity.capacity(mode, _parts(pool)[0], name)
     config = pool.get("nodeConfig")
     affinity = config.get("reservationAffinity")
     reserved = affinity.get("consumeReservationType").text()
@@ -155,7 +155,7 @@ def _flex_start(pool: Input) -> Iterator[Finding]:
     if pool.get("management", "autoRepair").boolean() is not False and not pool.notes.unknown:
         yield _capacity("flex-start nodes cannot be repaired", "management.autoRepair: false")
     fixed = pool.get("nodeCount").value is not None
-    yield from slices.flex_start_size("flex-start", fixed=fixed, allowed="autoscaling", fix="use autoscaling")
+    yield from pool_capacity.flex_start_size("flex-start", fixed=fixed, allowed="autoscaling", fix="use autoscaling")
     if pool.get("autoscaling", "totalMaxNodeCount").value is not None:
         yield _capacity("flex-start TPU pools need limits per zone", "minNodeCount and maxNodeCount")
     longest = (pool.get("nodeConfig", "maxRunDuration").text() or "").removesuffix("s")

@@ -42,8 +42,8 @@ def command(
         target = Target.choose(stack) if file.exists() else None
         if target is not None:
             _ = target.settings  # raises for gaps, before the cluster is read
-        from operations.adopt.found import Live
         from operations.doctor.command import table_of
+        from operations.doctor.platform import Live
         from operations.printing import show
 
         live = Live(["--context", context] if context else [])

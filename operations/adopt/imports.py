@@ -12,7 +12,7 @@ from typing import cast
 from llmd_common.kubernetes.fields import get, name, namespace, text
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.rules import existing as rules
-from operations.adopt.found import POLICIES, Live
+from operations.doctor.platform import POLICIES, Live
 from operations.doctor.result import Result, failed, ok, warning
 
 PROVIDER = "cluster"

@@ -9,8 +9,8 @@ from llmd_common.kubernetes.fields import Object, each, labels, name, namespace,
 from llmd_gke.catalog.accelerators import POOL_LABEL, family_of, find_slice, kind_of, topologies
 from llmd_gke.catalog.existing import KSERVE
 from llmd_gke.gateways import gke
-from operations.adopt.found import GATEWAY, ROUTE, Live, controllers, gateway_api, parts
 from operations.adopt.model import proposal
+from operations.doctor.platform import GATEWAY, ROUTE, Live, controllers, gateway_api, parts
 from operations.doctor.result import Result, failed, warning
 
 CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+)")

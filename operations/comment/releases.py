@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules.tpu import surge_pods
+from llmd_gke.rules.pool_capacity import surge_pods
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.versions import Release
 from llmd_gke.wording import counted

@@ -11,8 +11,8 @@ from llmd_gke.manifests.routing import gateway_class
 from llmd_gke.rules import existing as rules
 from llmd_gke.rules.versions import is_older
 from llmd_gke.settings import StackSettings
-from operations.adopt import found
 from operations.ask.kubectl import by_kubeconfig
+from operations.doctor import platform
 from operations.doctor.context import Context
 from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
@@ -39,20 +39,20 @@ def cluster(context: Context) -> Iterator[Result]:
         host, authority = text(seen, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint"), None
     try:
         with by_kubeconfig(access.kubeconfig(place.gke_name, host, authority, context.impersonate)) as kubectl:
-            live = found.Live(kubectl.options)
+            live = platform.Live(kubectl.options)
             yield from [*inside(settings, live), *live.refusals()]
     except (Unreachable, SetUpFailed) as problem:
         message, _, fix = str(problem).partition("\nFix: ")
         yield failed(CHECK, message, fix)
 
 
-def inside(settings: StackSettings, live: found.Live) -> Iterator[Result]:
+def inside(settings: StackSettings, live: platform.Live) -> Iterator[Result]:
     """What of the platform is in the cluster, and whether it has the Gateway and the namespaces of the settings."""
     door, scaled = settings.front_door is not None, settings.scales_by("keda")
-    yield found.gateway_api(live, gateway_class(settings.gateway))
-    yield from found.parts(live, settings.existing_controllers, door=door, scaled=scaled)
+    yield platform.gateway_api(live, gateway_class(settings.gateway))
+    yield from platform.parts(live, settings.existing_controllers, door=door, scaled=scaled)
     gateway = settings.gateway.existing
-    if gateway is not None and (gateway.namespace, gateway.name) not in [key(one) for one in live.of(found.GATEWAY)]:
+    if gateway is not None and (gateway.namespace, gateway.name) not in [key(one) for one in live.of(platform.GATEWAY)]:
         title = f"Gateway {gateway.namespace}/{gateway.name}"
         yield failed(CHECK, f"{title} does not exist", "correct gateway.existing, or create it")
     spaces = {name(one): one for one in live.of("Namespace")}

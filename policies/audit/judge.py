@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
+from llmd_common import kubectl
 from llmd_common.problems import BadInput
 from llmd_gke.rules.finding import Finding
 from policies.audit import manifests, plans
@@ -73,7 +74,7 @@ def read(source: str) -> Source:
         found = manifests.of_folder(path)
     elif path.is_file():
         found = _of_text(manifests.text_of(path), source)
-    elif source in (known := manifests.contexts()):
+    elif source in (known := kubectl.contexts()):
         return manifests.of_context(source)
     else:
         raise BadInput(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
-from llmd_common import child_process
-from llmd_common.problems import BadInput, SetUpFailed, Unreachable
+from llmd_common import kubectl
+from llmd_common.problems import BadInput, Unreachable
 from llmd_gke.catalog import kserve
 from llmd_gke.rules.inputs import Value
 from policies.audit.resources import Source, is_object, of_object, unknown_where
@@ -30,9 +25,6 @@ RENDERED_FROM = re.compile(r"^# Source: (\S+)$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\$\{?[A-Za-z_]\w*\}?|.*\$\{[A-Za-z_]\w*\}.*|<[^<>]+>")
 """A text of one line that something replaces before it is applied (``envsubst``, a reader of a guide)."""
 
-SECONDS = 300
-"""Seconds that a program may take to render, or a cluster to answer."""
-
 WORKLOADS = {
     "DaemonSet.apps",
     "CronJob.batch",
@@ -44,7 +36,6 @@ WORKLOADS = {
     "DynamoGraphDeployment.nvidia.com",
 }
 """Kinds with pod templates that rules recognize by their shape, as KIND.GROUP."""
-NEVER_READ = {"Secret"}
 OF_GOOGLE = re.compile(r"kube-system|kube-public|kube-node-lease|(?:gke|gmp|config-management|asm|istio)-.*")
 """Namespaces whose objects Kubernetes, Google or an installer made."""
 
@@ -118,58 +109,13 @@ def _own_program(files: Sequence[str]) -> str:
     return "kustomization" if any(name in files for name in KUSTOMIZATIONS) else ""
 
 
-def contexts() -> list[str]:
-    """The contexts of the kubeconfig; none without kubectl."""
-    if shutil.which("kubectl") is None:
-        return []
-    return (child_process.output_of(["kubectl", "config", "get-contexts", "-o", "name"], seconds=30) or "").split()
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Objects of a cluster. ``served``: all of its kinds, as KIND.GROUP; ``read``: the resources that were asked for;
-    ``errors``: what kubectl said about those that it could not read.
-    """
-
-    objects: list[object]
-    served: frozenset[str]
-    read: list[str]
-    errors: list[str]
-
-
-def in_cluster(options: Sequence[str], wanted: Collection[str], *flags: str) -> Listed:
-    """All objects of the kinds ``wanted`` (KIND.GROUP) that the cluster has, but for Secrets. ``options`` of kubectl
-    select it, and ``flags`` are those of its ``get``.
-
-    Raises ``Unreachable`` if the cluster does not answer, and ``SetUpFailed`` without kubectl.
-    """
-    kubectl = ("kubectl", *options, "--request-timeout=60s")
-    names: list[str] = []
-    served: set[str] = set()
-    kinds = _run(*kubectl, "api-resources", "--verbs=list", "--no-headers")
-    for line in kinds.stdout.splitlines():
-        name, *_, version, _namespaced, kind = line.split()
-        group = version.partition("/")[0] if "/" in version else ""
-        title = f"{kind}.{group}".rstrip(".")
-        served.add(title)
-        if title in wanted and title not in NEVER_READ:
-            names.append(f"{name}.{group}".rstrip("."))
-    if not names:
-        cause, chosen = kinds.stderr.strip().rpartition("\n")[2], " ".join(options)
-        raise Unreachable(f"the cluster ({chosen}) does not answer: {cause}\nFix: try kubectl {chosen} version")
-    done = _run(*kubectl, "get", ",".join(names), "-A", "-o", "json", *flags)
-    objects = cast("list[object]", json.loads(done.stdout or "{}").get("items", []))
-    refused = bool(kinds.returncode or done.returncode)
-    return Listed(objects, frozenset(served), names, f"{kinds.stderr}{done.stderr}".splitlines() if refused else [])
-
-
 def of_context(context: str) -> Source:
     """The objects of a cluster that rules are about and that no other object controls. It never asks for Secrets.
 
     Raises ``Unreachable`` if the cluster does not answer.
     """
     wanted = {f"{kind.name}.{kind.group}".rstrip(".") for rule in ALL for kind in rule.kinds} | WORKLOADS
-    listed = in_cluster(("--context", context), wanted - {f"{CRD.name}.{CRD.group}"})
+    listed = kubectl.in_cluster(("--context", context), wanted - {f"{CRD.name}.{CRD.group}"})
     source = Source(unread=listed.errors, status=Unreachable.status if listed.errors else 0)
     for item in listed.objects:
         value = plain(item)
@@ -198,20 +144,7 @@ def _is_of_others(value: Mapping[str, Value]) -> bool:
 
 def _output(program: str, *arguments: str) -> str:
     """The output of a program. Raises ``SetUpFailed`` if it is not on PATH, and ``BadInput`` if it fails."""
-    done = _run(program, *arguments)
+    done = kubectl.run(program, *arguments)
     if done.returncode != 0:
         raise BadInput(f"`{program} {' '.join(arguments)}` failed: {done.stderr.strip()}\nFix: repair what it names")
     return done.stdout
-
-
-def _run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    if shutil.which(program) is None:
-        raise SetUpFailed(
-            f"{program} is not on PATH, and this source needs it: {program} {' '.join(arguments)}.\n"
-            f"Fix: install {program}, or render the source elsewhere and pass the manifests (`-` reads standard input)"
-        )
-    print(f"running {program} ...", file=sys.stderr)
-    try:
-        return child_process.run([program, *arguments], seconds=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Unreachable(f"`{program} {' '.join(arguments)}` has not ended in {SECONDS} s") from None

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+from llmd_gke.catalog.metrics import Google
+from llmd_gke.manifests.alerts import alerts
+from llmd_gke.manifests.dashboard.panels import panels
+from llmd_gke.settings import parse
 from tests.components import kinds as known
 from tests.components.conftest import Record
 
@@ -45,3 +51,15 @@ def test_a_front_door_is_behind_the_gateway_that_is_there(record: Record) -> Non
     routes = [str(node.inputs) for node in graph.all(known.ROUTE)]
     assert [route for route in routes if "'name': 'entry'" in route and "'sectionName': 'web'" in route]
     assert graph.outputs["baseUrl"] == "http://10.0.0.7/v1"
+
+
+def test_dashboard_and_alerts_read_the_metrics_of_the_cluster_by_its_name_in_gke() -> None:
+    gpu = {"name": "l4", "machineType": "g2-standard-8", "maxNodes": 2}
+    models = [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "l4"}]
+    config = {"gcp:project": "some-project", **CHANGES, "llmd-gke:pools": [gpu], "llmd-gke:models": models}
+    settings = parse(config, "team").settings
+    expressions = [query.promql for one in panels(settings) for query in one.queries]
+    expressions += [one.expression for one in alerts(settings)]
+    named = {name for text in expressions for name in re.findall(r'\bcluster(?:_name)?="(.*?)"', text)}
+    assert named == {"shared", "team"}
+    assert [text for text in expressions if '"team"' in text and Google.DRIFT not in text] == []

@@ -13,33 +13,14 @@ from llmd_gke.gateways import gke
 from llmd_gke.rules import schedule
 from llmd_gke.rules.callers import SERVED_NAME
 from llmd_gke.settings.sections.base import Section, Word
-from llmd_gke.settings.sections.formats import VARIABLE
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
-from llmd_gke.settings.sections.versions import Release, RolloutSettings, VersionSettings, object_name, shares
+from llmd_gke.settings.sections.variables import VariableSettings
+from llmd_gke.settings.sections.versions import Release, RolloutSettings, VersionSettings, releases
 from llmd_gke.wording import counted
 
 LONGEST_DRAIN_SECONDS = gke.LONGEST_DRAINING_SECONDS - kserve.PRE_STOP_SECONDS
-
-
-def bucket_of(uri: str) -> str | None:
-    """The bucket of a ``gs://`` URI."""
-    return uri.removeprefix("gs://").split("/")[0] if uri.startswith("gs://") else None
-
-
-class VariableSettings(Section):
-    """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace."""
-
-    name: Annotated[str, Field(pattern=VARIABLE)]
-    """Name of the variable: letters, digits and underscores."""
-    value: str | None = None
-    """Plain text, readable by anyone who can read the repository, so never a password (default: empty, or
-    ``secret``)."""
-    secret: str | None = None
-    """Name of an existing Secret in the namespace; set it with ``key``, instead of ``value``."""
-    key: str | None = None
-    """Key in the Secret; only with ``secret``, and required there."""
 
 
 class ModelSettings(Section):
@@ -154,21 +135,17 @@ class ModelSettings(Section):
 
     def expanded(self) -> tuple[ModelSettings, ...]:
         """The model as one for each of its versions; itself without versions."""
-        names = {one.name: object_name(self.name, one.name) for one in self.versions}
-        if self._release is not None or not names:
+        if self._release is not None or not self.versions:
             return (self,)
-        stable, divided = shares(names, self.rollout)
-        sticky = self.rollout is not None and self.rollout.sticky
         result: list[ModelSettings] = []
-        for position, version in enumerate(self.versions):
-            own = {field: getattr(version, field) for field in version.model_fields_set - {"name"}}
-            release = Release(self.name, self.namespace, version.name, position, divided, stable, sticky)
-            name = names[version.name]
+        for version, release in zip(
+            self.versions, releases(self.name, self.namespace, self.versions, self.rollout), strict=True
+        ):
             update = {
-                **{field: value for field, value in own.items() if value is not None},
-                "name": name,
+                **version.own,
+                "name": release.name,
                 "served_model_name": self.served_name,
-                "at_root": self.at_root and name == release.carrier,
+                "at_root": self.at_root and release.name == release.carrier,
             }
             one = self.model_copy(update=update)
             one._release = release
@@ -213,12 +190,12 @@ class ModelSettings(Section):
     @property
     def weights_bucket(self) -> str | None:
         """The bucket the weights are mounted from."""
-        return bucket_of(self.weights_uri)
+        return models.bucket_of(self.weights_uri)
 
     @property
     def cache_bucket(self) -> str | None:
         """The bucket that keeps compiled graphs."""
-        return None if self.compile_cache is None else bucket_of(self.compile_cache)
+        return None if self.compile_cache is None else models.bucket_of(self.compile_cache)
 
     @property
     def uses_buckets(self) -> bool:
@@ -302,3 +279,10 @@ class ModelSettings(Section):
     def path(self) -> str:
         """The path of the model at the gateway: ``/NAMESPACE/NAME``."""
         return f"/{self.namespace}/{self.name}"
+
+    @property
+    def address(self) -> tuple[str, str]:
+        """Path and name for its clients: the model's, or its own where another version carries these."""
+        if self.carries_model:
+            return f"/{self.namespace}/{self.model_name}", self.served_name
+        return self.path, self.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -37,6 +37,12 @@ class VersionSettings(Section):
     """Kubernetes namespace (default: the model's); only with ``frontDoor``, where callers with different priorities
     require one for each version."""
 
+    @property
+    def own(self) -> dict[str, object]:
+        """The fields that it has of its own, by their names in the model."""
+        given = {field: getattr(self, field) for field in self.model_fields_set - {"name"}}
+        return {field: value for field, value in given.items() if value is not None}
+
 
 class RolloutSettings(Section):
     """The part of a model's requests that one of its versions answers; ``llmd-gke rollout`` writes it."""
@@ -52,17 +58,18 @@ class RolloutSettings(Section):
     false); only with ``frontDoor``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """The place of one version among those of a model. ``model`` and ``namespace``: the model's in the settings;
-    ``version``: this one's name; ``position``: its index; ``shares``: percent of requests by the names of the versions'
-    objects, in order; ``stable``: which of these takes all requests that no other takes; ``sticky``: whether callers
-    are divided.
+    ``version``: this one's name, ``name`` that of its objects; ``position``: its index; ``shares``: percent of requests
+    by the names of the versions' objects, in order; ``stable``: which of these takes all requests that no other takes;
+    ``sticky``: whether callers are divided.
     """
 
     model: str
     namespace: str
     version: str
+    name: str
     position: int
     shares: Mapping[str, int]
     stable: str
@@ -89,3 +96,25 @@ def shares(names: Mapping[str, str], rollout: RolloutSettings | None) -> tuple[s
     stable = names.get(rollout.stable or "", others[0]) if rollout is not None else others[0]
     percent = rollout.percent if rollout is not None and to not in (None, stable) else 0
     return stable, {name: 100 - percent if name == stable else percent if name == to else 0 for name in names.values()}
+
+
+def releases(
+    model: str, namespace: str, versions: Sequence[VersionSettings], rollout: RolloutSettings | None
+) -> list[Release]:
+    """The places of the versions of a model, in order."""
+    names = {one.name: object_name(model, one.name) for one in versions}
+    stable, divided = shares(names, rollout)
+    sticky = rollout is not None and rollout.sticky
+    return [
+        Release(
+            model=model,
+            namespace=namespace,
+            version=one.name,
+            name=names[one.name],
+            position=position,
+            shares=divided,
+            stable=stable,
+            sticky=sticky,
+        )
+        for position, one in enumerate(versions)
+    ]

@@ -16,8 +16,8 @@ from llmd_gke.rules import (
     names,
     parallelism,
     paths,
+    pickers,
     pods,
-    rollout,
     scaling,
     schedule,
     scheduling,
@@ -179,8 +179,8 @@ def _scheduler(key: str, model: ModelSettings, caching_key: str) -> Iterator[Set
     image = model.scheduler.image
     yield from locate(f"{key}.image", image, models.image(image))
     pod = Input({"containers": [{"image": image}]})
-    yield from locate(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
-    yield from locate(f"{key}.image", image, pods.picker_ceiling(pod, pods.preset_picker()))
+    yield from locate(f"{key}.image", image, pickers.endpoint_picker(pod, pickers.FLOORS))
+    yield from locate(f"{key}.image", image, pickers.picker_ceiling(pod, pickers.preset_picker()))
     entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
     if (saturation := model.scheduler.saturation) is not None:
         kinds = [kind for kind, _ in entries]
@@ -219,24 +219,6 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
             findings = buckets.shared_cache(owner, model.compile_cache, caches)
             yield from locate(f"{key}.compileCache", model.compile_cache, findings)
             caches[owner] = model.compile_cache
-
-
-def versions(settings: StackSettings) -> Iterator[SettingFinding]:
-    """Checks that a rollout names two versions of its model, and that the entrance can divide requests as asked."""
-    door = settings.front_door
-    for at, model in zip(settings.model_keys, settings.models, strict=True):
-        if model.release is not None:
-            apart = door is not None and not door.keep_paths
-            findings = rollout.namespaces(model.namespace, model.release.namespace, behind_door=apart)
-            yield from locate(f"{at}.namespace", model.namespace, findings, "llmd-gke:frontDoor")
-        given, key = model.rollout, at.removesuffix(".versions[0]")
-        if given is None or "versions" in key:
-            continue
-        for field, finding in rollout.names([one.name for one in model.versions], given.to, given.stable):
-            value = given.to if field == "to" else given.stable
-            yield SettingFinding(f"{key}.rollout.{field}", value, finding, (f"{key}.versions",))
-        if given.sticky:
-            yield from locate(f"{key}.rollout.sticky", True, rollout.sticky(behind_door=door is not None))
 
 
 def unique(settings: StackSettings) -> Iterator[SettingFinding]:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.zones import Capacity
-from llmd_gke.rules import capacity_order, multi_host, names
-from llmd_gke.rules import tpu as tpu_checks
+from llmd_gke.rules import capacity_order, multi_host, names, pool_capacity, slices
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections.cluster import ClusterSettings
@@ -40,10 +39,10 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
     if pool.has_workload_policy:
         policy = pool.workload_policy_name(cluster.name)
         yield from locate(f"{key}.name", pool.name, names.workload_policy(policy, pool.name))
-    yield from locate(machine_key, machine, tpu_checks.machine_type(machine))
+    yield from locate(machine_key, machine, slices.machine_type(machine))
     of_gpus = pool.topology is None and not pool.accelerator.topology_label
     shape_key = f"{key}.gpus" if of_gpus else f"{key}.topology"
-    yield from locate(shape_key, topology, tpu_checks.topology(machine, topology), machine_key)
+    yield from locate(shape_key, topology, slices.topology(machine, topology), machine_key)
     if pool.topology is not None and pool.topology.isdecimal():
         finding = Finding("tpu-topology", "topology is for TPUs", fix="set gpus instead")
         yield SettingFinding(f"{key}.topology", pool.topology, finding, (machine_key,))
@@ -56,9 +55,9 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
     zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
     if not pool.entries or any(entry.zone is None for entry in pool.entries):
         yield from _zone(zone_key, zone, pool, cluster, key)
-    counts = tpu_checks.node_counts(machine, topology, (pool.min_nodes, pool.max_nodes))
+    counts = slices.node_counts(machine, topology, (pool.min_nodes, pool.max_nodes))
     yield from locate(f"{key}.minNodes", pool.min_nodes, counts, *slice_keys, f"{key}.maxNodes")
-    early = tpu_checks.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
+    early = pool_capacity.early_hosts(pool.early_hosts, accelerators.find_slice(machine, topology), pool.max_nodes)
     yield from locate(f"{key}.earlyHosts", pool.early_hosts, early, *slice_keys, f"{key}.maxNodes")
     if isinstance(pool.capacity, tuple):
         yield from _in_order(key, zone_key, pool, cluster)
@@ -70,10 +69,10 @@ def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[Se
         if value:
             yield from locate(f"{key}.{setting}", value, capacity_order.without_list(setting), f"{key}.capacity")
     mode = pool.capacity
-    offered = tpu_checks.capacity(mode, machine, zone)
+    offered = pool_capacity.capacity(mode, machine, zone)
     yield from locate(f"{key}.capacity", mode, offered, machine_key, f"{key}.zone", "llmd-gke:cluster.zone")
-    yield from locate(f"{key}.capacity", mode, tpu_checks.flex_start_slice(mode, machine, topology))
-    size = tpu_checks.flex_start_size(mode, fixed=pool.has_fixed_size, allowed="minNodes: 0", fix="minNodes: 0")
+    yield from locate(f"{key}.capacity", mode, pool_capacity.flex_start_slice(mode, machine, topology))
+    size = pool_capacity.flex_start_size(mode, fixed=pool.has_fixed_size, allowed="minNodes: 0", fix="minNodes: 0")
     yield from locate(f"{key}.minNodes", pool.min_nodes, size)
     yield from _reservation(key, f"{key}.capacity", pool)
 
@@ -89,7 +88,7 @@ def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
     for pool_key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         family, machine = accelerators.family_of(pool.machine_type), pool.machine_type
         if family and family.minimum_gke:
-            found = locate(key, version, tpu_checks.gke_version(machine, version), f"{pool_key}.machineType")
+            found = locate(key, version, slices.gke_version(machine, version), f"{pool_key}.machineType")
             needed.setdefault(family.minimum_gke, list(found))
     for least in sorted(needed, key=lambda text: version_checks.version_of(text) or (), reverse=True):
         if needed[least]:
@@ -98,15 +97,15 @@ def control_plane_version(settings: StackSettings) -> Iterator[SettingFinding]:
 
 
 def _zone(key: str, zone: str, pool: PoolSettings, cluster: ClusterSettings, pool_key: str) -> Iterator[SettingFinding]:
-    yield from locate(key, zone, tpu_checks.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
-    yield from locate(key, zone, tpu_checks.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
+    yield from locate(key, zone, slices.same_region(zone, cluster.zone), "llmd-gke:cluster.zone")
+    yield from locate(key, zone, slices.zone(pool.machine_type, zone), *of_each([pool_key], "machineType", "zone"))
 
 
 def _reservation(key: str, mode_key: str, pool: PoolSettings) -> Iterator[SettingFinding]:
     """Checks what belongs to one kind of capacity; ``key``: the pool, or an entry of its list."""
     mode, reserved = pool.provisioning, pool.reservation
     named = reserved.path if reserved else None
-    findings = tpu_checks.capacity_settings(mode, named, pool.max_run_hours)
+    findings = pool_capacity.capacity_settings(mode, named, pool.max_run_hours)
     yield from locate(mode_key, mode, findings, f"{key}.reservation")
     if reserved:
         name, block = reserved.name, reserved.block
@@ -150,13 +149,13 @@ def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSetti
             yield from _zone(f"{at}.zone", zone, pool, cluster, key)
         mode_key = f"{at}.zone" if entry.zone else zone_key if entry.kind != "flex-start" else f"{at}.kind"
         where = zone if entry.zone else entry.kind
-        offered = tpu_checks.capacity(entry.kind, pool.machine_type, zone)
+        offered = pool_capacity.capacity(entry.kind, pool.machine_type, zone)
         yield from locate(mode_key, where, offered, machine_key, f"{key}.zone", "llmd-gke:cluster.zone")
         yield from _reservation(at, f"{at}.kind", made)
         if entry.max_nodes is not None:
             findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
             yield from locate(f"{at}.maxNodes", entry.max_nodes, findings, f"{key}.maxNodes")
-        counts = tpu_checks.node_counts(pool.machine_type, pool.shape, (made.min_nodes, made.max_nodes))
+        counts = slices.node_counts(pool.machine_type, pool.shape, (made.min_nodes, made.max_nodes))
         yield from locate(f"{at}.minNodes", made.min_nodes, counts, machine_key, f"{key}.topology", f"{key}.maxNodes")
         branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
         yield from locate(at, entry.kind, capacity_order.repeated(branch, seen), listed)
@@ -174,9 +173,9 @@ def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
         if shape.multi_host:
             findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
         else:
-            findings = tpu_checks.surge_capacity(pool.name, pool.max_nodes, replicas)
+            findings = pool_capacity.surge_capacity(pool.name, pool.max_nodes, replicas)
             early, kept = pool.early_hosts, pool.kept_nodes
-            useful = tpu_checks.useful_early_hosts(pool.name, early, kept=kept, replicas=sum(replicas))
+            useful = pool_capacity.useful_early_hosts(pool.name, early, kept=kept, replicas=sum(replicas))
             yield from locate(f"{key}.earlyHosts", early, useful)
         for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from llmd_gke.rules import exposure, pods, serving
+from llmd_gke.rules import exposure, pickers, pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
@@ -28,13 +28,13 @@ def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Par
 
 def _picker(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
     floors: Mapping[str, str] = {
-        name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pods.PICKER_FLOORS
+        name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pickers.FLOORS
     }
     pod_specs = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
     for pod in pod_specs:
-        yield from pods.endpoint_picker(pod, floors)
+        yield from pickers.endpoint_picker(pod, floors)
         if subject.kind in KSERVE:
-            yield from pods.picker_ceiling(pod, settings.text("presetPicker"))
+            yield from pickers.picker_ceiling(pod, settings.text("presetPicker"))
 
 
 def _images(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ ENDPOINT_PICKER = Rule(
         Parameter("routerFloor", "0.7.0", "Minimum version of the llm-d endpoint picker"),
         Parameter(
             "presetPicker",
-            pods.preset_picker(),
+            pickers.preset_picker(),
             "Version of the llm-d endpoint picker in KServe's preset; a service may use only newer patch releases "
             "of it",
         ),

@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 from llmd_gke.catalog import accelerators, kserve, zones
 from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.manifests import naming, server_pod
-from llmd_gke.rules import multi_host, names, parallelism, tpu_pools
-from llmd_gke.rules import tpu as rules
+from llmd_gke.rules import multi_host, names, parallelism, pool_capacity, tpu_pools
+from llmd_gke.rules import slices as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.settings import ModelSettings, PoolSettings
@@ -145,7 +145,7 @@ def test_a_pool_has_room_when_every_model_can_start_a_quarter_more(replicas: lis
         # Kubernetes: maxSurge 25 %, rounded up; one model is updated at a time.
         return all(sum(replicas) + (count + 3) // 4 <= hosts for count in replicas)
 
-    result = list(rules.surge_capacity("p", most, replicas))
+    result = list(pool_capacity.surge_capacity("p", most, replicas))
     assert (not result) is fits(most)
     for finding in result:
         needed = int(re.findall(r"maxNodes >= (\d+)", finding.allowed)[0])

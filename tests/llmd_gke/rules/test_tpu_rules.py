@@ -8,7 +8,8 @@ from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.accelerators import TPU
-from llmd_gke.rules import tpu as rules
+from llmd_gke.rules import pool_capacity
+from llmd_gke.rules import slices as rules
 from llmd_gke.rules.finding import Finding
 
 MACHINES = some.sampled_from([one.name for family in TPU.families for one in family.machines])
@@ -79,6 +80,6 @@ def test_a_misspelt_zone_is_answered_with_the_one_that_was_meant() -> None:
     [("europe-west4-a", False), ("us-east5-a", True), ("asia-northeast1-b", True), ("us-central1-b", False)],
 )
 def test_flex_start_is_offered_in_few_zones(zone: str, allowed: bool) -> None:
-    assert (list(rules.capacity("flex-start", "ct6e-standard-4t", zone)) == []) is allowed
-    assert list(rules.capacity("on-demand", "ct6e-standard-4t", zone)) == []
-    assert list(rules.capacity("spot", "ct6e-standard-4t", zone)) == []
+    assert (list(pool_capacity.capacity("flex-start", "ct6e-standard-4t", zone)) == []) is allowed
+    assert list(pool_capacity.capacity("on-demand", "ct6e-standard-4t", zone)) == []
+    assert list(pool_capacity.capacity("spot", "ct6e-standard-4t", zone)) == []

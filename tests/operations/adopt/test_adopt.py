@@ -12,8 +12,8 @@ import yaml
 
 from llmd_gke.settings import parse
 from operations.adopt.command import command
-from operations.adopt.found import Live
 from operations.doctor import existing
+from operations.doctor.platform import Live
 from operations.doctor.result import CheckStatus
 from operations.exits import Failed, Unreachable
 from operations.options import Output

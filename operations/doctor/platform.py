@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common.kubectl import in_cluster
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, name, namespace, text
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.existing import ENVOY_GATEWAY, KEDA, KSERVE, PARTS, Part
 from llmd_gke.rules import existing as rules
 from operations.doctor.result import Result, failed, ok, warning
-from policies.audit.manifests import in_cluster
 
 GATEWAY, GATEWAY_CLASS, ROUTE = (
     f"{kind}.gateway.networking.k8s.io" for kind in ("Gateway", "GatewayClass", "HTTPRoute")

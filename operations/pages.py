@@ -1,4 +1,4 @@
-"""Keeps the output of commands in pages up to date: ``python -m operations.pages [--check]``.
+"""Keeps the output of commands in pages up to date: ``python -m operations.pages``.
 
 In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` precedes a fenced block or a table;
 the block's content, or the table, is the output of the command (or of ``python -m MODULE``). A link ``![…](file.svg)``
@@ -65,25 +65,12 @@ def fresh(page: Path) -> dict[Path, str]:
     return {page: text, **pictures}
 
 
-def stale(root: Path) -> dict[Path, str]:
-    """Files that are out of date, with their current content."""
-    wanted = {file: text for page in pages(root) for file, text in fresh(page).items()}
-    return {
-        file: text for file, text in wanted.items() if not file.exists() or file.read_text(encoding="utf-8") != text
-    }
-
-
-def main(arguments: list[str]) -> int:
-    """Writes the files that are out of date, or with ``--check`` only lists them (status 1)."""
-    outdated = stale(ROOT)
-    for file, text in outdated.items():
-        if "--check" in arguments:
-            print(f"{file.relative_to(ROOT)} is out of date. Run: make docs", file=sys.stderr)
-        else:
+def main() -> None:
+    """Writes every page and picture."""
+    for page in pages(ROOT):
+        for file, text in fresh(page).items():
             file.write_text(text, encoding="utf-8")
-            print(f"wrote {file.relative_to(ROOT)}")
-    return int(bool(outdated) and "--check" in arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

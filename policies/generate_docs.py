@@ -1,11 +1,10 @@
 """Writes ``docs/policies.md`` and ``docs/policies/*.md`` from the rules and their examples.
 
-``python policies/generate_docs.py``; ``--check`` only compares.
+``python policies/generate_docs.py``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -138,24 +137,14 @@ def _code(*values: object) -> str:
     return "```yaml\n" + "---\n".join(texts) + "```\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes the pages, or with ``--check`` only compares them (status 1 if one is out of date)."""
+def main() -> None:
+    """Writes the pages, and removes those of groups that are gone."""
     texts = pages()
-    stale = [page for page, text in texts.items() if not page.exists() or page.read_text() != text]
-    stale += [page for page in sorted(FOLDER.glob("*.md")) if page not in texts]
-    if "--check" in arguments:
-        for page in stale:
-            print(f"{page.relative_to(ROOT)} is out of date. Run: python policies/generate_docs.py", file=sys.stderr)
-        return 1 if stale else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for page in stale:
-        if page in texts:
-            page.write_text(texts[page])
-        else:
-            page.unlink()
-        print(f"{'wrote' if page in texts else 'removed'} {page.relative_to(ROOT)}")
-    return 0
+    for page in {*FOLDER.glob("*.md")} - texts.keys():
+        page.unlink()
+    for page, text in texts.items():
+        page.write_text(text)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

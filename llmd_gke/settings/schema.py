@@ -7,7 +7,6 @@ and check stack files with it. Rules across keys are not in it: those are :mod:`
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
@@ -167,22 +166,14 @@ def _texts(value: object) -> Iterable[str]:
     return cast("list[str]", value)
 
 
-def main(arguments: list[str]) -> int:
-    """Writes schema and page, or with ``--check`` prints which are out of date (status 1 if any is)."""
+def main() -> None:
+    """Writes schema and page."""
     from llmd_gke.settings import reference
 
     schema = stack_file()
-    wanted = {SCHEMA: json.dumps(short(schema), indent=2, ensure_ascii=False) + "\n", PAGE: reference.page(schema)}
-    stale = [file for file, text in wanted.items() if not file.exists() or file.read_text() != text]
-    for file in stale:
-        if "--check" in arguments:
-            print(f"{file.relative_to(ROOT)} is out of date. Run: make docs", file=sys.stderr)
-        else:
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(wanted[file])
-            print(f"wrote {file.relative_to(ROOT)}")
-    return 1 if stale and "--check" in arguments else 0
+    SCHEMA.write_text(json.dumps(short(schema), indent=2, ensure_ascii=False) + "\n")
+    PAGE.write_text(reference.page(schema))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

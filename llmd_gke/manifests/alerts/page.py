@@ -1,4 +1,4 @@
-"""``docs/alerts.md``, the runbook: ``python -m llmd_gke.manifests.alerts.page`` (``--check``).
+"""``docs/alerts.md``, the runbook: ``python -m llmd_gke.manifests.alerts.page``.
 
 Expressions are those of an example: one autoscaled model behind an external gateway with HTTPS, so that every alert
 exists.
@@ -6,7 +6,6 @@ exists.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,18 +94,10 @@ def _after(seconds: int) -> str:
     return "at once" if seconds == 0 else f"after {_time(seconds)}"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes the page, or with ``--check`` returns 1 if it is out of date."""
-    text = page()
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
-        return 0
-    if "--check" in arguments:
-        print(f"{PAGE} is out of date. Run: make docs", file=sys.stderr)
-        return 1
-    FILE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE}")
-    return 0
+def main() -> None:
+    """Writes the page."""
+    FILE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from llmd_gke.manifests.alerts import alerts, page
-
-
-def test_the_runbook_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (page.main(["--check"]), capsys.readouterr().err) == (0, "")
 
 
 def test_every_alert_has_the_heading_that_its_runbook_link_names() -> None:

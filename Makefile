@@ -100,7 +100,8 @@ test-localcloud: known dev  ##- run the local clouds' tests; CLOUD=laptop: on re
 	@$(LAPTOP) setup --quiet
 	@$(RUN_TESTS)
 
-RUN_TESTS = .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS) $(if $(MINUTES),--minutes=$(MINUTES))
+# Images of containers set the variable: then each worker compiles every module again.
+RUN_TESTS = env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS) $(if $(MINUTES),--minutes=$(MINUTES))
 
 # SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
 SEEDS ?= 5

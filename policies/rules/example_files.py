@@ -72,13 +72,13 @@ def file_of(rule: str) -> Path:
 @cache
 def shared() -> Mapping[str, Object]:
     """The bases of several files, by name."""
-    return cast("Mapping[str, Object]", yaml.safe_load(BASES.read_text("utf-8")))
+    return cast("Mapping[str, Object]", yaml.load(BASES.read_text("utf-8"), yaml.CSafeLoader))
 
 
 @cache
 def of(rule: str) -> Examples:
     """The examples of a rule. Raises ``LookupError`` if its file is missing or there are two."""
-    return read(cast("Object", yaml.safe_load(file_of(rule).read_text("utf-8"))))
+    return read(cast("Object", yaml.load(file_of(rule).read_text("utf-8"), yaml.CSafeLoader)))
 
 
 def read(content: Object) -> Examples:

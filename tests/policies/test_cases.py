@@ -43,7 +43,7 @@ SHORT_FORMS: dict[str, Callable[[dict[str, Any]], Resource]] = {
 }
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """Reads the tags, too."""
 
 

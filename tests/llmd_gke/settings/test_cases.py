@@ -28,7 +28,7 @@ CASES = Path(__file__).with_name("cases")
 
 def cases(*files: Path) -> Iterator[Any]:
     for file in files:
-        for group in yaml.safe_load(file.read_text(encoding="utf-8")):
+        for group in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader):
             for number, (change, *findings) in enumerate(group["cases"], 1):
                 changes = {**group.get("given", {}), **change}
                 yield pytest.param(changes, findings, id=f"{file.stem}: {group['title']} ({number})")

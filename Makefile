@@ -43,7 +43,7 @@ endif
 help: LISTED = \#\#
 help-all: LISTED = \#\#-*
 help help-all:
-	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
+	@echo "llmd-gke: GKE + TPU or GPU + Gateway API + KServe as one Pulumi graph"
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*$(LISTED) /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-15s %s\n' "$$target" "$$text"; done
 	@echo

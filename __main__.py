@@ -1,4 +1,4 @@
-"""An LLM endpoint on GKE and TPU, from an empty project to a URL, as one graph. Settings: Pulumi.<stack>.yaml."""
+"""An LLM endpoint on GKE, with TPUs or GPUs, from an empty project to a URL. Settings: Pulumi.<stack>.yaml."""
 
 import pulumi
 

@@ -11,8 +11,8 @@ import pulumi_kubernetes as k8s
 from components.cluster import Cluster
 from components.kubernetes_objects import resource
 from components.platform import Platform
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import early_hosts
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 
 

@@ -16,8 +16,8 @@ from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
 from components.optional import present
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import routing
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 
 

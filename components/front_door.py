@@ -19,10 +19,10 @@ from components.network import Network
 from components.optional import optional, present
 from components.platform import Platform
 from llmd_gke.catalog.registries import Mirrors
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.front_door.armor import rules
 from llmd_gke.manifests.front_door.edge import PREFIX
 from llmd_gke.manifests.objects import front_door as objects
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import (
     AccessSettings,
     FrontDoorSettings,

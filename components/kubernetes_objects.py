@@ -16,9 +16,9 @@ from pulumi_kubernetes.helm import v3 as helm
 from pulumi_kubernetes.networking import v1 as networking
 from pulumi_kubernetes.rbac import v1 as rbac
 
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.charts import Release
 from llmd_gke.manifests.named import Named
-from llmd_gke.manifests.types import JsonObject
 
 BUILT_IN: Mapping[str, ModuleType] = {
     "v1": core,

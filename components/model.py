@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,9 +11,9 @@ import pulumi_kubernetes as k8s
 
 from components.cluster import Cluster
 from components.kubernetes_objects import create
+from components.model_updates import failed_rollout, failed_service, replaced_pods
 from components.network import Network
-from components.refused_changes import before_update, replaced_pods
-from components.retries import retry
+from components.refused_changes import before_update
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.manifests import client_request, scaling
 from llmd_gke.manifests.objects import model as manifests
@@ -31,9 +30,6 @@ from llmd_gke.settings import (
 NODE_MINUTES = 20
 """Added to the model's own startup budget (image, weights): a node takes about ten minutes (``catalog/durations.py``),
 with as many in reserve."""
-
-NOT_TAKEN_YET = re.compile(r"had an apply conflict|spec\.template\.spec\.containers: required value")
-"""Errors of a Deployment's patch that comes before KServe has changed or created the Deployment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +120,9 @@ class Model(pulumi.ComponentResource):
         )
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
-        service = pulumi.ResourceOptions(
+        service_options = pulumi.ResourceOptions(
             custom_timeouts=times,
-            hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
+            hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", failed_service(model))]),
             # KServe rejects a changed number of pods in a group, and puts labels into the selector of its Deployment,
             # which is immutable (``workload_single_node.go``): a model that moves to another slice, or whose load GKE's
             # adapter begins or ceases to read, is recreated.
@@ -134,11 +130,11 @@ class Model(pulumi.ComponentResource):
             delete_before_replace=True,
         )
         special = {
-            manifests.SERVICE: service,
+            manifests.SERVICE: service_options,
             **dict.fromkeys(scaling.KEYS, pulumi.ResourceOptions(custom_timeouts=times)),
             manifests.ROLLOUT: pulumi.ResourceOptions(
                 custom_timeouts=times,
-                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-rollout", rolled_out(model))]),
+                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-rollout", failed_rollout(model))]),
                 # The preview of an update would be a conflict, too. That of a creation asks nobody.
                 replace_on_changes=["spec"],
                 # The fields are KServe's: there is nothing to give back, and no Deployment of a stopped model.
@@ -179,44 +175,3 @@ class Model(pulumi.ComponentResource):
             **({"stopped": True} if model.stopped else {}),
         }
         self.register_outputs(self.endpoint)
-
-
-def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:
-    """Advice if a service did not become Ready in time; ``None`` for other failures.
-
-    ``errors`` are those of all attempts so far, the newest first.
-    """
-    newest = errors[0].lower() if errors else ""
-    if model.wait_for != "ready" or not any(sign in newest for sign in ("timed out", "timeout", "deadline exceeded")):
-        return None
-    return (
-        f"{model.name} was not Ready in time. Run: kubectl -n {model.namespace} get llminferenceservice "
-        f"{model.name} -o yaml. If WorkloadsReady is True but InferencePoolReady or HTTPRoutesReady is not, the "
-        f"pods serve, but KServe cannot read the status that GKE reports for pool or route: set `waitFor: "
-        f"workloads` for {model.name}, run `pulumi up` again, and check the endpoint with `llmd-gke smoke`."
-    )
-
-
-def not_ready(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], bool]:
-    """Called by the engine after the service failed: logs the advice, and never retries."""
-
-    def answer(args: pulumi.ErrorHookArgs) -> bool:
-        if (warning := hint(model, args.errors)) is not None:
-            pulumi.log.warn(warning)
-        return False
-
-    return answer
-
-
-def rolled_out(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], Awaitable[bool]]:
-    """Called by the engine after the patch of a model's Deployment failed: waits for KServe to change the Deployment,
-    and says what to do if its pods do not become ready.
-    """
-
-    def advise() -> None:
-        pulumi.log.warn(
-            f"model {model.name}: its new pods did not become ready, and the old ones go on serving. The error has the "
-            "last lines of the new server. Correct the settings and run `pulumi up` again."
-        )
-
-    return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, otherwise=advise)

@@ -14,16 +14,13 @@ from components.fresh_apis import patient
 from components.kubernetes_objects import resource
 from components.project import Project
 from llmd_gke.catalog.compute_class import LABEL, NODE_POOL_TAINT_EFFECT
-from llmd_gke.catalog.zones import region_of
+from llmd_gke.catalog.zones import LONGEST_RUN_HOURS, RESERVATION_KEY, region_of
 from llmd_gke.manifests.compute_class import compute_class
 from llmd_gke.settings import PoolSettings, StackSettings
 
 SLICE_PODS = 15
 """Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
 addresses for that many (AI-Hypercomputer/xpk ``src/xpk/core/nodepool.py`` @367c8382)."""
-
-RESERVATION_KEY = "compute.googleapis.com/reservation-name"
-LONGEST_RUN_HOURS = 168
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,4 @@
-"""Changes that Google rejects or the provider plans wrongly: refused in the preview, before half of them is done.
-
-Of one that replaces pods the preview says how long it takes, and warns if it would wait for a host for ever.
-"""
+"""Changes that Google rejects or the provider plans wrongly: refused in the preview, before half of them is done."""
 
 from __future__ import annotations
 
@@ -58,41 +55,6 @@ def proxies_kept(args: pulumi.ResourceHookArgs) -> None:
     same = all(before.get(key) == now.get(key) for key in ("network", "region"))
     if same and old and new and old != new:
         raise _refusal("proxies", str(old), str(new), "the proxies of its Gateway use it")
-
-
-def replaced_pods(
-    model: str, longest: str, *, no_spare_host_in: str | None = None
-) -> Callable[[pulumi.ResourceHookArgs], None]:
-    """Says that an update of the model's runtime or service replaces its pods, and for how long the program waits for
-    it at most; warns about a pool that has no spare host for that.
-
-    KServe starts the new pod before it ends an old one. Replicas and the endpoint picker change without that.
-    """
-
-    def say(args: pulumi.ResourceHookArgs) -> None:
-        before, now = (_of_pods(inputs) for inputs in (args.old_inputs, args.new_inputs))
-        if before == now:
-            return
-        if no_spare_host_in is None:
-            pulumi.log.info(
-                f"model {model}: this change replaces its pods, and the update waits until all new ones are ready, at "
-                f"most {longest}. Old ones serve until then, also after Ctrl+C, which ends the wait."
-            )
-            return
-        pulumi.log.warn(
-            f"model {model}: its pods are replaced by this change, and pool {no_spare_host_in} has no spare host "
-            "(updatesNeedStop): a new pod would wait for a host that the old one keeps, and the program would fail "
-            f"after {longest}.\n"
-            f"Fix: set `stopped: true` for {model} and run `pulumi up`; then make the change, remove `stopped` and "
-            "run it again (docs/pools.md)."
-        )
-
-    return say
-
-
-def _of_pods(inputs: Mapping[str, Any] | None) -> dict[str, Any]:
-    spec: Mapping[str, Any] = (inputs or {}).get("spec") or {}
-    return {key: value for key, value in spec.items() if key not in ("replicas", "router", "scaling")}
 
 
 def _ranges(inputs: Mapping[str, Any] | None) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 Every rule is a CrossGuard policy of its own, so that its name, level, severity and parameters are what the engine,
 ``--policy-pack-config`` and Pulumi Cloud show. The SDK's server hands every resource to every policy and deserialises
-its inputs again each time, whatever its type: with forty policies, a program with KServe's CRDs as individual objects
+its inputs again each time, whatever its type: a program with KServe's CRDs as individual objects
 would take half a minute longer. So :class:`Analyzer` reads the inputs itself, once (:mod:`policies.wire`), chooses the
 rules that cover what it found, and calls an SDK server that has only their policies, with a request without inputs. A
 few dispatching policies would be as cheap, but then no rule could be configured or disabled by its name.

@@ -29,6 +29,12 @@ GKE_ZONES: Mapping[str, frozenset[str]] = {family.name: family.zones for family 
 FLEX_START_ZONES: Mapping[str, frozenset[str]] = {family.name: family.flex_start_zones for family in FAMILIES}
 """Zones where ``capacity: flex-start`` is offered, by the family's name."""
 
+LONGEST_RUN_HOURS = 168
+"""The longest run of a flex-start host: seven days (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
+
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+"""The key by which a node pool names a specific reservation."""
+
 PRICES_AS_OF = "2026-08"
 """State of :attr:`Family.prices`: skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0.
 Spot prices change monthly."""

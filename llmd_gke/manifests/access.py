@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from llmd_gke.manifests.types import JsonObject
+from llmd_gke.json_types import JsonObject
 
 PLUGIN = "gke-gcloud-auth-plugin"
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from llmd_gke.catalog import kserve, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.types import JsonObject
 
 
 @dataclass(frozen=True)

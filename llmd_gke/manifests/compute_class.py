@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import compute_class as catalogue
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.settings import PoolSettings
 
 

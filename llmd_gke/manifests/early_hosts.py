@@ -8,9 +8,9 @@ has room for one pod with all chips (kubernetes/autoscaler ``cluster-autoscaler/
 
 from __future__ import annotations
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.server_pod import NOBODY, node_selector, tolerations
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings, PoolSettings
 
 SKIP_AWAIT: JsonObject = {"pulumi.com/skipAwait": "true"}

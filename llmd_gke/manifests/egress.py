@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import EgressSettings, ModelSettings
 
 FQDN_VERSION = "networking.gke.io/v1alpha1"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways import gke
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, naming
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings, NetworkSettings
 
 METADATA = "169.254.169.254/32"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from llmd_gke.catalog import registries, scaling, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, firewall, identity, platform_firewall, pod_security
 from llmd_gke.manifests.charts import Release
 from llmd_gke.manifests.named import Named, named, names
 from llmd_gke.manifests.scaling import authentication
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import NetworkSettings
 
 REGISTRY = "ghcr.io"

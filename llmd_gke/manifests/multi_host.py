@@ -14,8 +14,8 @@ from pathlib import Path
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import PoolSettings
 
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.charts import Release
-from llmd_gke.manifests.types import JsonObject
 
 
 @dataclass(frozen=True)
 class Named:
     """One object or Helm release. ``name`` ends its resource's name; ``after`` names those that it waits for: earlier
     ones of its list, or what the component brings. ``of`` begins its resource's name instead of the component's: the
-    same resource is then made by another component later.
+    resource stays the same when another version of the model begins to carry it.
     """
 
     name: str

@@ -10,7 +10,7 @@ import hashlib
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 
 GATEWAY_NAMESPACE = "inference-gateway"
 GATEWAY_NAME = "inference-gateway"

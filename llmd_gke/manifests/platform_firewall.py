@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import charts, egress, firewall
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import NetworkSettings
 
 TUNNEL: JsonObject = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from llmd_gke.manifests.types import JsonObject
+from llmd_gke.json_types import JsonObject
 from llmd_gke.settings import ModelSettings
 
 PREFIX = "pod-security.kubernetes.io"

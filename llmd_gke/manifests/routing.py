@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from llmd_gke.catalog import endpoints, front_door, kserve
 from llmd_gke.gateways import gke
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, PolicyTarget, Serving
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming, pod_security
 from llmd_gke.manifests.named import Named, names, secret
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 

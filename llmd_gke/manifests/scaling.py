@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from llmd_gke.catalog import kserve, scaling
 from llmd_gke.catalog.metrics import NO_REPLICA, Picker, Server
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import schedule
 from llmd_gke.settings import ModelSettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from llmd_gke.catalog import front_door, scheduling
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.settings import (
     FrontDoorSettings,
     ModelSettings,

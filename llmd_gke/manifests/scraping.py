@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import kserve, monitoring
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import firewall
 from llmd_gke.manifests.named import Named, account, named
-from llmd_gke.manifests.types import Json, JsonObject
 
 RBAC = "rbac.authorization.k8s.io/v1"
 

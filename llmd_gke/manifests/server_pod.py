@@ -7,7 +7,7 @@ from pathlib import Path
 
 from llmd_gke.catalog import compute_class, front_door, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
 from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings, VariableSettings

@@ -12,6 +12,7 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.catalog.scaling import Source
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, multi_host, naming, routing, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
     PROBE_SECONDS,
@@ -25,7 +26,6 @@ from llmd_gke.manifests.server_pod import (
     variable,
     warm_up,
 )
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules import environment as rules
 from llmd_gke.settings import (
     EgressSettings,

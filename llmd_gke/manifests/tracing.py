@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import tracing
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import firewall, naming
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.rules.tracing import receiver
 from llmd_gke.settings import ModelSettings, TracesSettings
 

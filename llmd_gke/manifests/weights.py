@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.settings import ModelSettings
 
 MODEL_PATH = "/mnt/models"

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from llmd_gke.catalog import registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, firewall, identity, naming, weights
 from llmd_gke.manifests.named import Named, account, named, names
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings, NetworkSettings
 
 MARKER = ".llmd-gke-complete"

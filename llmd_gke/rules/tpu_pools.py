@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import accelerators
+from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import pool_capacity, slices
 from llmd_gke.rules.finding import Finding
@@ -17,8 +17,7 @@ from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
 
 DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
 NODE_COUNTS = ("nodeCount", "initialNodeCount")
-LONGEST_RUN_SECONDS = 604800
-"""The longest run that flex-start allows, in seconds: seven days."""
+LONGEST_RUN_SECONDS = zones.LONGEST_RUN_HOURS * 3600
 
 
 def _parts(pool: Input) -> tuple[str, str | None, str | None]:
@@ -141,7 +140,7 @@ def capacity(pool: Input) -> Iterator[Finding]:
     if reserved == "SPECIFIC_RESERVATION" and not list(affinity.get("values").each()) and not pool.notes.unknown:
         yield _capacity(
             "SPECIFIC_RESERVATION without the name of a reservation",
-            "key compute.googleapis.com/reservation-name and values",
+            f"key {zones.RESERVATION_KEY} and values",
         )
     if queued and spot:
         yield _capacity("queued provisioning and spot exclude each other", "one of them")

@@ -18,23 +18,28 @@ from llmd_gke.catalog.models import FORMATS
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import version_of
 
+SETTINGS: Mapping[str, str] = {
+    "--tensor-parallel-size": "tensorParallel",
+    "--served-model-name": "servedModelName",
+    "--max-model-len": "maxModelLen",
+    "--max-num-seqs": "maxNumSeqs",
+    "--max-num-batched-tokens": "maxNumBatchedTokens",
+    "--dtype": "dtype",
+    "--enable-prefix-caching": "prefixCaching",
+    "--no-enable-prefix-caching": "prefixCaching",
+    "--pipeline-parallel-size": "pipelineParallel",
+    "--model": "uri",
+}
+"""Arguments that a setting of the model sets."""
+
 OWNED_ARGUMENTS: Mapping[str, str] = {
+    **{argument: f"set {setting}" for argument, setting in SETTINGS.items()},
     "--port": "the port is always 8000: KServe's Service, the InferencePool and the health checks rely on it",
-    "--tensor-parallel-size": "set tensorParallel",
-    "--served-model-name": "set servedModelName",
-    "--max-model-len": "set maxModelLen",
-    "--max-num-seqs": "set maxNumSeqs",
-    "--max-num-batched-tokens": "set maxNumBatchedTokens",
-    "--dtype": "set dtype",
-    "--enable-prefix-caching": "set prefixCaching",
-    "--no-enable-prefix-caching": "set prefixCaching",
     "--ssl-certfile": "behind GKE's Gateway the servers use plain HTTP",
     "--ssl-keyfile": "behind GKE's Gateway the servers use plain HTTP",
     "--api-key": "arguments are readable in the pod's specification: authenticate clients in front of the Gateway",
     "--host": "KServe's probes and the InferencePool expect the server's default address",
-    "--pipeline-parallel-size": "set pipelineParallel",
     "--hf-token": "arguments are readable in the pod's specification: use the secret llmd-gke:hfToken",
-    "--model": "set uri",
     "--config": "a file could set any argument: write the arguments themselves",
     "--headless": "the server would open no port",
     "--grpc": "the Gateway and the health checks use HTTP",
@@ -42,7 +47,7 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--root-path": "the Gateway removes the model's path before the server sees it",
     "--disable-log-stats": "alerts, autoscaling and the endpoint picker read the server's metrics",
 }
-"""Arguments that are set by a typed setting, or not allowed at all."""
+"""Arguments that are set by a typed setting, or not allowed at all, with what to do or why."""
 
 SHUTDOWN_TIMEOUT = "--shutdown-timeout"
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import TypeAdapter, ValidationError
+
 from llmd_common.kubernetes.fields import Object, each, get, name, namespace, number, part, strings, text, texts
 from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.rules import vllm_arguments
@@ -13,8 +15,7 @@ from llmd_gke.settings import ModelSettings
 
 OBVIOUS = {"--model", "--port", "--enable-prefix-caching"}
 """Arguments that the program writes itself, with the value that they have or need."""
-SET = "set "
-"""How the reason begins where a setting has an argument's place."""
+SETTINGS = {field.alias: field for field in ModelSettings.model_fields.values()}
 
 
 def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, object], list[str]]:
@@ -42,8 +43,9 @@ def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[d
         elif variable not in known:
             lost.append(f"env {variable}: set it in env if the server needs it")
     lost += [f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server]
-    defaults = {field.alias: field.default for field in ModelSettings.model_fields.values()}
-    return {key: one for key, one in made.items() if (one or one is False) and one != defaults[key]}, lost
+    return {
+        key: value for key, value in made.items() if (value or value is False) and value != SETTINGS[key].default
+    }, lost
 
 
 def _arguments(made: dict[str, object], server: Object, named: str) -> list[str]:
@@ -59,12 +61,16 @@ def _arguments(made: dict[str, object], server: Object, named: str) -> list[str]
         made["servedModelName"] = served
     for flag, values in given.items():
         reason, value = vllm_arguments.OWNED_ARGUMENTS.get(flag), " ".join(values)
+        setting = vllm_arguments.SETTINGS.get(flag)
         if reason is None:
             extra += [flag, *values]
         elif flag == "--no-enable-prefix-caching":
             made["prefixCaching"] = False
-        elif reason.startswith(SET) and (value.isdecimal() or value in ("bfloat16", "float16")):
-            made[reason.removeprefix(SET)] = int(value) if value.isdecimal() else value
+        elif setting is not None and flag not in OBVIOUS:
+            try:
+                made[setting] = TypeAdapter[object](SETTINGS[setting].annotation or object).validate_python(value)
+            except ValidationError:
+                lost.append(f"{flag} {value}: {reason}")
         elif flag not in OBVIOUS:
             lost.append(f"{flag} {value}: {reason}")
     made["extraArgs"] = extra

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.manifests.objects.model import pods
 from llmd_gke.rules.pool_capacity import surge_pods
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.versions import Release
@@ -11,27 +12,18 @@ from llmd_gke.wording import counted
 from operations.comment.outages import start_seconds
 from operations.timeline.simulate import clock, host
 
-CLASSES = {
-    "weights": ("uri", "weights_cache"),
-    "image": ("image",),
-    "pool": ("pool",),
-    "arguments": (
-        "extra_args", "env", "tensor_parallel", "pipeline_parallel", "prefix_caching", "max_model_len", "max_num_seqs",
-        "max_num_batched_tokens", "dtype", "kv_offload_gb", "kv_offload_blocks",
-    ),
-}  # fmt: skip
-"""Settings whose change replaces a model's pods, by what changes."""
+CLASSES = {"weights": ("uri", "weights_cache"), "image": ("image",), "pool": ("pool",)}
+"""Changes of a model's pods that have a name of their own, by their settings."""
 
 
-def update(before: ModelSettings, after: ModelSettings, settings: StackSettings) -> str | None:
-    """What replacing the pods of a model takes: order, time without an answer, spare hosts. ``None`` if its pods stay,
-    or if there are none before or after.
-    """
+def update(before: ModelSettings, after: ModelSettings, settings: StackSettings) -> str:
+    """What replacing the pods of a model takes: order, time without an answer, spare hosts."""
     changed = [
         what for what, fields in CLASSES.items() if any(getattr(before, one) != getattr(after, one) for one in fields)
     ]
-    if not changed or before.stopped or after.stopped:
-        return None
+    named = {field for fields in CLASSES.values() for field in fields}
+    if not changed or before.model_dump(exclude=named) != after.model_dump(exclude=named):
+        changed.append("settings")
     pool, spare = settings.pool(after.pool), 0
     away = f"about {clock(host(pool).seconds + start_seconds(after))} minutes"
     if pool.slice.multi_host:
@@ -55,12 +47,13 @@ def releases(before: StackSettings | None, after: StackSettings) -> Iterator[str
     """A sentence for each model whose pods are replaced, for each version that comes or goes, and for each model whose
     requests are divided in another way.
     """
-    old = {} if before is None else {model.name: model for model in before.models}
-    for model in after.models:
+    old = {} if before is None else {model.name: model for model in before.models if not model.stopped}
+    for model in (one for one in after.models if not one.stopped):
         earlier = old.get(model.name)
-        if earlier is not None and (made := update(earlier, model, after)) is not None:
-            yield made
-        if earlier is None and model.release is not None and not model.stopped:
+        if before is not None and earlier is not None:
+            if pods(before, earlier) != pods(after, model):
+                yield update(earlier, model, after)
+        elif model.release is not None:
             yield _new(model, model.release, after)
     yield from _gone(before, after)
     yield from _shares(before, after)

@@ -255,15 +255,15 @@ Check: TypeAlias = Callable[[Subject, ParameterValues], Iterable[Finding]]
 
 
 def on_inputs(check: Callable[[Input], Iterable[Finding]], *, whole: bool = False) -> Check:
-    """Turns a check of a resource's inputs into a rule's ``check``. ``whole``: patches are not judged."""
+    """Turns a check of inputs into the check of a rule about one object. ``whole``: patches are not judged."""
     return lambda subject, _settings: () if whole and subject.partial else check(subject.node)
 
 
 def on_spec(check: Callable[[Input], Iterable[Finding]], *, whole: bool = False) -> Check:
-    """Turns a check of ``spec`` into a rule's ``check``. ``whole``: patches are not judged."""
+    """Turns a check of ``spec`` into the check of a rule about one object. ``whole``: patches are not judged."""
     return on_inputs(lambda node: check(node.get("spec")), whole=whole)
 
 
 def by_kind(checks: Mapping[Kind, Callable[[Input], Iterable[Finding]]]) -> Check:
-    """Turns checks of the inputs of several kinds into a rule's ``check``."""
+    """Turns checks of the inputs of several kinds into the check of a rule about one object."""
     return lambda subject, _settings: checks[subject.kind](subject.node)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from components.model import hint
+from components.model_updates import hint
 from llmd_common.pulumi_signatures import UNKNOWN
 from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import StackSettings

@@ -8,7 +8,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.refused_changes import proxies_kept, replaced_pods, same_project, secondary_ranges_kept
+from components.model_updates import replaced_pods
+from components.refused_changes import proxies_kept, same_project, secondary_ranges_kept
 
 Hook = Callable[[pulumi.ResourceHookArgs], None]
 Values = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.gateway_api import NOT_THERE_YET
-from components.model import NOT_TAKEN_YET
+from components.model_updates import NOT_TAKEN_YET
 from components.retries import pause
 
 NOT_FOUND = 'gatewayclasses.gateway.networking.k8s.io "gke-l7-rilb" not found'

@@ -1,7 +1,7 @@
 """The accelerators that node pools and models can use, and functions that look them up by machine type or name.
 
 Another kind needs a module next to :mod:`llmd_gke.catalog.accelerators.tpu` and an entry in :data:`ACCELERATORS`;
-``CONTRIBUTING.md`` lists the other files to change.
+``CONTRIBUTING.md`` counts the other files to change.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.alerts.alert import GROUP, Alert, Severity
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 SEVERITIES: dict[Severity, str] = {"critical": "CRITICAL", "warning": "WARNING"}

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import yaml
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.alerts.alert import GROUP, Alert
 from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
-from llmd_gke.manifests.types import Json, JsonObject
 
 
 def rules(alerts: Iterable[Alert], interval_seconds: int = EVALUATION_SECONDS) -> JsonObject:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Unit
 from llmd_gke.manifests.dashboard.panels import sections
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 COLUMNS = 48

@@ -5,10 +5,10 @@ Fields: https://grafana.com/docs/grafana/latest/visualizations/dashboards/build-
 
 from __future__ import annotations
 
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.dashboard import google
 from llmd_gke.manifests.dashboard.panel import DashboardSection, Panel, Unit
 from llmd_gke.manifests.dashboard.panels import sections
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 SCHEMA_VERSION = 39

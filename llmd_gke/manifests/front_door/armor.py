@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.rules.cloud_armor import INTERVAL_SECONDS, LAST_PRIORITY, RANGES_PER_RULE
 from llmd_gke.settings import AccessSettings
 

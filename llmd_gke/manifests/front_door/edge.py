@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
 from llmd_gke.gateways.gateway import IdentityProxy, PolicyTarget, Serving
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import routing
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
 
 PREFIX = "/v1"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from ipaddress import AddressValueError, IPv4Address
 
 from llmd_gke.catalog import front_door, kserve
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, firewall
 from llmd_gke.manifests.firewall import blocks, in_namespace, ports
 from llmd_gke.manifests.platform_firewall import control_plane_sources
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, NetworkSettings
 
 PROXIES = "allow-clients"

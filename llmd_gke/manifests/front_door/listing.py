@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.routing import GATEWAY_API
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.callers import adapters
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 

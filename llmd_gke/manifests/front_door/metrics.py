@@ -6,8 +6,8 @@ Names of metrics: envoyproxy/ai-gateway v1.0.0 ``internal/metrics`` (``gen_ai_cl
 from __future__ import annotations
 
 from llmd_gke.catalog import front_door, monitoring
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import firewall
-from llmd_gke.manifests.types import JsonObject
 
 
 def proxies(interval_seconds: int) -> JsonObject:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.front_door import listing, versions
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.named import Named, named, names
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import CallerSettings, FrontDoorSettings, ModelSettings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject
 
 ADDRESS = f"{front_door.REDIS}.{front_door.PROXIES_NAMESPACE}.svc.cluster.local:{front_door.REDIS_PORT}"
 _LABELS: JsonObject = {"app.kubernetes.io/name": front_door.REDIS}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from llmd_gke.catalog import front_door, registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.charts import Release, release
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import FrontDoorSettings
 
 GATEWAY_IMAGE = "docker.io/envoyproxy/gateway"

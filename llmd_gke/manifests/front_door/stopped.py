@@ -16,8 +16,8 @@ import json
 from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.front_door.listing import names
-from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 NAME = "stopped"

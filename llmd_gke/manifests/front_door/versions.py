@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from llmd_gke.catalog import front_door
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.front_door.listing import names
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import ModelSettings
 from llmd_gke.settings.sections.versions import DIRECT
 

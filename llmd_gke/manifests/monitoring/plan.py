@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests.alerts import Channel, alert_policy, alerts, channels, channels_of
 from llmd_gke.manifests.alerts.policy import CLUSTER_LABEL
 from llmd_gke.manifests.dashboard import dashboard_json
 from llmd_gke.manifests.monitoring import uptime
-from llmd_gke.manifests.types import JsonObject
 from llmd_gke.settings import StackSettings
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from llmd_gke.catalog.scaling import Source
+from llmd_gke.json_types import Json
 from llmd_gke.manifests import egress, firewall, identity, naming, routing, scaling, serving, tracing
+from llmd_gke.manifests.charts import Release
 from llmd_gke.manifests.front_door import models as behind_door
 from llmd_gke.manifests.named import Named, account, named, names
 from llmd_gke.settings import (
@@ -12,6 +14,7 @@ from llmd_gke.settings import (
     ModelSettings,
     NetworkSettings,
     PoolSettings,
+    StackSettings,
     TracesSettings,
 )
 
@@ -65,6 +68,24 @@ def objects(
         result.append(Named(key, manifest, waits))
         waits = (*waits, key)
     return result
+
+
+def pods(settings: StackSettings, model: ModelSettings) -> Json:
+    """What a model's pods are made of, as digests: a change that leaves them equal replaces no pod."""
+    pool = settings.pool(model.pool)
+    made = objects(
+        model,
+        pool,
+        gateway=settings.gateway,
+        network=settings.network,
+        cluster=settings.cluster.name,
+        project=settings.project,
+        source=settings.scaling_source(model),
+        traces=settings.monitoring.traces,
+        door=settings.front_door,
+    )
+    manifests = {one.name: one.manifest for one in made if not isinstance(one.manifest, Release)}
+    return serving.rollout(manifests[pool.accelerator.config_suffix], manifests[SERVICE])["spec"]
 
 
 def _routes(model: ModelSettings, gateway: GatewaySettings, door: FrontDoorSettings | None) -> list[Named]:

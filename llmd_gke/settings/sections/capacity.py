@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from llmd_gke.catalog.zones import Capacity
+from llmd_gke.catalog.zones import LONGEST_RUN_HOURS, Capacity
 from llmd_gke.settings.sections.base import Nodes, Section, Word
 
 ONE, SEVERAL = "capacity-kind", "capacity-list"
@@ -40,7 +40,7 @@ class CapacitySettings(Section):
     """Zone of its hosts (default: the pool's)."""
     reservation: ReservationSettings | None = None
     """The reservation to consume; only with kind ``reservation``."""
-    max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
+    max_run_hours: Annotated[int, Field(ge=1, le=LONGEST_RUN_HOURS)] | None = None
     """Longest run of a host with kind ``flex-start``, in hours (default: 168, seven days)."""
     min_nodes: Nodes = 0
     """Hosts that always run (default: 0)."""

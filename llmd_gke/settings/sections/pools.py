@@ -17,7 +17,7 @@ from llmd_gke.catalog.accelerators import (
     topologies,
 )
 from llmd_gke.catalog.cost import Totals, dearest_first, pool_cost
-from llmd_gke.catalog.zones import Capacity, chip_price, is_reclaimable
+from llmd_gke.catalog.zones import LONGEST_RUN_HOURS, Capacity, chip_price, is_reclaimable
 from llmd_gke.settings.sections.base import Nodes, Section, Word
 from llmd_gke.settings.sections.capacity import CapacityForm, CapacitySettings, ReservationSettings
 
@@ -58,7 +58,7 @@ class PoolSettings(Section):
     false)."""
     reservation: ReservationSettings | None = None
     """The reservation to consume; only with capacity ``reservation``."""
-    max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
+    max_run_hours: Annotated[int, Field(ge=1, le=LONGEST_RUN_HOURS)] | None = None
     """Longest run of a host with capacity ``flex-start``, in hours (default: 168, seven days)."""
     updates_need_stop: bool = False
     """Accept a pool without surge capacity: a model must be stopped for an update, see ``docs/pools.md`` (default:

@@ -1,8 +1,8 @@
 """Objects for the collectors of metrics."""
 
 from llmd_gke.catalog import kserve
+from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import naming, scraping
-from llmd_gke.manifests.types import JsonObject
 
 
 def selected(manifest: JsonObject, labels: JsonObject) -> bool:

@@ -25,7 +25,9 @@ def settings(kind: dict[str, Any] = POOL, **changes: object) -> StackSettings:
     [
         ({"uri": "hf://Qwen/Qwen3-32B"}, "other weights: a new pod is ready before an old one stops"),
         ({"image": "vllm/vllm-tpu:v0.26.0"}, "other image: a new pod is ready before an old one stops"),
-        ({"extraArgs": ["--seed=1"]}, "other arguments: a new pod is ready before an old one stops"),
+        ({"extraArgs": ["--seed=1"]}, "other settings: a new pod is ready before an old one stops"),
+        ({"drainSeconds": 90}, "other settings: a new pod is ready before an old one stops"),
+        ({"warmUp": False, "image": "vllm/vllm-tpu:v0.26.0"}, "other image and settings: a new pod"),
         ({"pool": "v6e-big"}, "other pool: a new pod is ready before an old one stops on v6e-big"),
     ],
 )
@@ -35,6 +37,10 @@ def test_a_class_of_change_has_its_order_and_needs_a_spare_host_but_no_time_with
     (line,) = releases(settings(), settings(**change))
     assert says in line
     assert "0 minutes without an answer, 1 spare host of v6e" in line
+
+
+def test_a_change_that_leaves_the_pods_alone_replaces_none() -> None:
+    assert list(releases(settings(), settings(replicas=2))) == []
 
 
 def test_without_a_spare_host_the_model_has_to_stop() -> None:

@@ -130,14 +130,16 @@ def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> 
                 finding,
                 **{key: printable(getattr(finding, key), inputs.secrets) for key in ("problem", "allowed", "fix")},
             )
-            violations.append(Violation(rule, level, printable(subject.label), place.file, place.line, shown))
+            violations.append(
+                Violation(rule, level, printable(subject.label), finding=shown, file=place.file, line=place.line)
+            )
     return Report(
-        tuple(names),
-        len(extracted),
-        tuple(sorted(dict.fromkeys(violations), key=lambda one: one.level != "mandatory")),
-        tuple(dict.fromkeys(uncertain)),
-        tuple(printable(text, inputs.secrets) for text in merged.unread),
-        merged.status,
+        sources=tuple(names),
+        objects=len(extracted),
+        violations=tuple(sorted(dict.fromkeys(violations), key=lambda one: one.level != "mandatory")),
+        uncertain=tuple(dict.fromkeys(uncertain)),
+        unread=tuple(printable(text, inputs.secrets) for text in merged.unread),
+        status=merged.status,
     )
 
 

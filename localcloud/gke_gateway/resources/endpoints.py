@@ -66,9 +66,9 @@ class EndpointSource:
             text(value, "kind"),
             text(value, "namespace"),
             text(value, "name"),
-            number(value, "port") or 0,
-            number(value, "healthPort"),
-            number(value, "drainSeconds") or 0,
+            port=number(value, "port") or 0,
+            health_port=number(value, "healthPort"),
+            drain_seconds=number(value, "drainSeconds") or 0,
         )
 
 

@@ -213,6 +213,14 @@ CONFLICTS = (
 
 OTHERS = (
     GoogleError(
+        "no-update",
+        "`doesn't support update`",
+        r"doesn't support update",
+        "Google created the resource, for example a role of an account, and the provider could not read it after that. "
+        "It is in the state with an error, and the engine tries an update, which the provider does not have for it",
+        "`pulumi refresh --stack {stack}` reads it, then try again",
+    ),
+    GoogleError(
         "not-found",
         "`googleapi: Error 404`, `got HTTP response code 404`",
         r"googleapi: (Error|got HTTP response code) 404",

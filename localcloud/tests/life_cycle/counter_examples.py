@@ -94,6 +94,12 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "Google's message is all that the provider says, and had neither cause nor fix",
         "tests/llmd_gke/test_google_errors.py",
     ),
+    "the read after a role was granted fails": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "drop", "method": "cloudresourcemanager.projects.getIamPolicy", '
+        '"after": 4, "times": 9}]}, {"command": "up"}]',
+        "every later `up` ended in `doesn't support update`, without cause and fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
     "the Kubernetes provider is killed while it uninstalls": CounterExample(
         '[{"command": "up"}, {"command": "down", "kill": {"victim": "kubernetes", "after": 10}}]',
         "a release that was gone and still in the state could not be deleted, without cause and fix",

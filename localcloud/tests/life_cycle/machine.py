@@ -38,8 +38,9 @@ DEFAULT_POOL = "default node pool: "
 """What an `up` says that left the pool GKE makes with a cluster. The next one leaves it, too: it is deleted by hand."""
 ALONE = google_errors.CLUSTER_ALONE
 """What the fix says where GKE began to create the cluster and failed: it stays, with its default pool."""
-UNINSTALLED = "release: not found"
-"""What a Helm release's deletion ends with where the answer to an earlier one was lost."""
+REFRESHED = {"release: not found": "release gone", "doesn't support update": "unfinished resource"}
+"""What is met, by what an error says whose fix is a refresh: the answer to an earlier deletion was lost, or the read
+after a creation failed."""
 
 
 @dataclass
@@ -189,9 +190,10 @@ class Machine:
     def _command(self, command: str, kill: Kill | None) -> running.Ended:
         """Runs it, and again as its message says where what is still in the state is gone: a cluster, or a release."""
         ended = self._once(command, kill)
-        if ended.status and not ended.killed and UNINSTALLED in ended.output:
+        stale = [met for said, met in REFRESHED.items() if said in ended.output]
+        if ended.status and not ended.killed and stale:
             self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
-            self.outcome.met["release gone"] += 1
+            self.outcome.met[stale[0]] += 1
             self._once("refresh", None)
             ended = self._once(command, None)
         told = " ".join(ended.output.split())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from localcloud.binaries.table import GOOGLE_PROVIDER
+from localcloud.google_api.core.cloud import API_FILE
+from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.tests.life_cycle.steps import Kill, Victim
 from localcloud.workflow import cloud_files, processes
 from tests.real_engine.harness import Rehearsal
@@ -82,11 +85,14 @@ def _kill(rehearsal: Rehearsal, victim: Victim) -> bool:
         chosen = processes.engines(rehearsal.workdir)
     else:
         chosen = [one for one in processes.left_over(rehearsal.workdir) if _is(one, MARKS[victim])]
-    for one in chosen:
-        try:
-            one.kill()
-        except psutil.NoSuchProcess:
-            continue
+    # A request of Google is done or not: the emulator writes two files, and is not killed between them.
+    written = CloudFile(rehearsal.workdir.cloud / API_FILE).edit() if victim == "emulator" else nullcontext()
+    with written:
+        for one in chosen:
+            try:
+                one.kill()
+            except psutil.NoSuchProcess:
+                continue
     return bool(chosen)
 
 

@@ -9,29 +9,15 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-import yaml
 
-from llmd_gke.catalog import versions
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.components.conftest import WITHOUT_DOOR
+from tests.components.variants import VARIANTS, variant
 from tests.graphs import load
 from tests.schema.structural import Table, table
 
 ROOT = Path(__file__).parents[2]
 
-CHANGES: dict[str, Table] = yaml.safe_load(Path(__file__).with_name("variants.yaml").read_text("utf-8"))["variants"]
-CHANGES["autoscaled by GKE, at the root"]["cluster"] = {
-    "name": "llmd-eu4a",
-    "zone": "europe-west4-a",
-    "minVersion": versions.gke_autoscaling_metric(),
-}
-VARIANTS: dict[str, tuple[str, Table]] = {
-    **{stack: (stack, {}) for stack in sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))},
-    **{
-        name: ("eu4a", {f"llmd-gke:{key}": value for key, value in changes.items()})
-        for name, changes in CHANGES.items()
-    },
-}
+EMITTERS = [*sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml")), *VARIANTS]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,11 +29,9 @@ def rehearsal() -> Iterator[None]:
 
 
 @cache
-def emitted_by(variant: str) -> list[Table]:
-    """Every Kubernetes object of a variant, as it goes over the wire; shared, so not to be changed."""
-    stack, changes = VARIANTS[variant]
-    # A variant changes a stack without a front door, unless it brings one.
-    graph = load(ROOT, stack, preview=False, changes={**WITHOUT_DOOR.get(stack, {}), **changes} if changes else None)
+def emitted_by(name: str) -> list[Table]:
+    """Every Kubernetes object of a stack or variant, as it goes over the wire; shared, so not to be changed."""
+    graph = variant(name) if name in VARIANTS else load(ROOT, name, preview=False)
     nodes = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
     return [table(whole(node.inputs)) for node in nodes if "apiVersion" in node.inputs and "chart" not in node.inputs]
 

@@ -54,22 +54,6 @@ def test_a_wrong_topology_is_explained(machine: str, topology: str, problem: str
     assert finding.allowed == ", ".join(accelerators.topologies(machine))
 
 
-@pytest.mark.parametrize(
-    ("zone", "severity"),
-    [
-        ("europe-west4-b", "error"),  # has v5e
-        ("europe-west4-c", "error"),  # of a region that is known
-        ("mars-north1-a", "warning"),
-        ("europe-west4", "error"),  # a region
-        ("", "error"),
-    ],
-)
-def test_a_zone_without_v6e_is_an_error_and_a_zone_nobody_knows_a_warning(zone: str, severity: str) -> None:
-    finding = only(list(rules.zone("ct6e-standard-4t", zone)))
-    assert (finding.rule, finding.severity) == ("tpu-zone", severity)
-    assert "europe-west4-a" in finding.allowed
-
-
 def test_a_misspelt_zone_is_answered_with_the_one_that_was_meant() -> None:
     finding = only(list(rules.zone("ct6e-standard-4t", "europ-west4-a")))
     assert (finding.severity, finding.fix) == ("warning", "did you mean europe-west4-a?")

@@ -98,8 +98,9 @@ def test_a_missing_project_is_refused_with_the_command(config: Config, refused: 
         (
             "models",
             {"privateImage": True},
-            "pullSecret\n    privateImage of qwen requires it  [missing-secret]\n    fix:     pulumi config set --secret "
-            "llmd-gke:pullSecret (then paste the contents of a .dockerconfigjson)",
+            "pullSecret\n    privateImage of qwen requires it  [missing-secret]\n"
+            "    fix:     pulumi config set --secret llmd-gke:pullSecret "
+            "(then paste the contents of a .dockerconfigjson)",
         ),
         (
             "gateway",

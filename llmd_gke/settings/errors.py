@@ -93,7 +93,7 @@ def without(one: SettingFinding, secrets: Collection[str]) -> SettingFinding:
     )
 
 
-def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> Iterable[SettingFinding]:
+def from_pydantic(error: ValidationError, keys: Mapping[str, tuple[str, ...]]) -> Iterable[SettingFinding]:
     """Pydantic's errors as findings. ``keys`` maps the path of a section to the keys that it has."""
     for detail in essential(error):
         yield _setting_finding(detail, keys)
@@ -124,7 +124,7 @@ def key_of(path: tuple[int | str, ...]) -> str:
     return "gcp:project" if text == "project" else f"llmd-gke:{text}"
 
 
-def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> SettingFinding:
+def _setting_finding(detail: ErrorDetails, keys: Mapping[str, tuple[str, ...]]) -> SettingFinding:
     path = detail["loc"]
     section = ".".join(str(step) for step in path[:-1] if not isinstance(step, int))
     key, kind, value = key_of(path), detail["type"], detail["input"]

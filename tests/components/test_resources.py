@@ -6,7 +6,6 @@ import difflib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,27 +16,11 @@ from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scra
 from llmd_gke.settings import StackSettings
 from tests import golden
 from tests.components import kinds
-from tests.components.conftest import ROOT, WITHOUT_DOOR
+from tests.components.conftest import ROOT, of_stack
 from tests.components.kinds import metadata, of, spec
+from tests.components.variants import VARIANTS, variant
 from tests.graphs import load
 
-CAPACITIES: dict[str, Any] = {
-    **WITHOUT_DOOR["eu4a"],
-    "llmd-gke:pools": [
-        {
-            "name": "v6e4",
-            "machineType": "ct6e-standard-4t",
-            "topology": "2x2",
-            "maxNodes": 4,
-            "diskGb": 150,
-            "capacity": [
-                {"kind": "reservation", "reservation": {"name": "mine"}, "maxNodes": 2},
-                {"kind": "on-demand"},
-                {"kind": "spot"},
-            ],
-        }
-    ],
-}
 GOLDEN = Path(__file__).with_name("golden")
 
 
@@ -48,10 +31,10 @@ def identities(graph: Graph) -> list[str]:
     return sorted(identity.removeprefix(root) for identity in result)
 
 
-@pytest.mark.parametrize("name", ["prod", "capacities"])
+@pytest.mark.parametrize("name", ["prod", "keda"])
 def test_types_and_names_are_the_ones_that_stacks_remember(name: str) -> None:
-    """A stack with a front door, and one with paths of its own and a list of capacities: nearly every type."""
-    graph = load(ROOT, "prod") if name == "prod" else load(ROOT, "eu4a", changes=CAPACITIES)
+    """A stack with a front door, and one with paths of its own and much else: nearly every type."""
+    graph = load(ROOT, name) if name == "prod" else variant(name)
     file = GOLDEN / f"{name}.txt"
     result = identities(graph)
     remembered = golden.remembered(file, "".join(f"{line}\n" for line in result)).splitlines()
@@ -80,6 +63,16 @@ def test_every_resource_has_a_component_as_its_parent(graph: Graph) -> None:
     assert children
     components = {node.urn for node in graph.nodes.values() if not node.custom and node.type != kinds.STACK}
     assert [node.name for node in children if node.parent not in components] == []
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, "door"])
+def test_what_holds_for_every_stack_holds_for_all_settings(name: str) -> None:
+    graph = variant(name) if name in VARIANTS else of_stack(name, preview=False, shipped=True)
+    test_no_two_resources_of_a_type_share_a_name(graph)
+    test_no_two_objects_in_the_cluster_share_kind_namespace_and_name(graph)
+    test_every_resource_has_a_component_as_its_parent(graph)
+    test_every_object_in_kubernetes_goes_through_our_provider(graph)
+    test_everything_in_google_cloud_goes_through_our_provider(graph)
 
 
 def test_components_hang_below_the_stack(graph: Graph) -> None:
@@ -131,18 +124,12 @@ def test_the_google_provider_is_bound_to_the_project_and_labels_everything(
     assert f'"llmd-gke-cluster": "{settings.cluster.name}"' in str(inputs["defaultLabels"]).replace("'", '"')
 
 
-@pytest.mark.parametrize("protect", [True, False])
-def test_protection_follows_the_settings(record: Callable[..., Graph], protect: bool) -> None:
-    cluster_name = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
-    graph = record({"llmd-gke:cluster": {**cluster_name, "protect": protect, "deletionProtection": protect}})
-    cluster = graph.find(kinds.CLUSTER)
-    assert cluster.protect is protect
-    assert cluster.inputs["deletionProtection"] is protect
-
-
-def test_deletion_protection_is_on_unless_settings_say_otherwise(record: Callable[..., Graph]) -> None:
-    graph = record({"llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "europe-west4-a"}})
-    assert graph.find(kinds.CLUSTER).inputs["deletionProtection"] is True
+def test_protection_follows_the_settings(record: Callable[..., Graph]) -> None:
+    """Stack eu4a is a trial that is not protected. By default a cluster is protected against deletion by Google."""
+    for graph, protect in ((record(), False), (variant("edge"), True)):
+        cluster = graph.find(kinds.CLUSTER)
+        assert (cluster.protect, cluster.inputs["deletionProtection"]) == (protect, protect)
+        assert graph.find(kinds.VPC).protect is protect
 
 
 def minutes(timeout: str) -> int:
@@ -219,8 +206,9 @@ def test_only_model_namespaces_may_attach_routes(graph: Graph, settings: StackSe
     assert admitted == dict.fromkeys(settings.namespaces, "true")
 
 
-def test_every_object_is_known_in_the_first_preview(record: Callable[..., Graph], stack: str) -> None:
-    graph = record(stack=stack, preview=True)
+@pytest.mark.parametrize("stack", ["door", "gpu", "local", "prod"])
+def test_every_object_is_known_in_the_first_preview(stack: str) -> None:
+    graph = of_stack(stack, preview=True, shipped=stack != "gpu")
     unknown = {node.name for node in kinds.everything_in_kubernetes(graph) if UNKNOWN in str(node.inputs)}
     assert unknown == set(), "policies must be able to judge every object on the first preview"
 

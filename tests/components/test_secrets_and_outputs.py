@@ -15,7 +15,8 @@ from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import client_request
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
-from tests.components.kinds import metadata, of
+from tests.components.kinds import metadata
+from tests.components.variants import variant
 
 TOKEN = "hf_a_token_of_tests"
 
@@ -83,11 +84,9 @@ def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: boo
     assert is_secret(given)
 
 
-@pytest.mark.parametrize("endpoint", ["dns", "ip", "private"])
-def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: str) -> None:
-    cluster = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
-    graph = record({"llmd-gke:cluster": {**cluster, "authorizedNetworks": {"office": "10.8.0.0/16"}}})
-    output = graph.outputs["kubeconfig"]
+@pytest.mark.parametrize("name", ["storage", "edge", "gke"], ids=["dns", "ip", "private"])
+def test_the_kubeconfig_holds_no_token(name: str) -> None:
+    output = variant(name).outputs["kubeconfig"]
     assert isinstance(output, dict)
     config = json.loads(output["value"])
     (user,) = config["users"]
@@ -101,11 +100,9 @@ def test_an_ungated_model_has_no_token_secret(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("in_preview", [True, False])
-def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(
-    record: Callable[..., Graph], in_preview: bool
-) -> None:
-    graph = record(gated(), preview=in_preview)
-    (secret,) = kinds.without_scraping(kinds.SECRET)(graph)
+def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(in_preview: bool) -> None:
+    graph = variant("storage", preview=in_preview)
+    secret = graph.find(kinds.SECRET, "models-hugging-face-token")
     assert metadata(secret, "namespace") == "models"
     marked = secret.inputs["stringData"]
     assert is_secret(marked), "in plain text in the state, otherwise"
@@ -116,9 +113,10 @@ def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(
     assert TOKEN not in str(graph.outputs)
 
 
-def test_a_gated_model_finds_its_token_by_annotation(record: Callable[..., Graph]) -> None:
-    graph = record(gated())
-    (secret,), (service,) = kinds.without_scraping(kinds.SECRET)(graph), of(kinds.SERVICE)(graph)
+def test_a_gated_model_finds_its_token_by_annotation() -> None:
+    graph = variant("storage")
+    secret = graph.find(kinds.SECRET, "models-hugging-face-token")
+    service = graph.find(kinds.SERVICE, "gated-service")
     annotations = metadata(service, "annotations")
     assert isinstance(annotations, dict)
     assert annotations["serving.kserve.io/secretName"] == metadata(secret, "name")

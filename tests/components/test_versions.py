@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-import pytest
-
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
@@ -44,8 +42,8 @@ def weights(of_graph: Graph) -> dict[str, list[list[tuple[str, int | None]]]]:
     return result
 
 
-def test_a_model_that_gets_versions_keeps_everything_that_it_has(record: Record) -> None:
-    before, after = graph(record), graph(record, versions=VERSIONS)
+def test_a_model_that_gets_versions_keeps_everything_that_it_has_and_its_route_has_weights(record: Record) -> None:
+    before, after = graph(record), graph(record, versions=VERSIONS, rollout=rollout(5))
     assert {*before.nodes} <= {*after.nodes}
     changed = {node.name for urn, node in before.nodes.items() if node.inputs != after.nodes[urn].inputs}
     assert {name for name in changed if "qwen" in name} <= {"qwen-route", "qwen"}, "weights, and nothing of a pod"
@@ -53,15 +51,10 @@ def test_a_model_that_gets_versions_keeps_everything_that_it_has(record: Record)
     assert {*services} == {"qwen-service", "qwen-v2-service"}
     model = cast("dict[str, Any]", spec(services["qwen-v2-service"])["model"])
     assert model == {"uri": "hf://Qwen/Qwen3-32B", "name": "qwen"}
-
-
-@pytest.mark.parametrize("percent", [0, 5, 100])
-def test_at_the_load_balancer_the_models_route_has_weights(record: Record, percent: int) -> None:
-    made = weights(graph(record, versions=VERSIONS, rollout=rollout(percent)))
-    both = [("", 100 - percent), ("-v2", percent)]
+    made = weights(after)
     assert made["qwen-route"] == [
-        [(f"qwen{version}-kserve-workload-svc", part) for version, part in both],
-        [(f"qwen{version}-inference-pool", part) for version, part in both],
+        [(f"qwen{version}-kserve-workload-svc", part) for version, part in (("", 95), ("-v2", 5))],
+        [(f"qwen{version}-inference-pool", part) for version, part in (("", 95), ("-v2", 5))],
     ]
     assert made["qwen-v2-route"] == [[("qwen-v2-kserve-workload-svc", None)], [("qwen-v2-inference-pool", None)]]
 
@@ -71,19 +64,18 @@ def test_the_models_path_outlives_its_first_version(record: Record) -> None:
     after = graph(record, versions=[VERSIONS[1], {"name": "v3"}], rollout=rollout(5, "v3"))
     (old,), (new,) = ([urn for urn in one.nodes if urn.endswith("::qwen-route")] for one in (before, after))
     assert old == new
+    assert weights(before)["qwen-route"][1] == [("qwen-inference-pool", 0), ("qwen-v2-inference-pool", 100)]
     assert weights(after)["qwen-route"][1] == [("qwen-v2-inference-pool", 95), ("qwen-v3-inference-pool", 5)]
 
 
-def test_a_step_of_a_rollout_changes_one_route_and_no_listener(record: Record) -> None:
+def test_a_step_of_a_rollout_changes_one_route_and_no_listener_and_callers_may_use_every_version(
+    record: Record,
+) -> None:
     first, second = (graph(record, DOOR, versions=VERSIONS, rollout=rollout(percent)) for percent in (5, 50))
     assert {*first.nodes} == {*second.nodes}
     changed = {node.name for urn, node in first.nodes.items() if node.inputs != second.nodes[urn].inputs}
     assert changed == {"qwen-v2-door"}
-
-
-def test_callers_of_the_model_may_use_every_version(record: Record) -> None:
-    made = graph(record, DOOR, versions=VERSIONS)
-    policies = {node.name: spec(node) for node in of(f"kubernetes:{front_door.GATEWAY_VERSION}:SecurityPolicy")(made)}
+    policies = {node.name: spec(node) for node in of(f"kubernetes:{front_door.GATEWAY_VERSION}:SecurityPolicy")(first)}
     allowed = {name: str(policies[name]["authorization"]) for name in ("qwen-callers", "qwen-v2-callers")}
     assert allowed["qwen-callers"] == allowed["qwen-v2-callers"]
     assert "team-a" in allowed["qwen-callers"]

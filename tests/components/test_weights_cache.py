@@ -6,9 +6,6 @@ import json
 import re
 from typing import Any, cast
 
-import pytest
-
-from llmd_gke.catalog import registries
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.manifests import naming
 from tests.components import kinds
@@ -19,7 +16,7 @@ BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 FQDN = "kubernetes:networking.gke.io/v1alpha1:FQDNNetworkPolicy"
 LLAMA = "hf://meta-llama/Llama-3.1-8B-Instruct"
-MODEL = {"name": "llama", "uri": LLAMA, "pool": "v6e4", "weightsCache": "gs://my-weights/hf"}
+MODEL = {"name": "llama", "uri": LLAMA, "pool": "v6e4", "weightsCache": "gs://my-weights/hf", "parallelDownload": True}
 FOLDER = "hf/meta-llama/Llama-3.1-8B-Instruct/main"
 NEEDED_BY_JOB = r"llmd-gke:models:Model(Namespace|Storage|Weights)\$"
 BUCKETS = {"llmd-gke:storage": {"buckets": ["my-weights"]}}
@@ -28,8 +25,9 @@ BUCKETS = {"llmd-gke:storage": {"buckets": ["my-weights"]}}
 TOKEN = {"llmd-gke:hfToken": "hf_secret"}
 
 
-def copied(record: Record, stack: dict[str, object] | None = None, **changes: object) -> Graph:
-    return record({"llmd-gke:models": [{**MODEL, **changes}], **BUCKETS, **TOKEN, **(stack or {})})
+def copied(record: Record, **changes: object) -> Graph:
+    network = {"llmd-gke:network": {"egress": {"mode": "names"}}}
+    return record({"llmd-gke:models": [{**MODEL, **changes}], **BUCKETS, **TOKEN, **network})
 
 
 def job_of(graph: Graph) -> ResourceNode:
@@ -49,15 +47,13 @@ def test_the_job_comes_before_the_service_and_waits_for_neither_kserve_nor_hosts
     assert not graph.before(job) & not_needed, "it would run after what it can run beside"
 
 
-@pytest.mark.parametrize(
-    "type_", [BUCKET_MEMBER, "gcp:storage/bucket:Bucket", kinds.NAMESPACE, kinds.SECRET, SERVICE_ACCOUNT]
-)
-def test_what_the_job_needs_comes_before_it(record: Record, type_: str) -> None:
+def test_what_the_job_needs_comes_before_it(record: Record) -> None:
     graph = copied(record)
     job = job_of(graph)
-    needed = [node for node in kinds.of(type_)(graph) if re.search(NEEDED_BY_JOB, node.urn)]
-    assert needed
-    assert [node.name for node in needed if node.urn not in graph.before(job)] == []
+    for type_ in (BUCKET_MEMBER, "gcp:storage/bucket:Bucket", kinds.NAMESPACE, kinds.SECRET, SERVICE_ACCOUNT):
+        needed = [node for node in kinds.of(type_)(graph) if re.search(NEEDED_BY_JOB, node.urn)]
+        assert needed, type_
+        assert [node.name for node in needed if node.urn not in graph.before(job)] == []
 
 
 def test_the_job_is_let_out_before_it_starts(record: Record) -> None:
@@ -75,15 +71,8 @@ def test_only_the_job_gets_the_token(record: Record) -> None:
     assert sorted(names) == ["llama-weights-job", "models-hugging-face-token"]
 
 
-def test_without_a_copy_the_models_own_pods_get_the_token(record: Record) -> None:
-    graph = record({"llmd-gke:models": [{**MODEL, "weightsCache": None}], **TOKEN})
-    names = [node.name for node in graph.nodes.values() if naming.TOKEN_SECRET in json.dumps(node.inputs, default=str)]
-    assert "llama-service" in names
-    assert kinds.of(JOB)(graph) == []
-
-
 def test_the_server_reads_the_folder_that_the_job_writes(record: Record) -> None:
-    graph = copied(record, parallelDownload=True)
+    graph = copied(record)
     (service,) = kinds.of(kinds.SERVICE)(graph)
     assert cast("dict[str, Any]", kinds.spec(service)["model"])["uri"] == f"gs://my-weights/{FOLDER}"
     assert kinds.spec(service)["storageInitializer"] == {"enabled": False}
@@ -136,15 +125,8 @@ def test_the_pod_is_allowed_where_pods_are_restricted(record: Record) -> None:
 
 
 def test_by_names_the_job_reaches_hugging_face_and_the_server_does_not(record: Record) -> None:
-    graph = copied(record, {"llmd-gke:network": {"egress": {"mode": "names"}}})
+    graph = copied(record)
     reach = {str(kinds.metadata(node, "name")): json.dumps(kinds.spec(node)) for node in kinds.of(FQDN)(graph)}
     assert "huggingface.co" in reach["llama-copy-downloads"]
     assert "storage.googleapis.com" in reach["llama-copy-downloads"]
     assert "huggingface.co" not in reach["llama-downloads"]
-
-
-def test_the_image_comes_from_the_mirror(record: Record) -> None:
-    mirror = {host: f"europe-west4-docker.pkg.dev/p/{host}" for host in registries.hosts()}
-    graph = copied(record, {"llmd-gke:registry": mirror})
-    (container,) = pod(graph)["spec"]["containers"]
-    assert container["image"].startswith("europe-west4-docker.pkg.dev/p/docker.io/kserve/storage-initializer:v")

@@ -83,26 +83,28 @@ def cases(verdict: str) -> Iterator[Any]:
         content = yaml.load(file.read_text("utf-8"), Loader)
         content.pop("objects", None)
         for rule, verdicts in content.items():
-            for title, entry in verdicts.get(verdict, {}).items():
-                ((kind, inputs),) = entry.items()
-                yield pytest.param(resource(kind, inputs), rule, id=f"{rule}: {title}")
+            if entries := verdicts.get(verdict):
+                programs = {title: resource(*next(iter(entry.items()))) for title, entry in entries.items()}
+                yield pytest.param(rule, programs, id=f"{file.stem}: {rule}")
 
 
-@pytest.mark.parametrize(("program", "rule"), list(cases("refused")))
-def test_a_way_around_a_rule_is_refused(program: Resource, rule: str, in_stack: InStack) -> None:
+@pytest.mark.parametrize(("rule", "programs"), list(cases("refused")))
+def test_a_way_around_a_rule_is_refused(rule: str, programs: dict[str, Resource], in_stack: InStack) -> None:
     in_stack("prod")
-    diagnostics = of(run_pack([program]), rule)
-    assert diagnostics
-    assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics)
-    assert rule in ADVISORY or "MANDATORY" in {one.level for one in diagnostics}
-    assert rule not in ONCE or len(diagnostics) == 1
+    for title, program in programs.items():
+        diagnostics = of(run_pack([program]), rule)
+        assert diagnostics, title
+        assert not any("this rule failed" in one.text or "abcdef" in one.text for one in diagnostics), title
+        assert rule in ADVISORY or "MANDATORY" in {one.level for one in diagnostics}, title
+        assert rule not in ONCE or len(diagnostics) == 1, title
 
 
-@pytest.mark.parametrize(("program", "rule"), list(cases("accepted")))
-def test_what_resembles_one_is_accepted(program: Resource, rule: str, in_stack: InStack) -> None:
+@pytest.mark.parametrize(("rule", "programs"), list(cases("accepted")))
+def test_what_resembles_one_is_accepted(rule: str, programs: dict[str, Resource], in_stack: InStack) -> None:
     in_stack("prod")
-    diagnostics = run_pack([program])
-    if rule == "every rule":
-        assert [one for one in diagnostics if one.level == "MANDATORY"] == []
-    else:
-        assert of(diagnostics, rule) == []
+    for title, program in programs.items():
+        diagnostics = run_pack([program])
+        refused = [
+            one for one in diagnostics if rule == one.policy or (rule == "every rule" and one.level == "MANDATORY")
+        ]
+        assert refused == [], title

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from policies.groups import ALL
-from policies.rules.example_files import BASES, file_of, merged, read
+from policies.rules.example_files import merged, read
 
 
 @pytest.mark.parametrize(
@@ -42,17 +41,3 @@ def test_a_change_is_a_merge_patch_that_can_also_change_lists(value: Any, change
 def test_a_name_that_is_wrong_or_taken_is_named(content: dict[str, Any], named: str) -> None:
     with pytest.raises((LookupError, ValueError), match=named):
         read(content)
-
-
-def test_a_base_of_several_rules_is_used_by_several_and_one_of_a_single_rule_by_that_rule() -> None:
-    used: dict[str, int] = {}
-    for rule in ALL:
-        content = yaml.safe_load(file_of(rule.name).read_text())
-        entries = [content, *content["refused"], *content["accepted"]]
-        bases = [base for entry in entries if (base := entry.get("base")) is not None]
-        items = [item for base in bases for item in (base if isinstance(base, list) else [base])]
-        names = {item for item in items if isinstance(item, str)}
-        assert set(content.get("bases", {})) <= names, rule.name
-        for name in names:
-            used[name] = used.get(name, 0) + 1
-    assert [name for name in yaml.safe_load(BASES.read_text()) if used.get(name, 0) < 2] == []

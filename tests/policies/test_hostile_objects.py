@@ -1,4 +1,4 @@
-"""1,200 mutated objects with fixed seeds: the pack judges them all, and says nothing that it must not.
+"""600 mutated objects with fixed seeds: the pack judges them all, and says nothing that it must not.
 
 No traceback, no rule that failed, no control character, no message over 2 KB, and none of the planted secrets.
 """
@@ -55,7 +55,7 @@ HOSTILE: tuple[Any, ...] = (
     ),
     *("ct6e-standard-4t", "registry/x:latest", "kserve", "Pod", "apps/v1", "a" * 300, "{{", "%s%n", UNKNOWN),
     *([], {}, [[]], [None], {"": ""}, {"a": None}, {"a\nb": 1}, {"\x1b": 1}, [{"name": None}], ["x" * 1000] * 30),
-    *(nested(10), nested(60), [0] * 2000, {str(number): number for number in range(300)}),
+    *(nested(10), nested(60), [0] * 200, {str(number): number for number in range(300)}),
     {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}, None, 1]},
     {"apiVersion": 1, "kind": []},
     "apiVersion: v1\nkind: Pod\nspec: &a [*a]\n---\n: : :\n---\nkind: [",
@@ -96,7 +96,7 @@ def mutated(random_: random.Random) -> Resource:
     return Resource(type_, name, inputs, one.protect)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_hostile_objects_are_judged_in_short_printable_messages(seed: int) -> None:
     random_ = random.Random(seed)
     analyzer = Analyzer()

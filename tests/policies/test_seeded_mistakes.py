@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from policies.groups import ALL
+from policies.pack import Analyzer
 from tests.components.conftest import WITHOUT_DOOR
 from tests.graphs import load
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, of, recorded, replaced, run_pack
+from tests.policies.support import Resource, recorded, replaced, run_pack
 
 ROOT = Path(__file__).parents[2]
 ROUTE, SERVICE, CONFIG = "HTTPRoute", "LLMInferenceService", "LLMInferenceServiceConfig"
@@ -95,8 +97,8 @@ MISTAKES: list[tuple[str, Mistake, str]] = [
 @pytest.mark.parametrize(("mistake", "rule"), [each[1:] for each in MISTAKES], ids=[each[0] for each in MISTAKES])
 def test_the_mistake_is_caught(mistake: Mistake, rule: str, in_stack: InStack) -> None:
     in_stack("eu4a")
-    before = run_pack(list(program()))
-    assert of(before, rule) == [], "without the mistake the rule is silent"
-    diagnostics = of(run_pack(mistake(list(program()))), rule)
+    alone = [one for one in ALL if one.name == rule]
+    assert run_pack(list(program()), Analyzer(alone)) == [], "without the mistake the rule is silent"
+    diagnostics = run_pack(mistake(list(program())), Analyzer(alone))
     assert diagnostics
     assert all("can't run policy" not in one.text for one in diagnostics), diagnostics

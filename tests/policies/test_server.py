@@ -15,8 +15,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from llmd_common import bootstrap
 from policies.groups import ALL
 from policies.rules.routes.routes import ROUTE_TIMEOUTS
-from tests.policies.registered import GATEWAY, GATEWAY_TEXT, RESOURCES, TPU_POD, bundle, release, thing
-from tests.policies.support import Resource, request_of, resources, secret
+from tests.policies.support import request_of, resources
 
 PACK = Path(__file__).parents[2] / "policies"
 
@@ -52,30 +51,6 @@ def test_the_pack_introduces_every_rule_with_level_schema_and_link(analyzer: ana
 def test_a_violation_comes_back_over_the_wire(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:
     response = analyzer.Analyze(request_of(resources(ROUTE_TIMEOUTS.examples.refused[0])[0]))
     assert "route-timeouts" in {one.policyName for one in response.diagnostics}
-
-
-LYING = [
-    thing("CronJob", "batch/v1", spec={"jobTemplate": {"spec": {"template": {"spec": {**TPU_POD, "hostPID": True}}}}}),
-    bundle(yaml=f"a: [\n---\n{GATEWAY_TEXT}"),
-    release(RESOURCES, version="v0.19.0", apiVersion="v1", kind="ConfigMap"),
-]
-
-
-@pytest.mark.parametrize("resource", LYING, ids=lambda resource: resource.type.rsplit(":", 1)[-1])
-def test_ways_around_a_rule_are_closed_over_the_wire(
-    analyzer: analyzer_pb2_grpc.AnalyzerStub, resource: Resource
-) -> None:
-    assert analyzer.Analyze(request_of(resource)).diagnostics
-
-
-def test_a_secret_kind_under_another_token_is_judged_over_the_wire(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:
-    written = Resource(
-        "kubernetes:core/v1:ConfigMap",
-        "g",
-        {**GATEWAY, **{key: secret(GATEWAY[key]) for key in ("apiVersion", "kind")}},
-    )
-    response = analyzer.Analyze(request_of(written))
-    assert "gateway-class" in {one.policyName for one in response.diagnostics}
 
 
 def test_wrong_configuration_comes_back_as_words(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from policies.groups import GROUPS
-from tests.components.conftest import WITHOUT_DOOR
+from policies.groups import ALL, GROUPS
+from policies.pack import Analyzer
+from tests.components.variants import VARIANTS, variant
 from tests.graphs import load
 from tests.policies.conftest import InStack
 from tests.policies.support import recorded, run_pack
@@ -16,38 +17,9 @@ ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
 
-ACROSS_HOSTS = {
-    "llmd-gke:pools": [
-        {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
-    ],
-    "llmd-gke:models": [{"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}],
-}
-
-
-@pytest.mark.parametrize("egress", [{"mode": "names"}, {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}])
-def test_narrower_egress_raises_no_alarm(in_stack: InStack, egress: dict[str, str]) -> None:
-    in_stack("eu4a")
-    diagnostics = run_pack(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
-    assert [one for one in diagnostics if one.level == "MANDATORY"] == []
-
-
-def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) -> None:
-    in_stack("eu4a")
-    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
-    assert "models-workers-config" in {resource.name for resource in program}
-    reported = {one.policy for one in run_pack(recorded(load(ROOT, "eu4a", preview=True)))}
-    assert [one for one in run_pack(program) if one.policy not in reported] == []
-
-
-def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:
-    in_stack("eu4a")
-    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
-    diagnostics = run_pack([resource for resource in program if resource.name != "models-workers-config"])
-    assert [one.policy for one in diagnostics if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
-
-
-@pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize(
+    ("stack", "preview"), [*((stack, False) for stack in STACKS), ("door", True), ("local", True), ("prod", True)]
+)
 def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: InStack) -> None:
     in_stack(stack)
     program = recorded(load(ROOT, stack, preview=preview))
@@ -57,48 +29,39 @@ def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: In
     assert [one for one in diagnostics if "can't run policy" in one.text] == []
 
 
-def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
-    """Not even as advice, and with the rules as they are in production."""
-    exposed = {rule.name for group in GROUPS if group.slug == "exposure" for rule in group.rules}
-    assert len(exposed) > 5
-    in_stack("prod")
-    for stack in STACKS:
-        diagnostics = run_pack(recorded(load(ROOT, stack, preview=False)))
-        assert [one for one in diagnostics if one.policy in exposed] == []
-
-
-WITH_SECRETS = {
-    "llmd-gke:models": [
-        {"name": "llama", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct", "pool": "v6e4", "privateImage": True}
-    ],
-    "llmd-gke:hfToken": f"hf_{'a' * 34}",
-    "llmd-gke:pullSecret": '{"auths": {"registry.example": {"auth": "YTpi"}}}',
-}
+@pytest.mark.parametrize("name", VARIANTS)
+def test_no_setting_raises_an_alarm_and_no_message_has_a_secret(name: str, in_stack: InStack) -> None:
+    in_stack("eu4a")
+    diagnostics = run_pack(recorded(variant(name)))
+    assert [one for one in diagnostics if one.level == "MANDATORY"] == []
+    assert not any("c2VjcmV0" in one.text or "of_tests" in one.text or "of-tests" in one.text for one in diagnostics)
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
 def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, preview: bool) -> None:
     in_stack("prod")
-    program = recorded(load(ROOT, "eu4a", preview=preview, changes={**WITHOUT_DOOR["eu4a"], **WITH_SECRETS}))
-    secrets = [resource for resource in program if resource.type == "kubernetes:core/v1:Secret"]
-    assert sum("stringData" in resource.inputs for resource in secrets) == 2, "Kubernetes fills the collectors' token"
-    diagnostics = run_pack(program)
-    assert [one for one in diagnostics if one.policy in ("plain-secret-value", "plain-secret")] == []
-    assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in diagnostics)
+    program = recorded(variant("storage", preview=preview))
+    assert sum("stringData" in one.inputs for one in program if one.type == "kubernetes:core/v1:Secret") == 3
+    rules = [rule for rule in ALL if rule.name in ("plain-secret-value", "plain-secret")]
+    assert run_pack(program, Analyzer(rules)) == []
 
 
-@pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
-def test_production_with_a_front_door_raises_no_alarm(in_stack: InStack, preview: bool) -> None:
-    in_stack("prod")
-    door = {"llmd-gke:frontDoor": {"callers": [{"name": "team-a", "tokensPerDay": 1000}]}}
-    program = recorded(load(ROOT, "prod", preview=preview, changes=door))
-    assert "front-door-gateway" in {resource.name for resource in program}
-    assert [one for one in run_pack(program) if one.level == "MANDATORY"] == []
-
-
-def test_the_charts_of_a_front_door_hide_no_missing_preset(in_stack: InStack) -> None:
+def test_a_model_across_hosts_without_its_preset_is_noticed_also_beside_the_charts_of_a_front_door(
+    in_stack: InStack,
+) -> None:
     in_stack("eu4a")
-    door = {"llmd-gke:gateway": {}, "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]}}
-    program = recorded(load(ROOT, "eu4a", preview=True, changes={**ACROSS_HOSTS, **door}))
-    diagnostics = run_pack([resource for resource in program if resource.name != "models-workers-config"])
-    assert [one.policy for one in diagnostics if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
+    door = [one for one in recorded(load(ROOT, "eu4a", preview=False)) if one.type == "kubernetes:helm.sh/v3:Release"]
+    hosts = recorded(variant("hosts"))
+    program = [one for one in [*hosts, *door] if one.name != "models-workers-config"]
+    assert len(program) == len(hosts) + len(door) - 1
+    diagnostics = run_pack(program)
+    assert {one.policy for one in diagnostics if one.urn.endswith("big-service")} == {"pipeline-worker-config"}
+
+
+def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
+    """Not even as advice, and with the rules as they are in production."""
+    exposure = [rule for group in GROUPS if group.slug == "exposure" for rule in group.rules]
+    assert len(exposure) > 5
+    in_stack("prod")
+    for stack in STACKS:
+        assert run_pack(recorded(load(ROOT, stack, preview=False)), Analyzer(exposure)) == []

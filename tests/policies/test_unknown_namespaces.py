@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from policies.groups import ALL
+from policies.pack import Analyzer
 from policies.rules.llm_inference_service.serving import PRESET
 from tests.components.conftest import WITHOUT_DOOR
 from tests.graphs import load
@@ -68,7 +70,8 @@ def test_no_unknown_namespace_of_the_shipped_program_raises_an_alarm(eu4a: list[
     for position, resource in enumerate(eu4a):
         if not isinstance(resource.inputs.get("metadata", {}).get("namespace"), str):
             continue
-        diagnostics = run_pack([*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]])
+        program = [*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]]
+        diagnostics = run_pack(program, Analyzer([rule for rule in ALL if rule.check_stack is not None]))
         assert alarms(diagnostics) == [], resource.name
         kind = resource.type.rsplit(":", 1)[-1]
         for rule in JUDGED_BY_PLACE.get(kind, ()):

@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import cast
 
 import pytest
-import yaml
 
-from llmd_gke.catalog import versions
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.components.conftest import WITHOUT_DOOR
+from tests.components.variants import VARIANTS, variant
 from tests.graphs import load
 from tests.schema.structural import Table, table
 
 ROOT = Path(__file__).parents[2]
-STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
-CHANGES: Mapping[str, Table] = yaml.safe_load(Path(__file__).with_name("variants.yaml").read_text("utf-8"))["variants"]
-VARIANTS: dict[str, tuple[str, Table]] = {
-    **{stack: (stack, {}) for stack in STACKS},
-    **{
-        name: ("eu4a", {f"llmd-gke:{key}": value for key, value in changes.items()})
-        for name, changes in CHANGES.items()
-    },
-}
-VARIANTS["autoscaled by GKE"] = (
-    "eu4a",
-    {
-        **VARIANTS["autoscaled by KEDA"][1],
-        "llmd-gke:cluster": {
-            "name": "llmd-eu4a",
-            "zone": "europe-west4-a",
-            "minVersion": versions.gke_autoscaling_metric(),
-        },
-    },
-)
+EMITTERS = [*sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml")), *VARIANTS]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,11 +29,9 @@ def rehearsal() -> Iterator[None]:
 
 
 @cache
-def emitted_by(variant: str) -> list[Table]:
-    """Every Kubernetes object of a variant; shared, so not to be changed."""
-    stack, changes = VARIANTS[variant]
-    # A variant changes a stack without a front door, unless it brings one.
-    graph = load(ROOT, stack, preview=False, changes={**WITHOUT_DOOR.get(stack, {}), **changes} if changes else None)
+def emitted_by(name: str) -> list[Table]:
+    """Every Kubernetes object of a stack or variant, as it goes over the wire; shared, so not to be changed."""
+    graph = variant(name) if name in VARIANTS else load(ROOT, name, preview=False)
     nodes = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
     return [table(whole(node.inputs)) for node in nodes if "apiVersion" in node.inputs and "chart" not in node.inputs]
 
@@ -66,12 +43,6 @@ def whole(value: object) -> object:
     if isinstance(value, list):
         return [whole(entry) for entry in cast("list[object]", value)]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-@pytest.fixture(params=VARIANTS)
-def emitted(request: pytest.FixtureRequest) -> list[Table]:
-    """Every Kubernetes object of a variant, as it goes over the wire."""
-    return copy.deepcopy(emitted_by(request.param))
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ An error during evaluation counts as a broken rule, as in the API server.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -16,43 +15,10 @@ import cel
 from tests.schema.structural import Table, defaulted, table
 
 RESERVED = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
+    ["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
+     "let", "loop", "package", "namespace", "return", "var", "void", "while"]
+)  # fmt: skip
 """Words that a field's name must not be in CEL: Kubernetes writes ``__namespace__`` for them."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One rule on one value: ``holds``, or why not; ``judged`` is False for rules that need an older object."""
-
-    path: str
-    rule: str
-    message: str
-    holds: bool = True
-    judged: bool = True
-    error: str = ""
 
 
 @cache
@@ -69,19 +35,20 @@ def escaped(value: object) -> object:
     return value
 
 
-def verdicts(value: Table, schema: Table) -> list[Verdict]:
-    """Every rule of the schema that applies somewhere in the object."""
+def broken(value: Table, schema: Table) -> list[str]:
+    """The rules an object breaks, in words. Empty for a valid object. Rules that need an older object are left out."""
     return list(_walk(defaulted(value, schema), schema, "$"))
 
 
-def broken(value: Table, schema: Table) -> list[str]:
-    """The rules an object breaks, in words. Empty for a valid object."""
-    return [f"{one.path}: {one.message} {one.error}" for one in verdicts(value, schema) if not one.holds]
-
-
-def _walk(value: object, node: Table, path: str) -> Iterator[Verdict]:
+def _walk(value: object, node: Table, path: str) -> Iterator[str]:
     for entry in cast("list[Table]", node.get("x-kubernetes-validations", [])):
-        yield _verdict(value, str(entry["rule"]), str(entry.get("message", "")), path)
+        rule = str(entry["rule"])
+        try:
+            holds, error = "oldSelf" in rule or _compiled(rule).execute({"self": escaped(value)}) is True, ""
+        except (KeyError, RuntimeError, TypeError, ValueError) as problem:
+            holds, error = False, f"({problem})"
+        if not holds:
+            yield f"{path}: {entry.get('message', '')} {error}"
     if isinstance(value, dict):
         properties, others = table(node.get("properties")), table(node.get("additionalProperties"))
         for key, inner in cast("Table", value).items():
@@ -89,12 +56,3 @@ def _walk(value: object, node: Table, path: str) -> Iterator[Verdict]:
     elif isinstance(value, list):
         for position, inner in enumerate(cast("list[object]", value)):
             yield from _walk(inner, table(node.get("items")), f"{path}[{position}]")
-
-
-def _verdict(value: object, rule: str, message: str, path: str) -> Verdict:
-    if "oldSelf" in rule:
-        return Verdict(path, rule, message, judged=False)
-    try:
-        return Verdict(path, rule, message, holds=_compiled(rule).execute({"self": escaped(value)}) is True)
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
-        return Verdict(path, rule, message, holds=False, error=f"({error})")

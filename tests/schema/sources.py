@@ -100,6 +100,7 @@ KINDS = (*_LOCATIONS, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
+@cache
 def crd(kind: str) -> dict[str, object]:
     """The CustomResourceDefinition of a kind, of GKE's kinds what is recorded of it, of those in no registry our own.
 

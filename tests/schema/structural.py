@@ -106,9 +106,11 @@ def list_errors(value: object, node: Table, path: str = "") -> Iterator[str]:
 
 def errors(value: Table, schema: Table, extra: frozenset[str] = frozenset()) -> list[str]:
     """Everything the API server would refuse or prune, CEL rules aside. Empty for a valid object."""
+    return judged(value, schema, Draft202012Validator(json_schema(schema, root=True, extra=extra)))
+
+
+def judged(value: Table, schema: Table, validator: Draft202012Validator) -> list[str]:
+    """The same with a validator of the schema that was made before."""
     full = defaulted(value, schema)
-    result = [
-        f"{error.json_path}: {error.message}"
-        for error in Draft202012Validator(json_schema(schema, root=True, extra=extra)).iter_errors(cast("Any", full))
-    ]
+    result = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(cast("Any", full))]
     return [*result, *list_errors(full, schema)]

@@ -17,17 +17,30 @@ def graph(request: pytest.FixtureRequest, rehearsal: None) -> Graph:
     return of_stack(DOOR, request.param, shipped=True)
 
 
+BARE: dict[str, object] = {
+    "llmd-gke:gateway": {"exposure": "internal"},
+    "llmd-gke:frontDoor": {
+        "callers": [{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}],
+        "keepPaths": True,
+    },
+    "llmd-gke:callerKeys": KEYS,
+    "llmd-gke:monitoring": {"scrape": False},
+    "llmd-gke:platform": {"networkPolicies": False},
+}
+PLAIN: dict[str, object] = {
+    "llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True},
+    "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}, {"name": "batch"}]},
+    "llmd-gke:callerKeys": KEYS,
+}
+
+
 @pytest.fixture
-def door(record: Record) -> Callable[..., Graph]:
-    """A stack with a door, and with changes to its settings."""
+def bare(record: Record) -> Graph:
+    """A stack with a door that keeps old paths, without platform policies and scraping."""
+    return record(BARE)
 
-    def recorded(**settings: object) -> Graph:
-        return record(
-            {
-                "llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True},
-                "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}, {"name": "batch"}], **settings},
-                "llmd-gke:callerKeys": KEYS,
-            }
-        )
 
-    return recorded
+@pytest.fixture
+def door(record: Record) -> Callable[[], Graph]:
+    """A stack with a door for two callers without limits."""
+    return lambda: record(PLAIN)

@@ -14,11 +14,14 @@ from llmd_common.pulumi_signatures import is_secret
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests import egress
+from llmd_gke.manifests.front_door import firewall
+from llmd_gke.settings import FrontDoorSettings, NetworkSettings
 from tests.components import kinds
-from tests.components.conftest import DOOR, Record
-from tests.components.front_door.conftest import KEYS
+from tests.components.conftest import Record
+from tests.components.front_door.conftest import KEYS, PLAIN
 from tests.components.front_door.support import OBJECTIVE, ROUTE, SECURITY, TRAFFIC, the
 from tests.components.kinds import metadata, of, spec
+from tests.components.variants import variant
 
 
 def of_models(graph: Graph) -> dict[str, ResourceNode]:
@@ -67,13 +70,13 @@ def test_priorities_reach_the_picker(graph: Graph) -> None:
         assert "'flowControl': {'defaultRequestTTL': '60s'}" in str(spec(node)), "without servers it would wait forever"
 
 
-def test_without_priorities_the_picker_is_what_it_was(door: Callable[..., Graph]) -> None:
+def test_without_priorities_the_picker_is_what_it_was(door: Callable[[], Graph]) -> None:
     graph = door()
     assert of(OBJECTIVE)(graph) == []
     assert "featureGates" not in str([spec(node) for node in of(kinds.SERVICE)(graph)])
 
 
-def test_keys_are_secret_and_in_one_secret_only(door: Callable[..., Graph]) -> None:
+def test_keys_are_secret_and_in_one_secret_only(door: Callable[[], Graph]) -> None:
     graph = door()
     secret = graph.find(kinds.SECRET, "front-door-keys")
     assert is_secret(secret.inputs["stringData"]), "in plain text in the state, otherwise"
@@ -88,11 +91,11 @@ def stack_file(folder: Path, batch: str) -> None:
 
 
 def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
-    door: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    door: Callable[[], Graph], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The engine says only that the map contains something secret."""
-    monkeypatch.setattr(configuration, "get_root_directory", lambda: str(tmp_path))
-    door()  # no such file
+    folder: list[str | None] = [str(tmp_path)]
+    monkeypatch.setattr(configuration, "get_root_directory", lambda: folder[0])
     stack_file(tmp_path, KEYS["batch"])
     with pytest.raises(pulumi.RunError, match=r"(?s)callerKeys\.batch.*plain text.*config rm --path") as caught:
         door()
@@ -100,31 +103,27 @@ def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
     assert "team-a" not in str(caught.value)
     stack_file(tmp_path, "c" * 40)
     door()  # another file than the one in use
+    folder[0] = None
+    door()  # as after policies ran in the same process: they reset Pulumi's settings
 
 
-def test_a_program_without_a_folder_is_not_compared_with_a_stack_file(
-    door: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after policies ran in the same process: they reset Pulumi's settings."""
-    monkeypatch.setattr(configuration, "get_root_directory", lambda: None)
-    door()
-
-
-def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[..., Graph]) -> None:
+def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[[], Graph]) -> None:
     graph = door()
     assert "rateLimit" not in str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
     assert "rateLimit" not in spec(the(graph, TRAFFIC, "limits"))
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
 
 
-def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
+def test_a_redis_that_exists_is_used(record: Record) -> None:
     limited = [{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}]
-    graph = door(callers=limited, redis="10.1.2.3:6379", whenLimiterIsAway="refuse")
+    settings = {"callers": limited, "redis": "10.1.2.3:6379", "whenLimiterIsAway": "refuse"}
+    graph = record({**PLAIN, "llmd-gke:frontDoor": settings})
     values = str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
     assert "'url': '10.1.2.3:6379'" in values
     assert "'failClosed': True" in values
     assert "'timeout': '250ms'" in values, "by default Envoy serves uncounted after 20 ms"
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
+    assert "'cidr': '10.1.2.3/32'" in str(spec(graph.find(kinds.NETWORK_POLICY, "front-door-allow-gateway")))
 
 
 @pytest.mark.parametrize(
@@ -135,33 +134,21 @@ def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
         ("redis.corp:6380", 6380, list(egress.PRIVATE_RANGES)),
     ],
 )
-def test_the_limiter_may_reach_the_redis_that_exists(
-    door: Callable[..., Graph], redis: str, port: int, ranges: list[str]
-) -> None:
-    graph = door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}], redis=redis)
-    policy = graph.find(kinds.NETWORK_POLICY, "front-door-allow-gateway")
-    rules = [rule for rule in cast("list[object]", spec(policy)["egress"]) if f"'port': {port}" in str(rule)]
+def test_the_limiter_may_reach_the_redis_that_exists(redis: str, port: int, ranges: list[str]) -> None:
+    callers = [{"name": "team-a", "requestsPerMinute": 5}]
+    door = FrontDoorSettings.model_validate({"callers": callers, "redis": redis}, by_alias=True)
+    policies = firewall.policies(door, NetworkSettings(), ["models"], private_nodes=True)
+    egress_rules = cast("dict[str, list[object]]", policies["allow-gateway"]["spec"])["egress"]
+    rules = [rule for rule in egress_rules if f"'port': {port}" in str(rule)]
     assert [str(rule).count("'cidr'") for rule in rules] == [len(ranges)]
     assert all(f"'{one}'" in str(rules) for one in ranges)
 
 
-ISSUER = {
-    "issuer": "https://id.example.com",
-    "audiences": ["llm"],
-    "callerClaim": "team",
-    "jwksUri": "https://id.example.com/k",
-}
-
-
-def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(
-    door: Callable[..., Graph], record: Record
-) -> None:
+def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(door: Callable[[], Graph]) -> None:
     """Of a key's name the part before the dot counts; whoever has a claim ``team-a.x`` is not team-a."""
-    tokens = {"callers": [{"name": "team-a"}], "identity": ISSUER}
-    by_token = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})
     scripts = [
         str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
-        for graph in (door(), by_token)
+        for graph in (door(), variant("tokens"))
     ]
     assert [script.count("id:match(") for script in scripts] == [1, 0]
     assert ['remove("authorization")' in script for script in scripts] == [False, True]
@@ -179,7 +166,7 @@ def test_limits_are_shared_over_models_and_cost_tokens(graph: Graph) -> None:
     assert ["cost" in rule for rule in rules] == [False, True, True]
 
 
-def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, record: Record) -> None:
+def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, bare: Graph) -> None:
     scraped = graph.find("kubernetes:monitoring.googleapis.com/v1:PodMonitoring", "front-door-usage")
     assert "'port': 1064" in str(spec(scraped)["endpoints"])
     assert spec(scraped)["selector"] == {"matchLabels": front_door.PROXY_LABELS}
@@ -191,8 +178,7 @@ def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, record: Re
     assert "1064" in str(spec(admitted)["ingress"])
     values = str(kinds.chart(front_door.AI_GATEWAY_CHART)(graph)[0].inputs["values"])
     assert "'metricsRequestHeaderAttributes': 'x-llm-caller:caller'" in values
-    silent = record({"llmd-gke:monitoring": {"scrape": False}}, stack=DOOR)
-    assert not [node for node in silent.nodes.values() if node.name == "front-door-usage"]
+    assert not [node for node in bare.nodes.values() if node.name == "front-door-usage"]
 
 
 def test_keys_are_checked_before_ai_gateway_reads_a_request(graph: Graph) -> None:

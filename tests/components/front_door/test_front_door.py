@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -12,51 +11,15 @@ from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests.front_door import firewall, listing
 from llmd_gke.settings import load_stack
-from llmd_gke.settings.load import read_config
-from tests.components import kinds, test_resources
-from tests.components.conftest import DOOR, ROOT, Record
-from tests.components.front_door.conftest import KEYS
+from tests.components import kinds
+from tests.components.conftest import DOOR, ROOT, Record, of_stack
 from tests.components.front_door.support import COMPONENT, OBJECTIVE, ROUTE, SECURITY, TRAFFIC, the
 from tests.components.kinds import metadata, of, spec
-from tests.graphs import load
 
 
-@pytest.mark.parametrize(
-    "holds",
-    [
-        test_resources.test_no_two_resources_of_a_type_share_a_name,
-        test_resources.test_no_two_objects_in_the_cluster_share_kind_namespace_and_name,
-        test_resources.test_every_resource_has_a_component_as_its_parent,
-        test_resources.test_every_object_in_kubernetes_goes_through_our_provider,
-        test_resources.test_everything_in_google_cloud_goes_through_our_provider,
-    ],
-)
-def test_what_holds_for_every_stack_holds_for_this_one(graph: Graph, holds: Callable[[Graph], None]) -> None:
-    holds(graph)
-
-
-@pytest.mark.parametrize("stack", ["eu4a", "prod"])
-@pytest.mark.parametrize(
-    "holds",
-    [
-        test_resources.test_no_two_resources_of_a_type_share_a_name,
-        test_resources.test_no_two_objects_in_the_cluster_share_kind_namespace_and_name,
-        test_resources.test_every_resource_has_a_component_as_its_parent,
-        test_resources.test_every_object_in_kubernetes_goes_through_our_provider,
-    ],
-)
-def test_what_holds_for_every_stack_holds_for_those_that_are_shipped_with_a_door(
-    rehearsal: None, stack: str, holds: Callable[[Graph], None]
-) -> None:
-    graph = load(ROOT, stack)
-    assert "baseUrl" in graph.outputs
-    holds(graph)
-
-
-@pytest.mark.parametrize(("nodes", "otherwise"), [(1, "ScheduleAnyway"), (2, "DoNotSchedule")])
-def test_both_proxies_are_on_two_nodes_where_there_are_two(nodes: int, otherwise: str) -> None:
-    cluster = {**cast("Any", read_config(ROOT, "eu4a"))["llmd-gke:cluster"], "systemPool": {"minNodes": nodes}}
-    graph = load(ROOT, "eu4a", changes={"llmd-gke:cluster": cluster})
+@pytest.mark.parametrize(("stack", "otherwise"), [("eu4a", "ScheduleAnyway"), ("prod", "DoNotSchedule")])
+def test_both_proxies_are_on_two_nodes_where_there_are_two(stack: str, otherwise: str) -> None:
+    graph = of_stack(stack, preview=False, shipped=True)
     proxy = graph.find(f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy", "front-door-proxies")
     assert f"'whenUnsatisfiable': '{otherwise}'" in str(spec(proxy))
 
@@ -169,14 +132,11 @@ def test_a_picker_is_ready_soon_after_its_start_because_the_door_needs_it(graph:
     assert probes == [{"initialDelaySeconds": 1, "periodSeconds": 2}] * 2
 
 
-def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(
-    graph: Graph, door: Callable[..., Graph]
-) -> None:
+def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(graph: Graph, bare: Graph) -> None:
     configs = of(kinds.CONFIG)(graph)
     assert len(configs) == 2
     assert all("'--enable-force-include-usage'" in str(config.inputs) for config in configs)
-    without = door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}])
-    assert all("--enable-force-include-usage" not in str(config.inputs) for config in of(kinds.CONFIG)(without))
+    assert all("--enable-force-include-usage" not in str(config.inputs) for config in of(kinds.CONFIG)(bare))
 
 
 def test_every_error_of_the_door_is_json_and_a_models_own_400_and_500_are_passed_on(graph: Graph) -> None:
@@ -202,20 +162,12 @@ def test_while_an_external_processor_is_away_clients_are_told_to_try_again(graph
 
 
 def test_without_network_policies_the_controllers_reach_any_control_plane_and_the_proxies_stay_closed(
-    record: Record,
+    bare: Graph,
 ) -> None:
-    graph = record(
-        {
-            "llmd-gke:gateway": {"exposure": "internal"},
-            "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
-            "llmd-gke:callerKeys": {"team-a": KEYS["team-a"]},
-            "llmd-gke:platform": {"networkPolicies": False},
-        }
-    )
     spaces = (front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE)
-    guards = [node for node in of(kinds.NETWORK_POLICY)(graph) if metadata(node, "namespace") in spaces]
+    guards = [node for node in of(kinds.NETWORK_POLICY)(bare) if metadata(node, "namespace") in spaces]
     assert {node.name.removeprefix("front-door-") for node in guards} == {
-        "proxies-default-deny", "allow-clients", "allow-gateway", "allow-collectors",
+        "proxies-default-deny", "allow-clients", "allow-gateway",
     }  # fmt: skip
 
 
@@ -229,20 +181,19 @@ def test_network_policies_arrive_as_written(graph: Graph) -> None:
     assert [key for key, policy in written.items() if policy["spec"] not in arrived] == []
 
 
-def test_old_paths_stay_where_they_are_kept(door: Callable[..., Graph]) -> None:
-    graph = door(keepPaths=True)
-    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(graph)} == {
+def test_old_paths_stay_where_they_are_kept(bare: Graph) -> None:
+    assert {str(metadata(node, "name")) for node in of(kinds.ROUTE)(bare)} == {
         "qwen-route",
         "front-door",
         listing.NAME,
     }
-    assert "kept-beside-front-door" in str(graph.find(kinds.ROUTE, "qwen-route").inputs["metadata"])
-    assert len(of(kinds.HEALTH)(graph)) == 3
-    assert "ipBlock" in str(spec(the(graph, kinds.NETWORK_POLICY, "qwen-workload"))["ingress"])
+    assert "kept-beside-front-door" in str(bare.find(kinds.ROUTE, "qwen-route").inputs["metadata"])
+    assert len(of(kinds.HEALTH)(bare)) == 3
+    assert "ipBlock" in str(spec(the(bare, kinds.NETWORK_POLICY, "qwen-workload"))["ingress"])
 
 
-def test_the_outputs_are_what_clients_of_openai_need(record: Record) -> None:
-    graph = load(ROOT, DOOR, preview=False)
+def test_the_outputs_are_what_clients_of_openai_need() -> None:
+    graph = of_stack(DOOR, preview=False, shipped=True)
     base = str(graph.outputs["baseUrl"])
     assert base.endswith("/v1")
     command = str(graph.outputs["curl"]).splitlines()[0]
@@ -279,9 +230,8 @@ def test_the_list_of_models_has_a_route_without_a_backend_that_refuses_what_the_
     assert f"'{front_door.NAMESPACE}'" in str(listener["allowedRoutes"])
 
 
-def test_a_route_is_deleted_before_what_it_owns(door: Callable[..., Graph]) -> None:
+def test_a_route_is_deleted_before_what_it_owns(graph: Graph) -> None:
     """Otherwise the garbage collector edits it while AI Gateway does, which gives up: envoyproxy/ai-gateway#2565."""
-    graph = door()
     routes = of(ROUTE)(graph)
     assert routes
     for one in routes:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, cast
-
-import pytest
 
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph
 from llmd_gke.rules.environment import KEEP_ALIVE_SECONDS
 from tests.components import kinds
 from tests.components.conftest import Record
-from tests.components.front_door.conftest import KEYS
 from tests.components.front_door.support import ROUTE, SECURITY, TRAFFIC, the
-from tests.components.front_door.test_callers import ISSUER
 from tests.components.kinds import metadata, of, spec
+from tests.components.variants import variant
 
 CLIENTS = f"kubernetes:{front_door.GATEWAY_VERSION}:ClientTrafficPolicy"
 PROXY = f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy"
@@ -86,9 +82,8 @@ def test_models_and_pickers_admit_the_doors_envoys_only(graph: Graph) -> None:
             assert policy["ingress"] == admitted, "anyone else would reach the model without a key"
 
 
-def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_pass(record: Record) -> None:
-    tokens = {"callers": [{"name": "team-a"}, {"name": "batch"}], "identity": ISSUER}
-    graph = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})
+def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_pass() -> None:
+    graph = variant("tokens")
     policy = spec(the(graph, SECURITY, "callers"))
     assert policy["jwt"] == {
         "providers": [
@@ -120,60 +115,40 @@ def test_with_tokens_a_claim_names_the_caller_and_only_callers_of_the_settings_p
     assert not [node for node in of(kinds.SECRET)(graph) if metadata(node, "name") == front_door.KEYS_SECRET]
 
 
-def test_tokens_can_be_limited_per_month(door: Callable[..., Graph]) -> None:
-    graph = door(callers=[{"name": "team-a", "tokensPerMonth": 4_000_000_000}, {"name": "batch"}])
-    limit = cast("dict[str, dict[str, list[dict[str, object]]]]", spec(the(graph, TRAFFIC, "limits"))["rateLimit"])
-    (rule,) = limit["global"]["rules"]
+def test_tokens_can_be_limited_per_month() -> None:
+    limits = spec(the(variant("tokens"), TRAFFIC, "limits"))["rateLimit"]
+    rules = cast("dict[str, dict[str, list[dict[str, Any]]]]", limits)["global"]["rules"]
+    (rule,) = [one for one in rules if one["limit"]["unit"] == "Month"]
     assert rule["limit"] == {"requests": 4_000_000_000, "unit": "Month"}
     assert rule["shared"] is True
-    assert cast("dict[str, dict[str, object]]", rule["cost"])["request"] == {"from": "Number", "number": 0}
+    assert rule["cost"]["request"] == {"from": "Number", "number": 0}
 
 
-@pytest.mark.parametrize(
-    ("status", "becomes", "code", "retry_after"),
-    [
+def test_errors_are_in_openais_form_and_say_when_to_try_again(graph: Graph) -> None:
+    answers = cast("list[dict[str, Any]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
+    by_status = {int(one["match"]["statusCodes"][0]["value"]): one["response"] for one in answers}
+    for status, becomes, code, retry_after in (
         (401, None, "invalid_api_key", None),
         (403, None, "model_not_allowed", None),
         (404, None, "model_not_found", None),
         (429, None, "rate_limit_exceeded", "60"),
         (500, 503, "service_unavailable", "10"),
         (503, None, "service_unavailable", "10"),
-    ],
-)
-def test_errors_are_in_openais_form_and_say_when_to_try_again(
-    graph: Graph, status: int, becomes: int | None, code: str, retry_after: str | None
-) -> None:
-    answers = cast("list[dict[str, Any]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
-    (answer,) = [
-        one["response"] for one in answers if one["match"] == {"statusCodes": [{"type": "Value", "value": status}]}
-    ]
-    assert json.loads(answer["body"]["inline"])["error"]["code"] == code
-    assert answer.get("statusCode") == becomes
-    expected = {"set": [{"name": "Retry-After", "value": retry_after}]} if retry_after else None
-    assert answer.get("header") == expected
+    ):
+        answer = by_status[status]
+        assert json.loads(answer["body"]["inline"])["error"]["code"] == code
+        assert answer.get("statusCode") == becomes
+        expected = {"set": [{"name": "Retry-After", "value": retry_after}]} if retry_after else None
+        assert answer.get("header") == expected
 
 
-def test_an_adapter_is_a_name_of_its_model_in_the_list_and_at_the_route(record: Record) -> None:
-    model = {
-        "name": "qwen",
-        "uri": "hf://Qwen/Qwen2.5-3B-Instruct",
-        "pool": "v6e4",
-        "maxModelLen": 2048,
-        "extraArgs": ["--enable-lora", "--lora-modules", "sql=/adapters/sql"],
-    }
-    graph = record(
-        {
-            "llmd-gke:gateway": {"exposure": "internal"},
-            "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
-            "llmd-gke:callerKeys": {"team-a": KEYS["team-a"]},
-            "llmd-gke:models": [model],
-        }
-    )
+def test_an_adapter_is_a_name_of_its_model_in_the_list_and_at_the_route() -> None:
+    graph = variant("tokens")
     rules = str(spec(the(graph, ROUTE, "qwen-door"))["rules"])
     assert "'value': 'qwen|publishers/models/models/qwen|sql'" in rules
     script = str(spec(the(graph, SCRIPT, "callers"))["lua"])
     for name in ("qwen", "publishers/models/models/qwen", "sql"):
-        assert script.count(f'\\\\"id\\\\":\\\\"{name}\\\\"') == 1, script
+        assert script.count(f'\\\\"id\\\\":\\\\"{name}\\\\"') == 2, "in the lists of both callers"
 
 
 def test_a_changed_key_updates_its_secret(graph: Graph, record: Record) -> None:

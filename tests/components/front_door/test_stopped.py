@@ -70,7 +70,6 @@ def test_the_answer_is_a_503_that_says_when_to_ask_again(record: Record) -> None
     ("running", "table"),
     [
         ((True, False), {"closed": ["team-a"]}),
-        ((False, True), {"open": ["team-a", "batch"]}),
         ((False, False), {"open": ["team-a", "batch"], "closed": ["team-a"]}),
     ],
 )

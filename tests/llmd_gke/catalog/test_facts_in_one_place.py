@@ -57,9 +57,10 @@ def literals(source: str) -> Iterator[str]:
 def offences(source: str) -> list[str]:
     """Texts with a pinned version or an API version of KServe's in them; citations of KServe's own version."""
     version = re.compile(rf"(?<![\d.])v?({'|'.join(map(re.escape, sorted(pinned())))})(?![\d.])")
+    written = literals(source) if version.search(source) or kserve.GROUP in source else ()
     minor = kserve.release().removeprefix("v").rpartition(".")[0]
     return [
-        *(text for text in literals(source) if version.search(text) or kserve.GROUP in text),
+        *(text for text in written if version.search(text) or kserve.GROUP in text),
         *re.findall(rf"(?i)kserve v?{re.escape(minor)}\b.*", source),
     ]
 

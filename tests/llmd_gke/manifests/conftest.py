@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import yaml
 
 from llmd_common.problems import SetUpFailed
 from llmd_gke.manifests import serving
@@ -28,7 +28,7 @@ def container(model: ModelSettings, pool: PoolSettings) -> dict[str, Any]:
 def promtool_says(promtool: Path, folder: Path, test: dict[str, Any]) -> str:
     """What promtool says of a test of expressions; empty where all is as expected."""
     file = folder / "test.yaml"
-    file.write_text(yaml.safe_dump({"fuzzy_compare": True, "evaluation_interval": "1m", "tests": [test]}))
+    file.write_text(json.dumps({"fuzzy_compare": True, "evaluation_interval": "1m", "tests": [test]}))
     done = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False, timeout=120)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 

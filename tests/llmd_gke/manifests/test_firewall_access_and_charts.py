@@ -55,14 +55,6 @@ def test_the_picker_is_reached_on_its_two_ports_and_reaches_the_model(model: Mod
     assert reached == [(workload, [{"protocol": "TCP", "port": 8000}])]
 
 
-def test_selectors_are_the_labels_kserve_really_sets(model: ModelSettings) -> None:
-    assert policies(model)
-    for policy in policies(model).values():
-        labels = policy["spec"]["podSelector"]["matchLabels"]
-        assert labels["app.kubernetes.io/name"] == "qwen"
-        assert labels.get("app.kubernetes.io/component") != "workload", "often seen, matches nothing"
-
-
 def test_the_kubeconfig_of_the_dns_endpoint_trusts_public_certificates() -> None:
     config = json.loads(access.kubeconfig("c", "name.gke.goog", None))
     assert config["clusters"] == [{"name": "c", "cluster": {"server": "https://name.gke.goog"}}]
@@ -71,16 +63,6 @@ def test_the_kubeconfig_of_the_dns_endpoint_trusts_public_certificates() -> None
 def test_the_kubeconfig_of_the_ip_endpoint_carries_the_clusters_certificate() -> None:
     config = json.loads(access.kubeconfig("c", "203.0.113.1", "Q0E="))
     assert config["clusters"][0]["cluster"]["certificate-authority-data"] == "Q0E="
-
-
-def test_the_kubeconfig_asks_a_plugin_instead_of_holding_a_token() -> None:
-    config = json.loads(access.kubeconfig("c", "h", None))
-    assert config["current-context"] == "c"
-    (user,) = config["users"]
-    assert user["user"]["exec"]["command"] == "gke-gcloud-auth-plugin"
-    assert user["user"]["exec"]["interactiveMode"] == "Never"
-    assert set(user["user"]) == {"exec"}
-    assert "args" not in user["user"]["exec"]
 
 
 def test_the_plugin_impersonates_whom_the_google_provider_impersonates() -> None:
@@ -96,11 +78,6 @@ def test_charts_come_pinned_from_their_homes_or_from_a_folder(make: Any) -> None
     assert (folder.chart, folder.version) == (f"charts/{home.name}", None)
     assert folder.values == home.values
     assert folder.namespace == home.namespace
-
-
-def test_kserve_lives_in_the_namespace_its_crds_insist_on() -> None:
-    for make in (charts.kserve_crds, charts.kserve_controller, charts.kserve_presets):
-        assert make().namespace == "kserve"
 
 
 def test_no_model_may_live_where_the_platforms_controllers_do() -> None:

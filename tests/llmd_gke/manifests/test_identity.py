@@ -24,7 +24,3 @@ def test_a_path_ends_with_a_slash_so_that_no_neighbour_is_meant(make_model: Make
     (_, write) = identity.grants(make_model(compile_cache="gs://cache/qwen//"))
     assert write.condition is not None
     assert write.condition.endswith('/objects/qwen/")')
-
-
-def test_a_model_without_buckets_gets_nothing(make_model: MakeModel) -> None:
-    assert identity.grants(make_model()) == []

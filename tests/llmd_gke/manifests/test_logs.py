@@ -43,14 +43,6 @@ def test_the_namespaces_of_all_models_are_looked_into(settings: StackSettings) -
     assert "namespaces/(models|other|inference-gateway)/" in query(both, "changed").filter
 
 
-def test_parentheses_and_quotes_are_closed(settings: StackSettings) -> None:
-    queries = logs.queries(settings)
-    assert queries
-    for one in queries:
-        assert one.filter.count("(") == one.filter.count(")")
-        assert all(line.count('"') % 2 == 0 for line in one.filter.splitlines())
-
-
 def test_a_link_holds_the_whole_query_and_the_project(settings: StackSettings) -> None:
     one = query(settings, "changed")
     parts = urlsplit(logs.link(one, settings))

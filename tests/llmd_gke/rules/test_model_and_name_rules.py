@@ -86,7 +86,7 @@ def test_a_policy_can_allow_what_settings_write() -> None:
     assert list(vllm_arguments.server_arguments(["--port", "8000", "--dtype", "auto"], owned={})) == []
 
 
-@given(some.text(max_size=30))
+@given(some.text("aZ09-_. /é名", max_size=30))
 def test_the_name_that_is_proposed_is_a_valid_one(name: str) -> None:
     findings = list(names.label(name, "name", 200))
     assume(findings)

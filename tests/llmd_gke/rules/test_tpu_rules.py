@@ -17,7 +17,7 @@ OFFERED = {(shape.machine.name, shape.topology) for family in TPU.families for s
 TOPOLOGIES = some.one_of(
     some.sampled_from(sorted({topology for _, topology in OFFERED})),
     some.lists(some.integers(1, 32), min_size=1, max_size=3).map(lambda sides: "x".join(map(str, sides))),
-    some.text(max_size=8),
+    some.text("1248x é", max_size=8),
 )
 
 
@@ -26,12 +26,14 @@ def only(findings: list[Finding]) -> Finding:
     return findings[0]
 
 
-@given(some.one_of(MACHINES, some.text(max_size=20)))
+@given(some.one_of(MACHINES, some.text("ct6e-standard4 é", max_size=20)))
 def test_a_machine_type_is_accepted_exactly_if_it_is_in_the_catalogue(name: str) -> None:
     assert (list(rules.machine_type(name)) == []) == (name in accelerators.machine_types())
 
 
-@given(some.text(max_size=20).filter(lambda name: name not in accelerators.machine_types()), TOPOLOGIES)
+@given(
+    some.text("ct6e-standard4 é", max_size=20).filter(lambda name: name not in accelerators.machine_types()), TOPOLOGIES
+)
 def test_an_unknown_machine_is_complained_about_once(machine: str, topology: str) -> None:
     assert list(rules.topology(machine, topology)) == []
     assert list(rules.zone(machine, "europe-west4-a")) == []
@@ -52,22 +54,6 @@ def test_a_wrong_topology_is_explained(machine: str, topology: str, problem: str
     finding = only(list(rules.topology(machine, topology)))
     assert finding.problem == problem
     assert finding.allowed == ", ".join(accelerators.topologies(machine))
-
-
-@pytest.mark.parametrize(
-    ("zone", "severity"),
-    [
-        ("europe-west4-b", "error"),  # has v5e
-        ("europe-west4-c", "error"),  # of a region that is known
-        ("mars-north1-a", "warning"),
-        ("europe-west4", "error"),  # a region
-        ("", "error"),
-    ],
-)
-def test_a_zone_without_v6e_is_an_error_and_a_zone_nobody_knows_a_warning(zone: str, severity: str) -> None:
-    finding = only(list(rules.zone("ct6e-standard-4t", zone)))
-    assert (finding.rule, finding.severity) == ("tpu-zone", severity)
-    assert "europe-west4-a" in finding.allowed
 
 
 def test_a_misspelt_zone_is_answered_with_the_one_that_was_meant() -> None:

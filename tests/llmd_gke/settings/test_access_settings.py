@@ -22,13 +22,6 @@ def with_access(config: Config, access: dict[str, Any], gateway: dict[str, Any] 
     return config
 
 
-def test_without_it_the_load_balancer_restricts_nothing(config: Config, accepted: Callable[..., Checked]) -> None:
-    settings = accepted(config).settings
-    assert not settings.access.uses_cloud_armor
-    assert settings.access.iap is None
-    assert "iap" not in settings.apis
-
-
 @pytest.mark.parametrize(
     "access",
     [

@@ -85,14 +85,38 @@ def test_a_missing_project_is_refused_with_the_command(config: Config, refused: 
     )
 
 
-def test_a_missing_secret_for_a_gated_model_is_refused_with_the_command(config: Config, refused: Refuse) -> None:
-    config["llmd-gke:models"][0]["uri"] = "hf://google/gemma-3-27b-it"
-    assert refused(config, []) == (
-        HEAD + "  llmd-gke:hfToken\n"
-        "    the weights of qwen require an accepted licence  [missing-secret]\n"
-        "    fix:     pulumi config set --secret llmd-gke:hfToken (then paste a Hugging Face token of an account "
-        "that accepted the licence)"
-    )
+@pytest.mark.parametrize(
+    ("section", "changes", "message"),
+    [
+        (
+            "models",
+            {"uri": "hf://google/gemma-3-27b-it"},
+            "hfToken\n    the weights of qwen require an accepted licence  [missing-secret]\n"
+            "    fix:     pulumi config set --secret llmd-gke:hfToken (then paste a Hugging Face token of an account "
+            "that accepted the licence)",
+        ),
+        (
+            "models",
+            {"privateImage": True},
+            "pullSecret\n    privateImage of qwen requires it  [missing-secret]\n"
+            "    fix:     pulumi config set --secret llmd-gke:pullSecret "
+            "(then paste the contents of a .dockerconfigjson)",
+        ),
+        (
+            "gateway",
+            {"tls": {"fromConfig": True}, "allowPlainHttp": False},
+            "tlsKey\n    llmd-gke:gateway.tls.fromConfig requires it  [missing-secret]\n    fix:     pulumi config set "
+            "--secret llmd-gke:tlsKey (then paste the private key in PEM format)",
+        ),
+    ],
+)
+def test_a_missing_secret_is_refused_with_the_command(
+    config: Config, refused: Refuse, section: str, changes: dict[str, object], message: str
+) -> None:
+    place = config[f"llmd-gke:{section}"]
+    (place[0] if isinstance(place, list) else place).update(changes)
+    config["llmd-gke:gateway"] = {key: value for key, value in config["llmd-gke:gateway"].items() if value is not False}
+    assert refused(config, ["llmd-gke:tlsCertificate"]) == f"{HEAD}  llmd-gke:{message}"
 
 
 def test_a_gated_model_with_its_secret_is_accepted(config: Config, accepted: Callable[..., Checked]) -> None:

@@ -24,14 +24,15 @@ GONE = "(gone)"
 
 
 CASES = Path(__file__).with_name("cases")
+FILES = sorted({*CASES.glob("*.yaml")} - {CASES / "warnings.yaml"})
 
 
-def cases(*files: Path) -> Iterator[Any]:
+def cases(*files: Path) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+    """Title, changes and findings of each case."""
     for file in files:
         for group in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader):
             for number, (change, *findings) in enumerate(group["cases"], 1):
-                changes = {**group.get("given", {}), **change}
-                yield pytest.param(changes, findings, id=f"{file.stem}: {group['title']} ({number})")
+                yield f"{group['title']} ({number})", {**group.get("given", {}), **change}, findings
 
 
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
@@ -52,40 +53,39 @@ def changed(config: Config, changes: Mapping[str, Any]) -> Config:
     return config
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"), list(cases(*sorted({*CASES.glob("*.yaml")} - {CASES / "warnings.yaml"})))
-)
-def test_settings_are_accepted_or_refused_with_key_rule_and_fix(
-    config: Config, changes: dict[str, Any], expected: list[str]
-) -> None:
-    try:
-        parse(changed(config, changes), "eu4a")
-        findings = ()
-    except SettingsError as error:
-        findings = error.findings
-    assert_said(findings, expected)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_settings_are_accepted_or_refused_with_key_rule_and_fix(config: Config, file: Path) -> None:
+    wrong: dict[str, list[str]] = {}
+    for title, changes, expected in cases(file):
+        try:
+            parse(changed(copy.deepcopy(config), changes), "eu4a")
+            findings = ()
+        except SettingsError as error:
+            findings = error.findings
+        wrong |= differs(title, findings, expected)
+    assert wrong == {}
 
 
-@pytest.mark.parametrize(("changes", "expected"), list(cases(CASES / "warnings.yaml")))
-def test_settings_are_accepted_with_these_warnings(
-    config: Config, changes: dict[str, Any], expected: list[str]
-) -> None:
+def test_settings_are_accepted_with_these_warnings(config: Config) -> None:
     def warnings(config: Config) -> list[SettingFinding]:
         return [one for one in parse(config, "eu4a").warnings if one.finding.rule != "model-untested"]
 
-    before = warnings(copy.deepcopy(config))
-    after = warnings(changed(config, changes))
-    places = [{(one.key, one.finding.rule) for one in some} for some in (before, after)]
-    more = [one for one in after if (one.key, one.finding.rule) not in places[0]]
-    less = [one for one in before if (one.key, one.finding.rule) not in places[1]]
-    assert_said(more, [one.removeprefix("+ ") for one in expected if one.startswith("+ ")])
-    assert_said(less, [one.removeprefix("- ") for one in expected if one.startswith("- ")])
+    before, wrong = warnings(copy.deepcopy(config)), dict[str, list[str]]()
+    for title, changes, expected in cases(CASES / "warnings.yaml"):
+        after = warnings(changed(copy.deepcopy(config), changes))
+        places = [{(one.key, one.finding.rule) for one in some} for some in (before, after)]
+        more = [one for one in after if (one.key, one.finding.rule) not in places[0]]
+        less = [one for one in before if (one.key, one.finding.rule) not in places[1]]
+        wrong |= differs(title, more, [one.removeprefix("+ ") for one in expected if one.startswith("+ ")])
+        wrong |= differs(f"{title}, less", less, [one.removeprefix("- ") for one in expected if one.startswith("- ")])
+    assert wrong == {}
 
 
-def assert_said(findings: Sequence[SettingFinding], expected: Sequence[str]) -> None:
+def differs(title: str, findings: Sequence[SettingFinding], expected: Sequence[str]) -> dict[str, list[str]]:
+    """The findings by their title if they are not the expected ones: key, rule, and words of the fix."""
     given = [f"{one.key.removeprefix('llmd-gke:')} [{one.finding.rule}] {one.finding.fix}" for one in findings]
-    assert len(given) == len(expected), given
-    for one, said in zip(expected, given, strict=True):
-        key, rule, words = one.split(" ", 2) if one.count(" ") > 1 else (*one.split(" "), "")
-        assert said.startswith(f"{key} {rule} ")
-        assert words in said
+    fits = len(given) == len(expected) and all(
+        said.startswith(f"{key} {rule} ") and words in said
+        for said, (key, rule, words) in zip(given, ((*one.split(" ", 2), "")[:3] for one in expected), strict=True)
+    )
+    return {} if fits else {title: given}

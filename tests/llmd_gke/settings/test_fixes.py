@@ -12,7 +12,7 @@ import yaml
 from llmd_gke.settings import SettingsError, parse
 from llmd_gke.settings.validation import SettingFinding
 from tests.llmd_gke.settings.conftest import Config
-from tests.llmd_gke.settings.test_cases import CASES, cases, changed
+from tests.llmd_gke.settings.test_cases import FILES, cases, changed
 
 Place = tuple[str | int, ...]
 GONE = object()
@@ -126,8 +126,8 @@ def helps(config: Config | None, finding: SettingFinding, before: list[SettingFi
 
 def test_whoever_does_what_a_fix_says_sees_it_help(config: Config) -> None:
     done, useless, choices = set[str](), dict[str, object](), set[str]()
-    for case in cases(*sorted({*CASES.glob("*.yaml")} - {CASES / "warnings.yaml"})):
-        spoilt = changed(copy.deepcopy(config), case.values[0])
+    for _, changes, _ in cases(*FILES):
+        spoilt = changed(copy.deepcopy(config), changes)
         before = found(spoilt)
         for finding in before:
             rule, fix = finding.finding.rule, finding.finding.fix

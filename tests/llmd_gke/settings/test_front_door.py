@@ -30,19 +30,6 @@ def with_keys(config: Config, keys: object) -> str:
     return str(caught.value)
 
 
-def test_a_stack_without_it_has_none(config: Config, accepted: Callable[..., Checked]) -> None:
-    assert accepted(config).settings.front_door is None
-
-
-def test_its_defaults_are_the_documented_ones(config: Config, accepted: Callable[..., Checked]) -> None:
-    door_settings = accepted(door(config)).settings.front_door
-    assert door_settings is not None
-    assert (door_settings.replicas, door_settings.max_body_mb, door_settings.redis) == (2, 16, "in-cluster")
-    assert (door_settings.when_limiter_is_away, door_settings.keep_paths) == ("serve", False)
-    assert not door_settings.has_limits
-    assert not door_settings.has_priorities
-
-
 def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepted: Callable[..., Checked]) -> None:
     callers = [{"name": f"team-{n}", "requestsPerMinute": 1, "tokensPerDay": 1} for n in range(129)]
     assert accepted(door(config, *callers[:128])).settings.front_door is not None

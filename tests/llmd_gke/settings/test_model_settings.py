@@ -14,15 +14,6 @@ from tests.llmd_gke.settings.conftest import Config, Refuse
 HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
 
 
-def test_a_private_image_needs_the_pull_secret(config: Config, refused: Refuse) -> None:
-    config["llmd-gke:models"][0]["privateImage"] = True
-    assert refused(config, secrets=[]) == (
-        HEAD + "  llmd-gke:pullSecret\n"
-        "    privateImage of qwen requires it  [missing-secret]\n"
-        "    fix:     pulumi config set --secret llmd-gke:pullSecret (then paste the contents of a .dockerconfigjson)"
-    )
-
-
 @pytest.mark.parametrize(
     ("uri", "minutes"),
     [
@@ -96,12 +87,6 @@ def test_cloud_trace_needs_two_more_apis_and_goes_to_gkes_collector(
     assert settings.monitoring.traces.receiver == tracing.MANAGED_ENDPOINT
     assert settings.monitoring.traces.sampling_ratio == tracing.DEFAULT_RATIO
     assert {"cloudtrace", "telemetry"} <= set(settings.apis)
-
-
-def test_nothing_is_traced_unless_it_is_asked_for(config: Config, accepted: Callable[..., Checked]) -> None:
-    settings = accepted(config).settings
-    assert settings.monitoring.traces is None
-    assert not settings.monitoring.cloud_trace
 
 
 SMALL = "hf://Qwen/Qwen2.5-3B-Instruct"

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from llmd_gke.rules import notification
-from llmd_gke.settings import Checked, ObjectivesSettings, load_stack, required_secrets
+from llmd_gke.settings import Checked, ObjectivesSettings, required_secrets
 from llmd_gke.settings.secret_keys import is_secret_key
-from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.llmd_gke.settings.conftest import ROOT, Config, Refuse
+from tests.llmd_gke.settings.conftest import Config, Refuse
 
 PASTED = "b4a1f2c3d4e5f60718293a4b5c6d7e8f"
 SECRETS = [f"llmd-gke:{name}" for name in notification.SECRETS]
@@ -103,12 +102,3 @@ def test_objectives_have_defaults_and_take_whole_numbers(config: Config, accepte
     config["llmd-gke:models"][0]["objectives"] = {"firstTokenSeconds": 2}
     objectives = accepted(config).settings.models[0].objectives
     assert objectives == ObjectivesSettings(availability=99, first_token_seconds=2, inter_token_milliseconds=200)
-
-
-@pytest.mark.parametrize(("stack", "alerts"), [("prod", True), ("eu4a", True), ("local", True), ("dev", False)])
-def test_shipped_stacks_alert_where_somebody_relies_on_them(
-    stack: str, alerts: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    monitoring = load_stack(ROOT, stack).settings.monitoring
-    assert (monitoring.alerts, monitoring.scrape) == (alerts, True)

@@ -10,7 +10,6 @@ import pytest
 
 from llmd_gke.catalog import registries, versions
 from llmd_gke.manifests import charts
-from llmd_gke.manifests.serving import service
 from llmd_gke.settings import SettingsError, StackSettings, parse
 
 HOSTS = ("docker.io", "ghcr.io", "quay.io", "registry.k8s.io")
@@ -45,32 +44,9 @@ def test_only_the_registry_is_replaced(reference: str, there: str) -> None:
     assert registries.at(reference, {"docker.io": "m.example/hub"}) == there
 
 
-def test_every_image_of_a_model_comes_from_the_mirror() -> None:
-    (model,) = settings().models
-    assert model.image == versions.image("vllm-tpu").replace("docker.io", MIRROR["docker.io"])
-    assert model.scheduler.image == versions.image("endpoint-picker").replace("ghcr.io", MIRROR["ghcr.io"])
-    assert model.scheduler.tokenizer_image == versions.image("tokenizer").replace("ghcr.io", MIRROR["ghcr.io"])
-
-
-def test_the_service_names_the_picker_and_the_tokenizer_of_the_mirror() -> None:
-    result = settings()
-    made: Any = service(result.models[0], result.pools[0])
-    containers = made["spec"]["router"]["scheduler"]["template"]["containers"]
-    assert {one["name"]: one["image"].partition("/")[0] for one in containers} == {
-        "main": "europe-west4-docker.pkg.dev",
-        "tokenizer": "europe-west4-docker.pkg.dev",
-    }
-
-
 def test_an_image_of_somebody_elses_registry_stays() -> None:
     (model,) = settings(image="us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0").models
     assert model.image == "us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0"
-
-
-def test_without_a_mirror_nothing_is_named_that_the_preset_has() -> None:
-    (model,) = parse(CONFIG, "one").settings.models
-    assert model.scheduler.tokenizer_image is None
-    assert model.image == versions.image("vllm-tpu")
 
 
 @pytest.mark.parametrize("release", charts.PLATFORM)
@@ -82,15 +58,6 @@ def test_charts_and_the_images_in_their_values_come_from_the_mirror(release: Any
     assert release("/charts", MIRRORS).chart == f"/charts/{plain.name}"
     text = json.dumps(moved.values)
     assert not any(f'"{host}/' in text or f'"{host}"' in text for host in HOSTS)
-
-
-def test_the_images_that_charts_bring_are_named() -> None:
-    controller: Any = charts.kserve_controller(None, MIRRORS).values
-    assert controller["kserve"]["llmisvc"]["controller"]["image"] == f"{MIRROR['docker.io']}/kserve/llmisvc-controller"
-    assert controller["kserve"]["storage"]["image"] == f"{MIRROR['docker.io']}/kserve/storage-initializer"
-    lws: Any = charts.lws(None, MIRRORS).values
-    assert lws["image"]["manager"]["repository"] == f"{MIRROR['registry.k8s.io']}/lws/lws"
-    assert charts.cert_manager(None, MIRRORS).values["imageRegistry"] == MIRROR["quay.io"]
 
 
 @pytest.mark.parametrize(

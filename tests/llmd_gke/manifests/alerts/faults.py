@@ -151,12 +151,11 @@ FAULTS: Mapping[str, Fault] = {
         {"QuotaAlmostUsed": {"quota_metric": "compute.googleapis.com/preemptible_tpu_v6e", "location": "us-east5"}},
     ),
     "somebody changed a resource by hand": Fault(
-        {s.DRIFT: f"0x{BEGIN - 1} 3 _x{s.LENGTH}"}, -1, 100, {"ConfigurationDrift": {}}
+        {s.DRIFT: f"0x{BEGIN - 1} 3 _x{s.LENGTH}"}, -1, 40, {"ConfigurationDrift": {}}
     ),
 }
 
 HARMLESS: Mapping[str, Fault] = {
-    "nothing": Fault({}, 40, 160),
     "clients send what is refused": Fault(
         {
             **{s.answers(pod, "4xx"): s.counter(0, BEGIN, 600) for pod in s.PODS},
@@ -168,7 +167,7 @@ HARMLESS: Mapping[str, Fault] = {
             s.gateway(400): s.counter(0, BEGIN, 1200),
         },
         5,
-        100,
+        40,
     ),
     "four requests of a quiet night, all failed": Fault(
         {

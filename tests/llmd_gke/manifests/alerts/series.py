@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LENGTH = 600
+LENGTH = 240
 """Minutes that every series goes on."""
 
 MODEL = 'cluster="llmd",namespace="models",model="qwen"'

@@ -23,19 +23,6 @@ def test_every_panel_is_there_with_its_expressions_legends_and_description(stack
         assert len({one["refId"] for one in chart["targets"]}) == len(panel.queries)
 
 
-def test_panels_have_numbers_of_their_own_and_places_that_do_not_overlap(stack: StackSettings) -> None:
-    result = made(stack)
-    assert len({one["id"] for one in result}) == len(result)
-    blocks = [
-        (x, y)
-        for position in (one["gridPos"] for one in result)
-        for x in range(position["x"], position["x"] + position["w"])
-        for y in range(position["y"], position["y"] + position["h"])
-    ]
-    assert len(blocks) == len(set(blocks))
-    assert max(x for x, _ in blocks) == grafana.COLUMNS - 1
-
-
 def test_the_data_source_is_chosen_in_grafana(stack: StackSettings) -> None:
     (choice,) = cast("Any", grafana.dashboard(stack))["templating"]["list"]
     assert (choice["type"], choice["query"]) == ("datasource", "prometheus")

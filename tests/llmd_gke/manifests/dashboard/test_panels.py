@@ -48,14 +48,6 @@ def test_a_legend_names_only_labels_that_the_query_keeps(stack: StackSettings) -
         assert set(query.legend_labels) <= set(labels), key
 
 
-def test_metrics_of_models_are_grouped_by_the_name_in_the_settings_not_by_what_clients_send(
-    stack: StackSettings,
-) -> None:
-    expressions = [query.promql for panel in panels(stack) for query in panel.queries]
-    assert not any("model_name" in one for one in expressions)
-    assert sum("by (namespace, model" in one for one in expressions) > 8
-
-
 @pytest.mark.parametrize(
     ("exposure", "metric", "kind"),
     [

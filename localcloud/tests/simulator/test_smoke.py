@@ -10,7 +10,7 @@ from operations.outputs import Endpoint
 from operations.smoke import checks
 from operations.smoke.client import Options
 from operations.smoke.run import smoke
-from tests.fakes.simulator import simulating
+from localcloud.tests.simulator.simulating import simulating
 
 PACE = (
     "--max-model-len",

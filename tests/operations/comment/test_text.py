@@ -125,7 +125,7 @@ def huge(stack: str, count: int) -> Report:
     return Report(stack, changes=many, policy_messages=policy_messages, before=SMALL, after=LARGE, picture=drawn)
 
 
-@pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 1000), (40, 50), (300, 3)])
+@pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 1000), (100, 3)])
 def test_a_comment_is_never_longer_than_github_takes_and_stays_whole(stacks: int, count: int) -> None:
     text = comment([huge(f"stack-{index}", count) for index in range(stacks)], "main", "this")
     assert len(text) <= LIMIT < 65_536

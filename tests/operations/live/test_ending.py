@@ -64,9 +64,7 @@ def test_a_run_whose_output_nobody_reads_goes_to_its_end(
 ) -> None:
     unread = nobody_reads()
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", *LIVE, tmp_path / "out"]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, stdout=unread, stderr=unread, check=False, timeout=120
-    )
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=unread, stderr=unread, check=False, timeout=120)
     os.close(unread)
     assert done.returncode == 0
     assert calls(tmp_path) == ["up", "up", "down"]

@@ -19,7 +19,6 @@ from operations.timeline.simulate import (
 from tests.graphs import load
 from tests.operations.support import ROOT, run
 
-
 pytestmark = pytest.mark.usefixtures("shared_recordings")
 
 

@@ -71,16 +71,6 @@ def test_what_the_disk_refuses_names_the_place_and_its_fix(
     assert fix in said
 
 
-def test_every_pin_has_a_hash_and_no_index_is_recorded() -> None:
-    for name in ("uv", *bootstrap.SETS):
-        text = bootstrap.requirements(name).read_text()
-        pins = re.findall(r"^[a-z0-9].*==.*$", text, re.MULTILINE)
-        assert pins
-        assert all(pin.endswith("\\") for pin in pins), name
-        assert "://" not in text
-        assert "--index" not in text
-
-
 def test_a_set_lists_only_what_it_adds_and_changes_with_the_sets_that_it_includes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

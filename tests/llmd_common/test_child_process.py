@@ -99,12 +99,6 @@ def test_what_the_listener_raises_comes_out_after_the_command_has_ended(tmp_path
     assert (tmp_path / "ended").exists()
 
 
-def test_a_failure_is_its_status_after_its_last_words(tmp_path: Path) -> None:
-    heard: list[str] = []
-    assert follow("echo it broke; exit 3", tmp_path, heard.append) == 3
-    assert heard == ["it broke\n"]
-
-
 def test_a_command_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no-such-command"):
         child_process.follow([str(tmp_path / "no-such-command")], tmp_path, {}, quiet, stop=ONCE, group=False)

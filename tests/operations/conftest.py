@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from llmd_gke.graph.parts import Parts
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from operations import record_graph
+from tests import graphs
 from tests.operations.engine import Engine
 
 STACK = """\
@@ -73,3 +77,10 @@ def clone(tmp_path: Path) -> Clone:
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """An engine in a folder of its own."""
     return Engine(tmp_path_factory.mktemp("engine"))
+
+
+@pytest.fixture
+def shared_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands get the graph of a shipped stack from the recordings of the whole run."""
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    monkeypatch.setattr(record_graph, "record", lambda target: Parts(graphs.load(target.root, target.stack)))

@@ -109,9 +109,3 @@ def test_the_module_and_the_script_are_the_same_command(entry: list[str], tmp_pa
     command = [sys.executable, *entry, "cost", "--stack", "eu4a", "--output", "json"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["stack"] == "eu4a"
-
-
-def test_json_and_table_come_out_alone_on_standard_output(clone: Clone) -> None:
-    done = run("cost", "--stack", "one", "--output", "json", root=clone.root)
-    assert json.loads(done.stdout)["stack"] == "one"
-    assert without_age(done.stderr) == []

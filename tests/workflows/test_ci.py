@@ -35,19 +35,6 @@ def test_a_part_for_which_no_time_is_left_is_a_failure(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_part_that_is_stopped_at_the_limit_is_a_failure_and_named(tmp_path: Path) -> None:
-    stopped = bash(tmp_path, "LIMIT=1000\ntimeout() { return 124; }\npart 'the tests' true")
-    assert stopped.returncode == 124
-    assert "NOT FINISHED: the tests" in stopped.stderr
-
-
-def test_a_part_that_fails_ends_the_run_with_its_status(tmp_path: Path) -> None:
-    done = bash(tmp_path, "LIMIT=1000\npart 'a test' sh -c 'echo said; exit 3'\necho went on")
-    assert done.returncode == 3
-    assert "said" in done.stdout
-    assert "went on" not in done.stdout
-
-
 def test_the_machine_is_bare_and_modules_are_gone_before_each_command(tmp_path: Path) -> None:
     script = """
     go() { echo /machine/go/env; }
@@ -62,11 +49,6 @@ def test_the_machine_is_bare_and_modules_are_gone_before_each_command(tmp_path: 
     """
     done = bash(tmp_path, script)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> None:
-    assert bash(tmp_path, "LIMIT=1000\npart up echo '    48 unchanged'\nchanged_nothing").returncode == 0
-    assert bash(tmp_path, "LIMIT=1000\npart up echo '  ~ 1 updated'\nchanged_nothing").returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What GitHub reads beside the workflows: updates, code owners, the security policy."""
+"""What GitHub updates by itself."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from llmd_common import bootstrap
 from tests.workflows.conftest import ROOT
 
 UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
-OWNED = [
-    line.split()[0]
-    for line in (ROOT / ".github" / "CODEOWNERS").read_text().splitlines()
-    if line and not line.startswith("#")
-]
 
 
 def folders(update: dict[str, object]) -> list[str]:
@@ -35,8 +30,3 @@ def test_every_go_module_and_every_set_of_requirements_is_in_a_folder_that_is_up
         ["/requirements", "/localcloud/requirements", "/llmd_common/requirements"]
     ]
     assert all(list(folder.glob("*.in")) for folder in bootstrap.REQUIREMENTS)
-
-
-def test_every_line_of_the_code_owners_means_something() -> None:
-    assert len(OWNED) > 8
-    assert [path for path in OWNED if not list(ROOT.glob(path.strip("/")))] == []

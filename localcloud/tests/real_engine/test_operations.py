@@ -12,7 +12,6 @@ import pytest
 
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import commands, config
 from operations import outputs
 from operations.comment import changes
 from operations.exits import NotUp, SetUpFailed
@@ -69,7 +68,9 @@ def test_outputs_and_the_plan_of_a_change_are_read_from_the_engine(
     assert "gke-gcloud-auth-plugin" in outputs.kubeconfig(target)
 
     rehearsal.edit("local", another_capacity_and_name)
-    config.sync(rehearsal.workdir, "local", commands.secrets_of(rehearsal.workdir, "local"))
+    rehearsal.events("preview")
+    # A model that does not exist yet has its URL in the preview, since the address is there.
+    assert f"http://{values.gateway_ip}/models/other" in (rehearsal.folder / "events.jsonl").read_text()
     copy = str(rehearsal.workdir.stack_copy("local"))
     plan = tmp_path / "plan.json"
     plan.write_text(rehearsal.runner().ask("preview", "--json", "--stack", "local", "--config-file", copy))

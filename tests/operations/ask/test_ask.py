@@ -152,17 +152,7 @@ def test_a_server_that_answers_badly_is_status_1_and_the_others_are_shown(
     assert f"Fix: kubectl -n models logs {OTHER} -c main" in shown.err
 
 
-def test_a_port_that_cannot_be_forwarded_says_why_and_which_permission_is_needed(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine.pods(qwen_kserve_abc_1=None)
-    assert ask("--context", "mine") == 1
-    shown = capsys.readouterr()
-    assert f"port-forward to models/{GOOD} failed: error: pods" in shown.out
-    assert f"Fix: kubectl -n models describe pod {GOOD}; the caller needs container.pods.portForward" in shown.err
-
-
-def test_a_pod_that_cannot_be_forwarded_costs_no_answer_of_the_others(
+def test_a_port_that_cannot_be_forwarded_says_why_and_costs_no_answer_of_the_others(
     ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.pods(qwen_kserve_abc_0=direct(), qwen_kserve_abc_1=None, qwen_kserve_abc_2=direct())
@@ -172,6 +162,7 @@ def test_a_pod_that_cannot_be_forwarded_costs_no_answer_of_the_others(
     assert [row["status"] for row in rows] == [200, 0, 200]
     assert f"port-forward to models/{GOOD} failed" in rows[1]["text"]
     assert "1 of 3 pods of qwen did not give a valid answer" in shown.err
+    assert f"Fix: kubectl -n models describe pod {GOOD}; the caller needs container.pods.portForward" in shown.err
 
 
 def has_ended(process: Path) -> bool:

@@ -49,6 +49,9 @@ def stacks(project: Clone, *arguments: str, status: int = 0) -> dict[str, dict]:
 
 
 def test_the_base_is_recorded_by_the_program_of_the_base(project: Clone) -> None:
+    project.write("gone")
+    project.commit()
+    (project.root / "Pulumi.gone.yaml").unlink()
     program(project, size=2)
     project.write(replicas=2)
     project.write("two")
@@ -57,17 +60,9 @@ def test_the_base_is_recorded_by_the_program_of_the_base(project: Clone) -> None
     totals = [stack_reports["one"][side]["totals"]["running"]["chips"] for side in ("before", "after")]
     assert totals == [12, 8]
     assert (stack_reports["two"]["status"], stack_reports["two"]["before"]) == ("new", None)
-    shown = run("comment", "--against", "HEAD", "--stack", "one", root=project.root).stdout
-    assert shown.startswith(MARKER)
-    assert "| changed | `box-one` | `Thing` | `size` `1 → 2` |" in shown
-    assert "`two`" not in shown
-
-
-def test_a_removed_stack_is_shown_with_what_stays_behind(project: Clone) -> None:
-    (project.root / "Pulumi.one.yaml").unlink()
-    stack_reports = stacks(project)["one"]
-    assert (stack_reports["status"], stack_reports["after"]) == ("removed", None)
-    assert [(one["op"], one["name"]) for one in stack_reports["changes"]] == [("delete", "box-one")]
+    removed = stack_reports["gone"]
+    assert (removed["status"], removed["after"]) == ("removed", None)
+    assert [(one["op"], one["name"]) for one in removed["changes"]] == [("delete", "box-one")]
 
 
 def test_a_program_that_a_policy_refuses_is_status_1_and_said(project: Clone) -> None:
@@ -96,12 +91,15 @@ def test_a_base_that_cannot_be_recorded_does_not_stop_the_comment(project: Clone
 
 def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, tmp_path: Path) -> None:
     program(project, size=2)
+    project.write("two")
     plan = tmp_path / "plan.json"
     urn = "urn:pulumi:one::llmd-gke::llmd-gke:test:Box$gcp:test:Thing::box-one"
     steps = [{"op": "replace", "urn": urn, "diffReasons": ["size"], "replaceReasons": ["size"]}]
     plan.write_text(json.dumps({"steps": steps}))
-    done = run("comment", "--against", "HEAD", "--preview", f"one={plan}", root=project.root)
+    done = run("comment", "--against", "HEAD", "--stack", "one", "--preview", f"one={plan}", root=project.root)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(MARKER)
+    assert "`two`" not in done.stdout
     assert "| **replaced** | `box-one` | `Thing` | `size` `1 → 2, replaces` |" in done.stdout
     assert "as planned by the engine" in done.stdout
 

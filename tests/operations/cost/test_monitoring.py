@@ -38,12 +38,6 @@ def test_samples_are_those_of_servers_pickers_and_states_at_their_intervals(clon
     assert cost.samples == scraped + states
 
 
-def test_half_the_interval_is_twice_the_samples_that_are_scraped(clone: Clone) -> None:
-    states = estimate(settings(clone, monitoring={"scrape": False})).samples
-    slow, fast = (estimate(settings(clone, monitoring={"intervalSeconds": seconds})).samples for seconds in (60, 30))
-    assert fast - states == 2 * (slow - states) > 0
-
-
 def test_a_stack_without_alerts_pays_for_none(clone: Clone) -> None:
     assert estimate(settings(clone, monitoring={"alerts": False})).conditions == 0
     cost = estimate(settings(clone))

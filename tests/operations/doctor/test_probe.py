@@ -31,13 +31,12 @@ def test_a_host_of_a_machine_type_without_gpus_asks_for_them(google: Google, t4:
     assert gpus == {"acceleratorType": f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-t4", "acceleratorCount": 2}
 
 
-def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
-    google.make_subnet()
+def test_a_stock_out_is_told_within_seconds_and_leaves_neither_host_nor_vpc(google: Google, context: Context) -> None:
     google.conditions(stockout=[ZONE])
     (result,) = probe(context, context.settings.pools[0])
     assert result.status is CheckStatus.FAILED
     assert "stock-out" in result.message
-    assert google.named("instances") == set()
+    assert google.named("instances") == google.named("networks") == set()
 
 
 def test_ctrl_c_while_a_host_is_being_made_removes_it(
@@ -119,13 +118,6 @@ def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Go
     assert subnet["network"].endswith(network["name"])
     assert host["networkInterfaces"][0]["subnetwork"].endswith(f"/subnetworks/{subnet['name']}")
     assert google.named("instances") == google.named("networks") == google.named("subnetworks") == set()
-
-
-def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
-    google.fails("compute.instances.insert", 400, "ZONE_RESOURCE_POOL_EXHAUSTED")
-    (result,) = probe(context, context.settings.pools[0])
-    assert result.status is CheckStatus.FAILED
-    assert google.named("networks") == set()
 
 
 def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:

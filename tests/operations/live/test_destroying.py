@@ -49,13 +49,6 @@ def test_a_network_that_stays_in_use_is_named_after_four_attempts(tmp_path: Path
     assert outcome.in_use == [IN_USE]
 
 
-def test_another_error_is_not_waited_for(tmp_path: Path, commands: Path) -> None:
-    (commands / "down.sh").write_text("echo forbidden; exit 255")
-    waited: list[float] = []
-    outcome = destroying.destroy(TARGET, tmp_path / "log", quiet, pause=waited.append)
-    assert (outcome.status, outcome.attempts, waited) == (255, 1, [])
-
-
 def test_an_earlier_attempt_in_the_same_log_does_not_count(tmp_path: Path, commands: Path) -> None:
     (tmp_path / "log").write_text(f"{IN_USE}\n")
     (commands / "down.sh").write_text("echo forbidden; exit 255")
@@ -126,9 +119,3 @@ def test_what_a_cluster_left_at_google_is_looked_for_by_the_client_library(
         assert leftovers.look(settings) == f"firewalls gke-{settings.cluster.name}-health"
         google.fails("compute.disks.aggregatedList", 403)
         assert leftovers.look(settings) is None
-
-
-def test_leftovers_are_those_that_name_the_cluster() -> None:
-    settings = TARGET.settings
-    entries = [{"name": "gkegw1-x", "network": "llmd-eu4a"}, {"name": "default-allow-ssh", "network": "default"}]
-    assert leftovers.belonging(entries, settings, "firewall-rules") == ["firewall-rules gkegw1-x"]

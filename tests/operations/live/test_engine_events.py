@@ -50,7 +50,3 @@ def test_a_replacement_is_created(log: Path) -> None:
 def test_lines_that_cannot_be_read_are_left_out(log: Path, rest: str) -> None:
     log.write_text("\n".join([event("resourcePreEvent", 1000), event("resOutputsEvent", 1001), rest]))
     assert engine_events.created(log) == {"edge-gateway": 1}
-
-
-def test_without_a_file_nothing_was_created(log: Path) -> None:
-    assert engine_events.created(log) == {}

@@ -38,24 +38,12 @@ OUTCOMES = [
     ),
 ]
 
-TABLE = """\
-qwen of stack eu4a (google)
-┏━━━━━━━━━━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━┓
-┃ check            ┃ verdict ┃ seconds ┃ what came               ┃
-┡━━━━━━━━━━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━┩
-│ health           │ passed  │     0.0 │ 200                     │
-│ longer than 30 s │ failed  │    30.1 │ cut after 30.0 s <504>  │
-│ both names       │ skipped │     0.0 │ no namespace in the URL │
-└──────────────────┴─────────┴─────────┴─────────────────────────┘
-cause: the backend timeout
-fix:   kubectl x
-1 passed, 1 failed, 1 skipped
-"""
 
-
-def test_the_table_shows_each_check_and_below_it_cause_and_fix(capsys: pytest.CaptureFixture[str]) -> None:
+def test_below_each_failed_check_stand_cause_and_fix(capsys: pytest.CaptureFixture[str]) -> None:
     show(Output.TABLE, {}, *report.rendered("eu4a", "google", OUTCOMES[:3]))
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == TABLE.splitlines()
+    lines = capsys.readouterr().out.splitlines()
+    assert [word in lines[5] for word in ("longer than 30 s", "failed", "30.1", "cut after 30.0 s <504>")] == [True] * 4
+    assert lines[-3:] == ["cause: the backend timeout", "fix:   kubectl x", "1 passed, 1 failed, 1 skipped"]
 
 
 def test_junit_has_a_suite_for_each_model_and_survives_any_bytes() -> None:

@@ -67,25 +67,17 @@ def test_an_alert_fires_once_its_condition_has_held_as_long_as_it_waits(
     assert rest.state is State.GOOD
 
 
-def test_a_condition_that_is_new_does_not_fire_yet(settings: StackSettings, waiting: Alert) -> None:
-    stand_in = StandIn({waiting.expression: [({}, since(NOW - 60))]})
-    first, _ = shown(stand_in, settings)
+@pytest.mark.parametrize(
+    "values",
+    [lambda at: 0.25 if at >= NOW - 60 else None, lambda at: None if NOW - 90 < at < NOW - 30 else 0.25],
+    ids=["new", "after a gap"],
+)
+def test_a_condition_that_has_not_held_long_enough_does_not_fire_yet(
+    settings: StackSettings, waiting: Alert, values: Values
+) -> None:
+    first, _ = shown(StandIn({waiting.expression: [({}, values)]}), settings)
     assert first.state is State.BUSY
     assert "unless it ends: 0.25" in first.text
-
-
-def test_a_gap_starts_the_wait_again(settings: StackSettings, waiting: Alert) -> None:
-    def gap(at: float) -> float | None:
-        return None if NOW - 90 < at < NOW - 30 else 1.0
-
-    first, _ = shown(StandIn({waiting.expression: [({}, gap)]}), settings)
-    assert first.state is State.BUSY
-
-
-def test_an_alert_that_does_not_wait_fires_at_once(settings: StackSettings) -> None:
-    alert = next(one for one in all_alerts(settings) if not one.seconds)
-    first, _ = shown(StandIn({alert.expression: [({"pod": "a"}, since(NOW))]}), settings)
-    assert (first.subject, first.state) == (alert.title, alerts.STATES[alert.severity])
 
 
 def test_money_is_not_called_bad_and_comes_last(settings: StackSettings) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -162,29 +160,3 @@ def test_a_gateway_without_healthy_backends_is_explained() -> None:
 def test_a_stack_that_is_not_up_leaves_status_7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
     assert main(["status", "--stack", "local"]) == 7
-
-
-@pytest.mark.slow
-def test_the_first_output_comes_within_half_a_second_of_processor_time(tmp_path: Path) -> None:
-    """Median of five, by the processor's clock: the machine's other work does not count."""
-    code = (
-        "import sys, time, resource\n"
-        "from operations.cli import main\n"
-        "class Out:\n"
-        "    def write(self, text):\n"
-        "        use = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "        sys.stderr.write(f'FIRST {use.ru_utime + use.ru_stime}\\n'); sys.stderr.flush()\n"
-        "        import os; os._exit(0)\n"
-        "    def flush(self): pass\n"
-        "    def isatty(self): return False\n"
-        "sys.stdout = Out()\n"
-        "main(['status', '--stack', 'local'])\n"
-    )
-    times: list[float] = []
-    for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
-        )
-        assert done.stderr.startswith("FIRST "), done.stderr
-        times.append(float(done.stderr.split()[1]))
-    assert sorted(times)[2] <= 0.5

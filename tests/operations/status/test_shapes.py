@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,6 @@ from operations.status.objects import State
 from tests.operations.status import record, shapes, structure
 
 ROOT = Path(__file__).parents[3]
-PARTS = {"at", "condition", "container"}
-
-
-def test_every_shape_is_compared() -> None:
-    made = {name for name, one in inspect.getmembers(shapes, inspect.isfunction) if one.__module__ == shapes.__name__}
-    assert made - PARTS == {name for name, *_ in shapes.EXAMPLES}
 
 
 @pytest.mark.parametrize(("name", "kind", "example"), shapes.EXAMPLES)
@@ -31,12 +24,6 @@ def test_a_shape_has_nothing_that_recorded_objects_do_not_have(name: str, kind: 
     del name
     lacking = structure.of([example]) - structure.of(record.read().every[kind])
     assert lacking - shapes.NEVER_SEEN == set()
-
-
-def test_what_was_never_seen_of_init_containers_was_seen_of_containers_and_is_not_in_the_record() -> None:
-    seen = structure.of(record.read().every["pods"])
-    assert {path.replace("initContainerStatuses", "containerStatuses") for path in shapes.NEVER_SEEN} <= seen
-    assert not shapes.NEVER_SEEN & seen
 
 
 def test_recorded_objects_of_a_stack_that_serves_give_a_screen_without_a_complaint(

@@ -35,17 +35,11 @@ def test_a_stop_writes_the_file_before_the_update_and_says_how_to_start_again(cl
 
 
 def test_people_read_how_long_the_start_takes_and_which_hosts_still_cost(clone: Clone, engine: Engine) -> None:
-    clone.write(least=2)
-    text = call(clone, engine, "stop", "--yes").stdout
-    assert "llmd-gke start --model qwen --stack one" in text
-    assert "min later" in text
-    assert "keeps its minNodes of 2" in text
-
-
-def test_people_read_which_entries_of_a_list_of_capacities_still_cost(clone: Clone, engine: Engine) -> None:
     entries = "{kind: on-demand, minNodes: 2}, {kind: on-demand, zone: us-east5-a}, {kind: spot, minNodes: 1}"
     clone.write(more=f", capacity: [{entries}]")
     text = call(clone, engine, "stop", "--yes").stdout
+    assert "llmd-gke start --model qwen --stack one" in text
+    assert "min later" in text
     assert "Pool pool-on-demand keeps its minNodes of 2, which cost as before." in text
     assert "Fix: minNodes: 0 in capacity[0] of pool pool" in text
     assert "Pool pool-spot keeps its minNodes of 1, which cost as before." in text

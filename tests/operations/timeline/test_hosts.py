@@ -14,9 +14,16 @@ from llmd_gke.settings import StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.measured import measure
-from operations.timeline.simulate import Timeline, TimelineStep, seconds_from_zero, seconds_to_wake, simulate
-from tests.components.conftest import ROOT
+from operations.timeline.simulate import (
+    Timeline,
+    TimelineStep,
+    first_token_by_capacity,
+    seconds_from_zero,
+    seconds_to_wake,
+    simulate,
+)
 from tests.graphs import load
+from tests.operations.support import ROOT
 
 ORDERED = [{"kind": "on-demand"}, {"kind": "spot"}]
 
@@ -69,32 +76,34 @@ def test_hosts_that_a_pool_always_keeps_start_with_it() -> None:
     assert steps["qwen-service/image"].start == steps["qwen-service"].end
 
 
-@pytest.mark.parametrize(("early", "asked"), [(1, set[str]()), (2, {"v6e4-early-job/host"})])
 @pytest.mark.parametrize(
-    ("pool", "kept"),
+    ("pool", "hosts"),
     [
-        ({"capacity": "flex-start", "minNodes": 1}, "v6e4-nodes/host"),
-        ({"capacity": [{"kind": "on-demand", "minNodes": 1}, {"kind": "spot"}]}, "v6e4-on-demand-nodes/host"),
+        ({"capacity": "flex-start", "minNodes": 1, "earlyHosts": 1}, {"v6e4-nodes/host"}),
+        (
+            {"capacity": [{"kind": "on-demand", "minNodes": 1}, {"kind": "spot"}], "earlyHosts": 2},
+            {"v6e4-on-demand-nodes/host", "v6e4-early-job/host"},
+        ),
     ],
     ids=["flex-start", "list"],
 )
 def test_pods_of_a_job_take_hosts_that_are_kept_before_they_ask_for_more(
-    pool: dict[str, object], kept: str, early: int, asked: set[str]
+    pool: dict[str, object], hosts: set[str]
 ) -> None:
-    steps = steps_of(simulate(*with_pool(**pool, earlyHosts=early)))
+    steps = steps_of(simulate(*with_pool(**pool)))
     assert "v6e4-early-job" in steps
-    assert hosts_in(steps) == {kept} | asked
+    assert hosts_in(steps) == hosts
     assert steps["qwen-service/image"].start == steps["qwen-service"].end, "a host that is kept is the model's"
 
 
-@pytest.mark.parametrize(("kept", "waiting"), [(1, {"qwen", "other"}), (2, {"other"}), (3, set[str]())])
+@pytest.mark.parametrize(("kept", "waiting"), [(1, {"qwen", "other"}), (2, {"other"})])
 def test_a_model_whose_neighbours_may_take_every_host_that_is_kept_starts_one(kept: int, waiting: set[str]) -> None:
     models: list[dict[str, object]] = [{"replicas": 2}, {"name": "other", "replicas": 1}]
     steps = steps_of(simulate(*with_pool(*models, minNodes=kept)))
     assert hosts_in(steps) == {"v6e4-nodes/host"} | {f"{model}-service/host" for model in waiting}
 
 
-@pytest.mark.parametrize("pool", [{"minNodes": 3}, {"capacity": "flex-start", "earlyHosts": 1}, {}], ids=str)
+@pytest.mark.parametrize("pool", [{"capacity": "flex-start", "earlyHosts": 1, "minNodes": 1}, {}], ids=str)
 def test_an_update_that_goes_as_simulated_takes_what_is_expected_of_each_step(pool: dict[str, object]) -> None:
     graph, settings = with_pool(**pool)
     timeline = simulate(graph, settings)
@@ -121,3 +130,15 @@ def test_a_model_without_servers_needs_no_other_host_than_its_pool_always_keeps(
     host = durations.HOST_FROM_ZERO.seconds
     assert seconds_from_zero(model, empty) - seconds_from_zero(model, settings) == pytest.approx(host)
     assert seconds_to_wake(model, empty) - seconds_to_wake(model, settings) == pytest.approx(host)
+
+
+def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools() -> None:
+    graph, settings = with_pool(
+        capacity=[{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand"}]
+    )
+    first, second = first_token_by_capacity(graph, settings)["qwen"].items()
+    assert (first[0], second[0]) == tuple(pool.name for pool in settings.pools[0].node_pools)
+    assert first[1] == simulate(graph, settings).first_token["qwen"]
+    assert second[1] - first[1] == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)
+    asked = first_token_by_capacity(graph, settings, {"host": 60})["qwen"]
+    assert len(set(asked.values())) == 1, "the duration that was asked for counts for all"

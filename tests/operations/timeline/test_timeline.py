@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from llmd_gke.catalog import durations
-from llmd_gke.graph.resources import Graph
-from llmd_gke.settings import ScalingSettings, StackSettings, load_stack, parse
+from llmd_gke.settings import ScalingSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from operations.timeline.simulate import (
     Timeline,
-    first_token_by_capacity,
     seconds_from_zero,
     seconds_of_another_replica,
     simulate,
 )
-from tests.components.conftest import ROOT
 from tests.graphs import load
-from tests.operations.support import run
+from tests.operations.support import ROOT, run
+
+pytestmark = pytest.mark.usefixtures("shared_recordings")
 
 
 @pytest.fixture(scope="module")
@@ -111,29 +106,6 @@ def test_weights_in_a_bucket_are_read_as_fast_as_was_measured_of_the_way_they_ar
     assert measured == pytest.approx([14 * 60 / 480, 97 / 16], rel=0.01)
 
 
-def test_early_hosts_start_while_the_platform_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    config = read_config(ROOT, "eu4a")
-    pools = config["llmd-gke:pools"]
-    assert isinstance(pools, list)
-    seen: dict[int, Timeline] = {}
-    for count in (0, 1):
-        changes = {"llmd-gke:pools": [{**pool, "earlyHosts": count} for pool in pools]}
-        settings = parse({**config, **changes}, "eu4a").settings
-        seen[count] = simulate(load(ROOT, "eu4a", changes=changes), settings)
-    late, early = seen[0], seen[1]
-    steps = {step.name: step for step in early.steps}
-    host = steps["v6e4-nodes/host"]
-    assert host.seconds == durations.HOST_FROM_ZERO.seconds, "it starts earlier, not faster"
-    assert host.start < steps["platform-kserve-llmisvc-resources"].end
-    assert steps["qwen-service"].start >= host.end
-    assert "qwen-service/host" not in steps
-    waited = next(step for step in late.steps if step.name == "qwen-service/host")
-    saved = late.first_token["qwen"] - early.first_token["qwen"]
-    assert saved == pytest.approx(waited.end - (steps["qwen-service"].end))
-    assert saved > 60
-
-
 def test_any_kind_of_resource_can_have_another_duration() -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", "Subnetwork=77", "--output", "json")
     assert done.returncode == 0, done.stderr
@@ -168,30 +140,3 @@ def test_a_what_if_of_another_form_is_wrong_input(text: str) -> None:
     done = run("timeline", "--stack", "eu4a", "--what-if", text)
     assert done.returncode == 2
     assert "--what-if" in done.stderr
-
-
-def on_a_list(root: Path, change: Callable[[dict[str, Any]], None]) -> tuple[Graph, StackSettings]:
-    """The graph and the settings of ``eu4a`` with that change to its stack file."""
-    for name in ("Pulumi.yaml", "__main__.py", "llmd_common", "llmd_gke", "components", "quick_sdk"):
-        (root / name).symlink_to(ROOT / name)
-    content = yaml.safe_load((ROOT / "Pulumi.eu4a.yaml").read_text())
-    change(content["config"])
-    (root / "Pulumi.eu4a.yaml").write_text(yaml.safe_dump(content))
-    return load(root, "eu4a"), load_stack(root, "eu4a").settings
-
-
-def test_a_list_of_capacities_has_a_time_for_each_of_its_node_pools(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def change(config: dict[str, Any]) -> None:
-        entries = [{"kind": "reservation", "reservation": {"name": "ours"}}, {"kind": "on-demand"}]
-        config["llmd-gke:pools"][0].update(capacity=entries, earlyHosts=0)
-
-    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
-    graph, settings = on_a_list(tmp_path, change)
-    first, second = first_token_by_capacity(graph, settings)["qwen"].items()
-    assert (first[0], second[0]) == tuple(pool.name for pool in settings.pools[0].node_pools)
-    assert first[1] == simulate(graph, settings).first_token["qwen"]
-    assert second[1] - first[1] == pytest.approx(durations.HOST_FROM_ZERO.seconds - durations.HOST_RESERVED.seconds)
-    asked = first_token_by_capacity(graph, settings, {"host": 60})["qwen"]
-    assert len(set(asked.values())) == 1, "the duration that was asked for counts for all"

@@ -122,12 +122,3 @@ def test_metrics_that_nobody_collects_are_said_so(clone: Path) -> None:
     assert done.returncode == 2
     assert "llmd-gke:monitoring.scrape = false" in done.stderr
     assert "Fix: remove `scrape: false` from llmd-gke:monitoring, then pulumi up --stack one" in done.stderr
-
-
-def test_without_a_prometheus_the_fix_is_named(clone: Path) -> None:
-    (clone / "Pulumi.one.yaml").write_text(STACK.replace("my-project", "rehearsal") + DOOR)
-    done = run("usage", "--stack", "one", root=clone)
-    assert done.returncode == 8
-    assert "the rehearsal has no metrics" in done.stderr
-    assert "Fix: LLMD_GKE_PROMETHEUS=1 make up STACK=one CLOUD=laptop" in done.stderr
-    assert "roles/monitoring.viewer" not in done.stderr, "a fix for Google Cloud"

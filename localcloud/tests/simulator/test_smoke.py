@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from localcloud.tests.simulator.simulating import simulating
 from operations.outputs import Endpoint
 from operations.smoke import checks
 from operations.smoke.client import Options
 from operations.smoke.run import smoke
-from tests.fakes.simulator import simulating
 
 PACE = (
     "--max-model-len",

@@ -157,7 +157,7 @@ class Pool(pulumi.ComponentResource):
         )
 
     def _placement(self, name: str, args: PoolArgs) -> container.NodePoolPlacementPolicyArgs:
-        topology = args.settings.shape
+        topology = args.settings.topology_or_gpus
         if not args.settings.family.workload_policy:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
         policy = compute.ResourcePolicy(
@@ -187,7 +187,7 @@ def _guests(pool: PoolSettings) -> list[container.NodePoolNodeConfigGuestAcceler
     )
     return [
         container.NodePoolNodeConfigGuestAcceleratorArgs(
-            type=pool.family.accelerator, count=pool.slice.machine.chips, gpu_driver_installation_config=driver
+            type=pool.family.label_value, count=pool.slice.machine.chips, gpu_driver_installation_config=driver
         )
     ]
 

@@ -41,8 +41,8 @@ def policy(rule: Rule, stack_inputs: StackInputs) -> Policy:
     """The CrossGuard policy for a rule."""
     schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
     level = level_of(rule, rule.settings({}, _stack()))
-    validate = _validate(rule) if rule.check_resource is not None else _validate_program(rule, stack_inputs)
-    make = ResourceValidationPolicy if rule.check_resource is not None else StackValidationPolicy
+    validate = _validate(rule) if rule.check_object is not None else _validate_program(rule, stack_inputs)
+    make = ResourceValidationPolicy if rule.check_object is not None else StackValidationPolicy
     return make(
         rule.name,
         rule.title,

@@ -42,7 +42,7 @@ def _overview() -> Iterator[str]:
         yield "| Rule | Level | About |"
         yield "|---|---|---|"
         for rule in group.rules:
-            scope = "" if rule.check_resource is not None else " (whole program)"
+            scope = "" if rule.check_object is not None else " (whole program)"
             yield f"| [`{rule.name}`](policies/{group.slug}.md#{rule.name}) | {rule.level} | {rule.title}{scope} |"
         yield ""
 
@@ -70,7 +70,7 @@ def _objects() -> Iterator[str]:
 
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"## {rule.name}\n"
-    scope = "single objects" if rule.check_resource is not None else "the whole program"
+    scope = "single objects" if rule.check_object is not None else "the whole program"
     kinds = ", ".join(f"`{kind.name}`" for kind in rule.kinds)
     yield f"**{rule.title}.** {rule.level.capitalize()}, severity {rule.severity}; checks {scope}: {kinds}.\n"
     yield f"{rule.why}\n"

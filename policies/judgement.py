@@ -31,13 +31,13 @@ class Judgement:
 
 def judge_objects(rule: Rule, subjects: Iterable[Subject], settings: ParameterValues) -> Judgement:
     """What a rule about single objects says. It must cover the objects."""
-    assert rule.check_resource is not None  # noqa: S101 - narrowed by the caller
+    assert rule.check_object is not None  # noqa: S101 - narrowed by the caller
     judgement = Judgement()
     for subject in subjects:
         # Each rule gets input nodes of its own, so that unknown values noted by one rule do not affect the next.
         own = replace(subject, node=Input(subject.node.value))
         try:
-            found = [one for one in rule.check_resource(own, settings) if one.severity == "error"]
+            found = [one for one in rule.check_object(own, settings) if one.severity == "error"]
         except Exception as error:
             found = [_broken(error)]
         judgement.violations += [(own, one) for one in found]
@@ -47,10 +47,10 @@ def judge_objects(rule: Rule, subjects: Iterable[Subject], settings: ParameterVa
 
 def judge_program(rule: Rule, program: Program, settings: ParameterValues) -> Judgement:
     """What a rule about the whole program says. The program's input nodes must be its own."""
-    assert rule.check_stack is not None  # noqa: S101 - narrowed by the caller
+    assert rule.check_program is not None  # noqa: S101 - narrowed by the caller
     judgement = Judgement()
     try:
-        for one in rule.check_stack(program, settings):
+        for one in rule.check_program(program, settings):
             _add(judgement, rule, one)
     except Exception as error:
         judgement.violations.append((PROGRAM, _broken(error)))

@@ -77,10 +77,10 @@ class Analyzer(_PolicyAnalyzerServicer):
 
     def __init__(self, rules: Iterable[Rule] = ALL) -> None:
         self.rules = {rule.name: rule for rule in rules}
-        self.stack_inputs = StackInputs([rule for rule in self.rules.values() if rule.check_stack is not None])
+        self.stack_inputs = StackInputs([rule for rule in self.rules.values() if rule.check_program is not None])
         self._policies = {name: policy(rule, self.stack_inputs) for name, rule in self.rules.items()}
         super().__init__(NAME, VERSION, list(self._policies.values()), EnforcementLevel.ADVISORY)
-        self._single = [rule for rule in self.rules.values() if rule.check_resource is not None]
+        self._single = [rule for rule in self.rules.values() if rule.check_object is not None]
         self._servers: dict[tuple[str, ...], PolicyServer] = {}
         self._configuration: analyzer_pb2.ConfigureAnalyzerRequest | None = None
 

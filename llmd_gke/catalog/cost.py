@@ -18,10 +18,10 @@ class Totals:
     usd_per_hour: float | None
 
 
-def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes: int) -> Totals:
+def pool_cost(family: Family, slice_: Slice, zone: str, capacity: Capacity, nodes: int) -> Totals:
     """Chips and price of that many nodes of a slice's machine type."""
-    chips = nodes * shape.machine.chips
-    price = chip_price(family.name, zone, capacity, shape.machine)
+    chips = nodes * slice_.machine.chips
+    price = chip_price(family.name, zone, capacity, slice_.machine)
     return Totals(chips, None if price is None else round(chips * price, 4))
 
 

@@ -87,12 +87,12 @@ def reclaimable(kinds: Sequence[Capacity], *, accepted: bool, fix: str) -> Itera
         )
 
 
-def single_host(pool: str, shape: Slice) -> Iterator[Finding]:
+def single_host(pool: str, slice_: Slice) -> Iterator[Finding]:
     """The pool has single hosts: of a slice of several, GKE makes one node pool, and no part of it elsewhere."""
-    if shape.multi_host:
+    if slice_.multi_host:
         yield Finding(
             "capacity-list",
-            f"pool {pool} is a {shape.topology} slice of {shape.hosts} hosts, which GKE creates in one node pool: a "
+            f"pool {pool} is a {slice_.topology} slice of {slice_.hosts} hosts, which GKE creates in one node pool: a "
             "list of capacities is for single hosts",
             allowed="one of on-demand, spot, reservation, flex-start",
             fix="set one capacity, or use a machine type with all chips in one host",

@@ -35,10 +35,10 @@ def node_pool(pool: Input) -> Iterator[Finding]:
 
 
 def _guest(guest: Input, machine: str, family: accelerators.Family) -> Iterator[Finding]:
-    sort, count, allowed = guest.get("type").text(), guest.get("count").integer(), family.shapes[machine]
-    if sort is not None and sort != family.accelerator:
-        problem = f"{guest.path}.type: {machine} has {family.accelerator}, not {sort}"
-        yield Finding("gpu-node-pool", problem, allowed=family.accelerator, fix=f"type: {family.accelerator}")
+    sort, count, allowed = guest.get("type").text(), guest.get("count").integer(), family.topologies[machine]
+    if sort is not None and sort != family.label_value:
+        problem = f"{guest.path}.type: {machine} has {family.label_value}, not {sort}"
+        yield Finding("gpu-node-pool", problem, allowed=family.label_value, fix=f"type: {family.label_value}")
     elif count is not None and str(count) not in allowed:
         problem = f"{guest.path}.count: {machine} has {' or '.join(allowed)} {family.name}, not {count}"
         yield Finding("gpu-node-pool", problem, allowed=", ".join(allowed), fix=f"count: {allowed[0]}")

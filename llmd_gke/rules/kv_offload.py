@@ -15,18 +15,18 @@ from llmd_gke.rules.finding import Finding
 RULE = "kv-offload"
 
 
-def most_gb(shape: Slice) -> int:
+def most_gb(slice_: Slice) -> int:
     """GB that a host has for it: half is the server's, and an eighth is ``/dev/shm``."""
-    return shape.machine.memory_gb * 3 // 8
+    return slice_.machine.memory_gb * 3 // 8
 
 
-def memory(gigabytes: int, shape: Slice) -> Iterator[Finding]:
+def memory(gigabytes: int, slice_: Slice) -> Iterator[Finding]:
     """The host has that much memory beside the server's own. A group of several hosts is not offered."""
-    if shape.multi_host:
+    if slice_.multi_host:
         yield Finding(RULE, "a slice of several hosts does not offload its KV cache", fix="remove kvOffloadGb")
-    elif gigabytes > most_gb(shape):
-        problem = f"{shape.machine.name} has {shape.machine.memory_gb} GB, of which the server needs five eighths"
-        yield Finding(RULE, problem, allowed=f"1 to {most_gb(shape)}", fix=f"kvOffloadGb: {most_gb(shape)}")
+    elif gigabytes > most_gb(slice_):
+        problem = f"{slice_.machine.name} has {slice_.machine.memory_gb} GB, of which the server needs five eighths"
+        yield Finding(RULE, problem, allowed=f"1 to {most_gb(slice_)}", fix=f"kvOffloadGb: {most_gb(slice_)}")
 
 
 def blocks(count: int | None, gigabytes: int | None, kind: Accelerator) -> Iterator[Finding]:

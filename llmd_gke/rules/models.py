@@ -146,16 +146,16 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
 
     A size that is only estimated from the model's name causes only a warning.
     """
-    shape = accelerators.find_slice(machine_type, topology)
+    slice_ = accelerators.find_slice(machine_type, topology)
     family = accelerators.family_of(machine_type)
     size = models.size(model_uri)
-    if shape is None or family is None or size is None:
+    if slice_ is None or family is None or size is None:
         return
-    memory = shape.chips * family.hbm_gb
+    memory = slice_.chips * family.hbm_gb
     if size.gb > 0.9 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take {size}, but {family.shown(shape)} has {memory} GB of HBM",
+            f"the weights of {model_uri} take {size}, but {family.shown(slice_)} has {memory} GB of HBM",
             allowed=f"weights up to about {0.9 * memory:.0f} GB",
             fix=f"use a pool that they fit ({holding(size.gb)}), or a smaller or quantized model",
             severity="error" if size.is_exact else "warning",

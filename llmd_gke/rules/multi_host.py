@@ -14,19 +14,19 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
 
-def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
+def opt_in(pool: str, slice_: Slice, *, opted: bool) -> Iterator[Finding]:
     """A model on several hosts must be enabled explicitly, because nobody has published that it works on v6e. On one
     host the setting has no meaning.
     """
-    if shape.multi_host and not opted:
+    if slice_.multi_host and not opted:
         yield Finding(
             "model-multi-host",
-            f"pool {pool} is a multi-host slice of {shape.hosts} nodes; models on several hosts are experimental "
+            f"pool {pool} is a multi-host slice of {slice_.hosts} nodes; models on several hosts are experimental "
             "and have not been run on TPUs yet",
             allowed="a single-host pool, or experimentalMultiHost: true on the model",
             fix="use a single-host pool, or set experimentalMultiHost: true (see docs/multi-host.md)",
         )
-    if opted and not shape.multi_host:
+    if opted and not slice_.multi_host:
         yield Finding(
             "model-multi-host",
             f"experimentalMultiHost is set, but pool {pool} has single-host slices",
@@ -35,12 +35,12 @@ def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
         )
 
 
-def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
+def compile_cache(cache: str | None, slice_: Slice) -> Iterator[Finding]:
     """Hosts of one slice compile at the same time and must not write one bucket: each keeps its own graphs."""
-    if cache is not None and shape.multi_host:
+    if cache is not None and slice_.multi_host:
         yield Finding(
             "multi-host-cache",
-            f"the {shape.hosts} hosts of {shape.topology} would write the same compiled graphs to one bucket at "
+            f"the {slice_.hosts} hosts of {slice_.topology} would write the same compiled graphs to one bucket at "
             "the same time",
             allowed="no compileCache: each host keeps its compiled graphs for the lifetime of its pod",
             fix="remove compileCache",
@@ -48,7 +48,7 @@ def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
 
 
 def slices_for_replicas(
-    pool: str, shape: Slice, maximum: int, replicas: Iterable[int], kind: Accelerator = DEFAULT
+    pool: str, slice_: Slice, maximum: int, replicas: Iterable[int], kind: Accelerator = DEFAULT
 ) -> Iterator[Finding]:
     """Each replica has a slice to itself.
 
@@ -56,12 +56,12 @@ def slices_for_replicas(
     (``maxUnavailable`` 1, ``maxSurge`` 0), and KServe sets nothing else.
     """
     counts = list(replicas)
-    needed, slices = sum(counts), maximum // shape.hosts
+    needed, slices = sum(counts), maximum // slice_.hosts
     if needed > slices:
         yield Finding(
             kind.rule("pool-size"),
-            f"the models on pool {pool} need {needed} slices ({needed * shape.hosts} hosts), but it has {slices} "
-            f"{'slice' if slices == 1 else 'slices'} of {shape.hosts} hosts",
+            f"the models on pool {pool} need {needed} slices ({needed * slice_.hosts} hosts), but it has {slices} "
+            f"{'slice' if slices == 1 else 'slices'} of {slice_.hosts} hosts",
             allowed=f"{slices} {'replica' if slices == 1 else 'replicas'} in all: a multi-host node pool is one slice",
             fix="use one replica, and a separate pool for each further model",
         )
@@ -74,11 +74,11 @@ def group(parallelism: Input, pod: Input) -> Iterator[Finding]:
     topology = selector.get(kind.topology_label).text()
     tensor, pipeline = parallelism.get("tensor"), parallelism.get("pipeline")
     family = kind.family_by_label(selector.get(kind.family_label).text())
-    shapes = [shape for shape in family.slices() if shape.topology == topology] if family else []
+    shapes = [slice_ for slice_ in family.slices() if slice_.topology == topology] if family else []
     stages = pipeline.integer()
     if not shapes or stages is None:
         return
-    allowed = sorted({shape.hosts for shape in shapes})
+    allowed = sorted({slice_.hosts for slice_ in shapes})
     if stages not in allowed:
         yield Finding(
             kind.rule("parallelism"),

@@ -51,19 +51,19 @@ def written(argv: Iterable[str]) -> Parallelism | None:
     return Parallelism(numbers.get(TENSOR), numbers.get(PIPELINE, 1), prod(numbers.get(name, 1) for name in OTHERS))
 
 
-def default_tensor(pipeline: int | None, argv: Iterable[str], shape: Slice) -> int:
+def default_tensor(pipeline: int | None, argv: Iterable[str], slice_: Slice) -> int:
     """The tensor parallelism that uses every device of the slice, with ``argv`` as further arguments."""
     parts = written(argv)
-    return max(shape.devices // ((pipeline or 1) * (parts.others if parts else 1)), 1)
+    return max(slice_.devices // ((pipeline or 1) * (parts.others if parts else 1)), 1)
 
 
-def split(tensor: int | None, pipeline: int | None, argv: Sequence[str], shape: Slice) -> Iterator[Finding]:
+def split(tensor: int | None, pipeline: int | None, argv: Sequence[str], slice_: Slice) -> Iterator[Finding]:
     """Tensor times pipeline times data parallelism is the number of devices; stages are the hosts of a slice.
 
     ``argv``: further arguments of the server. The rule of a finding is ``pipeline-parallel``, ``data-parallel`` (in
     ``argv``) or ``tensor-parallel``.
     """
-    if pipeline is not None and not shape.multi_host:
+    if pipeline is not None and not slice_.multi_host:
         yield Finding(
             "pipeline-parallel",
             f"pipelineParallel {pipeline} on one host: pipeline stages are for slices with several hosts",
@@ -71,33 +71,34 @@ def split(tensor: int | None, pipeline: int | None, argv: Sequence[str], shape: 
             fix="remove pipelineParallel",
         )
         return
-    if pipeline not in (None, 1, shape.hosts):
+    if pipeline not in (None, 1, slice_.hosts):
         yield Finding(
             "pipeline-parallel",
-            f"pipelineParallel {pipeline}: a stage is one host, and {shape.topology} has {shape.hosts} hosts",
-            allowed=f"1, {shape.hosts}",
-            fix=f"pipelineParallel: {shape.hosts}, or remove it",
+            f"pipelineParallel {pipeline}: a stage is one host, and {slice_.topology} has {slice_.hosts} hosts",
+            allowed=f"1, {slice_.hosts}",
+            fix=f"pipelineParallel: {slice_.hosts}, or remove it",
         )
         return
-    if (pipeline or 1) > 1 and shape.devices_per_chip > 1:
+    if (pipeline or 1) > 1 and slice_.devices_per_chip > 1:
         yield Finding(
             "pipeline-parallel",
-            f"pipelineParallel {pipeline}: the server asks Ray for {shape.devices_per_host} TPUs per stage, the number "
-            f"of its devices, and Ray counts the {shape.machine.chips} chips of a host: the group may never start",
+            f"pipelineParallel {pipeline}: the server asks Ray for {slice_.devices_per_host} TPUs per stage, the "
+            f"number of its devices, and Ray counts the {slice_.machine.chips} chips of a host: the group may never "
+            "start",
             fix="remove pipelineParallel",
             severity="warning",
         )
     if (parts := written(argv)) is None:
         return
     others = (pipeline or 1) * parts.others
-    if shape.devices % others:
+    if slice_.devices % others:
         yield Finding(
             "data-parallel",
-            f"data parallelism {parts.others} does not divide the {devices(shape)}",
-            allowed=", ".join(str(one) for one in range(1, shape.devices + 1) if shape.devices % one == 0),
+            f"data parallelism {parts.others} does not divide the {devices(slice_)}",
+            allowed=", ".join(str(one) for one in range(1, slice_.devices + 1) if slice_.devices % one == 0),
             fix="change --data-parallel-size in extraArgs",
         )
-    elif tensor is not None and tensor * others != shape.devices:
+    elif tensor is not None and tensor * others != slice_.devices:
         used = " x ".join(
             f"{name} {size}"
             for name, size in (("pipelineParallel", pipeline or 1), ("data parallelism", parts.others))
@@ -105,13 +106,13 @@ def split(tensor: int | None, pipeline: int | None, argv: Sequence[str], shape: 
         )
         yield Finding(
             "tensor-parallel",
-            f"tensorParallel {tensor}{used and f' x {used}'} does not equal the {devices(shape)}",
-            allowed=str(shape.devices // others),
+            f"tensorParallel {tensor}{used and f' x {used}'} does not equal the {devices(slice_)}",
+            allowed=str(slice_.devices // others),
             fix="remove tensorParallel: the default follows the pool",
         )
 
 
-def devices(shape: Slice) -> str:
+def devices(slice_: Slice) -> str:
     """The devices of a slice in words."""
-    chips = f" ({shape.chips} chips of {shape.devices_per_chip})" if shape.devices_per_chip > 1 else ""
-    return f"{shape.devices} devices{chips} of {shape.machine.name} in topology {shape.topology}"
+    chips = f" ({slice_.chips} chips of {slice_.devices_per_chip})" if slice_.devices_per_chip > 1 else ""
+    return f"{slice_.devices} devices{chips} of {slice_.machine.name} in topology {slice_.topology}"

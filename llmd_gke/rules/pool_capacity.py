@@ -60,7 +60,7 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
         )
 
 
-def early_hosts(count: int, shape: Slice | None, maximum: int) -> Iterator[Finding]:
+def early_hosts(count: int, slice_: Slice | None, maximum: int) -> Iterator[Finding]:
     """A new pool starts with single hosts, at most as many as it may have. A slice starts as a whole, by
     ``minNodes``.
     """
@@ -71,12 +71,12 @@ def early_hosts(count: int, shape: Slice | None, maximum: int) -> Iterator[Findi
             allowed=f"earlyHosts from 0 to maxNodes ({maximum})",
             fix=f"earlyHosts: {maximum}",
         )
-    if count and shape is not None and shape.multi_host:
+    if count and slice_ is not None and slice_.multi_host:
         yield Finding(
             "tpu-early-hosts",
-            f"earlyHosts with a slice of {shape.hosts} hosts, which start together",
+            f"earlyHosts with a slice of {slice_.hosts} hosts, which start together",
             allowed="earlyHosts in pools of single hosts",
-            fix=f"remove earlyHosts, or keep the slice: minNodes: {shape.hosts}",
+            fix=f"remove earlyHosts, or keep the slice: minNodes: {slice_.hosts}",
         )
 
 
@@ -103,11 +103,11 @@ def useful_early_hosts(pool: str, count: int, *, kept: int, replicas: int) -> It
 
 def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
     """Flex-start is used for single hosts, as Google recommends (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
-    shape = accelerators.find_slice(machine_type, topology)
-    if capacity == "flex-start" and shape is not None and shape.multi_host:
+    slice_ = accelerators.find_slice(machine_type, topology)
+    if capacity == "flex-start" and slice_ is not None and slice_.multi_host:
         yield Finding(
             "tpu-flex-start",
-            f"flex-start has to find all {shape.hosts} hosts of a {topology} slice at once; Google recommends it for "
+            f"flex-start has to find all {slice_.hosts} hosts of a {topology} slice at once; Google recommends it for "
             "single hosts",
             fix="use a reservation for multi-host slices, or expect to wait",
             severity="warning",

@@ -77,12 +77,12 @@ def without_bounds() -> Iterator[Finding]:
     )
 
 
-def single_host(pool: str, shape: Slice) -> Iterator[Finding]:
+def single_host(pool: str, slice_: Slice) -> Iterator[Finding]:
     """Models on several hosts are not autoscaled: their node pool is one slice, which has room for one replica."""
-    if shape.multi_host:
+    if slice_.multi_host:
         yield Finding(
             "replica-autoscaler",
-            f"pool {pool} is one slice of {shape.hosts} hosts, which has room for one replica only",
+            f"pool {pool} is one slice of {slice_.hosts} hosts, which has room for one replica only",
             allowed="a single-host pool",
             fix="remove minReplicas and maxReplicas, or use a pool of single hosts",
         )

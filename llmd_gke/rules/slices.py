@@ -63,7 +63,7 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
 
 def _gpus(machine_type: str, count: str, family: Family) -> Iterator[Finding]:
     """A host has as many GPUs as its machine type takes; a topology is for TPUs."""
-    allowed = family.shapes[machine_type]
+    allowed = family.topologies[machine_type]
     if not count.isdecimal():
         yield Finding(
             "gpu-topology", f"topology {count} is for TPUs, {machine_type} has {family.name}", fix="remove it"
@@ -130,17 +130,17 @@ def node_counts(
             fix=f"set {most} to {minimum} or more",
         )
         return
-    shape = accelerators.find_slice(machine_type, topology)
-    if shape is None or not shape.multi_host:
+    slice_ = accelerators.find_slice(machine_type, topology)
+    if slice_ is None or not slice_.multi_host:
         return
-    wrong = [f"{least} to 0"] if minimum not in (0, shape.hosts) and least != most else []
-    wrong += [f"{most} to {shape.hosts}"] if maximum != shape.hosts else []
+    wrong = [f"{least} to 0"] if minimum not in (0, slice_.hosts) and least != most else []
+    wrong += [f"{most} to {slice_.hosts}"] if maximum != slice_.hosts else []
     if wrong:
         yield Finding(
             "tpu-node-count",
-            f"a {topology} slice of {machine_type} is scaled as one unit of {shape.hosts} nodes, not from "
+            f"a {topology} slice of {machine_type} is scaled as one unit of {slice_.hosts} nodes, not from "
             f"{minimum} to {maximum}",
-            allowed=f"{least} 0 or {shape.hosts}, {most} {shape.hosts}",
+            allowed=f"{least} 0 or {slice_.hosts}, {most} {slice_.hosts}",
             fix=f"set {' and '.join(wrong)}",
         )
 
@@ -191,18 +191,18 @@ def placement(machine_type: str, topology: str, placement_type: str | None) -> I
     GKE rejects a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
     without one never forms a slice.
     """
-    shape = accelerators.find_slice(machine_type, topology)
+    slice_ = accelerators.find_slice(machine_type, topology)
     family = accelerators.family_of(machine_type)
-    if shape is None or family is None:
+    if slice_ is None or family is None:
         return
-    if not shape.multi_host and placement_type:
+    if not slice_.multi_host and placement_type:
         yield Finding(
             "tpu-placement",
             f"a single-host {topology} pool must not have a placement policy",
             allowed="no placement policy",
             fix="remove the placement policy",
         )
-    elif shape.multi_host and not family.workload_policy and placement_type != "COMPACT":
+    elif slice_.multi_host and not family.workload_policy and placement_type != "COMPACT":
         yield Finding(
             "tpu-placement",
             f"a multi-host {topology} pool needs placement type COMPACT with its topology",

@@ -85,17 +85,17 @@ def _selectors(selector: Input, complete: bool, annotations: Collection[str]) ->
                     "select both, and gke-accelerator-count where a topology is ambiguous",
                 )
     if value is not None and family is None:
-        allowed = ", ".join(family.accelerator for family in TPU.families)
+        allowed = ", ".join(family.label_value for family in TPU.families)
         yield _pod(
             f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API uses v6e-4, GKE's "
             "label is tpu-v6e-slice)",
             allowed,
             "use GKE's label value",
         )
-    shape = topology.text()
-    if family is not None and shape is not None and shape not in {s.topology for s in family.slices()}:
+    slice_ = topology.text()
+    if family is not None and slice_ is not None and slice_ not in {s.topology for s in family.slices()}:
         allowed = ", ".join(dict.fromkeys(s.topology for s in family.slices()))
-        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", allowed, "use one of these")
+        yield _pod(f"{topology.path}: {family.name} has no topology {slice_}", allowed, "use one of these")
 
 
 def _chips(selector: Input, family: Family, owner: Input, asked: int) -> Iterator[Finding]:
@@ -164,7 +164,7 @@ def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> boo
     shapes = (
         [] if family is None else [s for s in family.slices() if s.topology == topology and s.machine.chips == asked]
     )
-    return any(shape.multi_host for shape in shapes)
+    return any(slice_.multi_host for slice_ in shapes)
 
 
 def startup_probe(pod: Input, minutes: int) -> Iterator[Finding]:

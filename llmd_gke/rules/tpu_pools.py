@@ -38,9 +38,9 @@ def machine(pool: Input) -> Iterator[Finding]:
 
 def topology(pool: Input) -> Iterator[Finding]:
     """The machines can form the topology."""
-    name, shape, _ = _parts(pool)
-    if accelerator(pool) is TPU and shape is not None:
-        yield from slices.topology(name, shape)
+    name, topology, _ = _parts(pool)
+    if accelerator(pool) is TPU and topology is not None:
+        yield from slices.topology(name, topology)
 
 
 def zone(pool: Input) -> Iterator[Finding]:
@@ -54,9 +54,9 @@ def placement(pool: Input) -> Iterator[Finding]:
     """Single hosts have no placement policy; a multi-host slice has COMPACT, its topology and one zone."""
     if accelerator(pool) is not TPU:
         return
-    name, shape, kind = _parts(pool)
+    name, topology, kind = _parts(pool)
     family = accelerators.family_of(name)
-    if shape is None:
+    if topology is None:
         if kind == "COMPACT" and pool.get("placementPolicy", "tpuTopology").value is None:
             yield _placement(
                 "COMPACT without tpuTopology: a single-host pool must have no placement policy, a multi-host one its "
@@ -64,13 +64,13 @@ def placement(pool: Input) -> Iterator[Finding]:
                 "no placementPolicy, or COMPACT with tpuTopology",
             )
         return
-    slice_shape = accelerators.find_slice(name, shape)
-    if slice_shape is None or family is None:
+    slice_ = accelerators.find_slice(name, topology)
+    if slice_ is None or family is None:
         return
-    if not slice_shape.multi_host:
-        yield from slices.placement(name, shape, kind or "COMPACT")
+    if not slice_.multi_host:
+        yield from slices.placement(name, topology, kind or "COMPACT")
         return
-    yield from slices.placement(name, shape, kind)
+    yield from slices.placement(name, topology, kind)
     policy = pool.get("placementPolicy", "policyName")
     if family.workload_policy and (kind or policy.value is None):
         yield _placement(
@@ -87,12 +87,13 @@ def _placement(problem: str, allowed: str) -> Finding:
 
 def upgrade(pool: Input) -> Iterator[Finding]:
     """Multi-host slices use surge upgrades: compact placement does not support blue-green ones."""
-    name, shape, _ = _parts(pool)
-    slice_shape = accelerators.find_slice(name, shape) if shape else None
-    if slice_shape and slice_shape.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
+    name, topology, _ = _parts(pool)
+    slice_ = accelerators.find_slice(name, topology) if topology else None
+    if slice_ and slice_.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
         yield Finding(
             "tpu-upgrade-strategy",
-            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {shape} slice: GKE rejects it with compact placement",
+            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {topology} slice: GKE rejects it with compact "
+            "placement",
             allowed="SURGE",
             fix="set strategy: SURGE",
         )
@@ -100,7 +101,7 @@ def upgrade(pool: Input) -> Iterator[Finding]:
 
 def node_counts(pool: Input) -> Iterator[Finding]:
     """A pool of a multi-host slice has all of its nodes or none."""
-    name, shape, _ = _parts(pool)
+    name, topology, _ = _parts(pool)
     if accelerator(pool) is not TPU:
         return
     scaling = pool.get("autoscaling")
@@ -115,7 +116,7 @@ def node_counts(pool: Input) -> Iterator[Finding]:
         maximum = most.integer()
         if maximum is not None and not (maximum == 0 and fixed is not None and fixed.integer() == 0):
             limits = (least.integer() or 0, maximum)
-            yield from slices.node_counts(name, shape or "", limits, (least.path, most.path))
+            yield from slices.node_counts(name, topology or "", limits, (least.path, most.path))
 
 
 def capacity(pool: Input) -> Iterator[Finding]:

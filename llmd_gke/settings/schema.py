@@ -104,7 +104,7 @@ def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
     alike: dict[tuple[str, ...], list[JsonValue]] = {}
     for name, family in machines.items():
-        alike.setdefault(family.shapes[name], []).append(name)
+        alike.setdefault(family.topologies[name], []).append(name)
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [
         {

@@ -76,7 +76,7 @@ def _pools(live: Live) -> tuple[list[Table], dict[str, dict[str, str]]]:
         marks = labels(node)
         machine, pool = marks.get("node.kubernetes.io/instance-type", ""), marks.get(POOL_LABEL, "")
         kind, family = kind_of(machine), family_of(machine)
-        if family is None or marks.get(kind.family_label) != family.accelerator:
+        if family is None or marks.get(kind.family_label) != family.label_value:
             continue
         topology = marks.get(kind.topology_label, "")
         counted = len(topologies(machine)) > 1 and not kind.topology_label

@@ -202,7 +202,7 @@ def _pool(settings: StackSettings, pool: PoolSettings, one: PoolSettings) -> Poo
     return PoolPrice(
         name=one.name,
         machine_type=one.machine_type,
-        topology=one.shape,
+        topology=one.topology_or_gpus,
         capacity=one.provisioning,
         zone=zone,
         usd_per_chip_hour=price,

@@ -133,7 +133,7 @@ def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, s
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.provisioning == "spot":
         scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
-    kind = f"zones/{zone}/acceleratorTypes/{pool.family.accelerator}"
+    kind = f"zones/{zone}/acceleratorTypes/{pool.family.label_value}"
     gpus = {"acceleratorType": kind, "acceleratorCount": pool.slice.chips}
     disk = {"sourceImage": IMAGE, "diskSizeGb": "10", "diskType": f"zones/{zone}/diskTypes/{pool.family.boot_disks[0]}"}
     return {

@@ -111,7 +111,7 @@ def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> 
         merged.add(source)
         stack = stack or source.stack
     levels = list(_configured(config, stack))
-    inputs = StackInputs([rule for rule, _, _ in levels if rule.check_stack is not None])
+    inputs = StackInputs([rule for rule, _, _ in levels if rule.check_program is not None])
     extracted: list[Subject] = []
     for number, one in enumerate(merged.resources):
         found = list(subjects(one.type, one.inputs, urn=str(number), name=one.name, protect=one.protect))
@@ -144,7 +144,7 @@ def audit(names: Sequence[str], stack: str = "", config: Path | None = None) -> 
 
 
 def _judge(rule: Rule, extracted: Sequence[Subject], inputs: StackInputs, settings: ParameterValues) -> Judgement:
-    if rule.check_resource is None:
+    if rule.check_object is None:
         return judge_program(rule, inputs.program(), settings)
     covered = [one for one in extracted if rule.covers(one)]
     if rule.relevant is None:

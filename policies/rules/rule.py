@@ -189,7 +189,7 @@ class StackFinding:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule about single objects (``check_resource``) or about the whole program (``check_stack``).
+    """A rule about single objects (``check_object``) or about the whole program (``check_program``).
 
     ``relevant``: to which objects an audit applies the rule; ``None`` if that is not known. A program that uses the
     pack serves models, what is audited need not. ``name`` is stable: pack configuration and messages refer to it.
@@ -205,8 +205,8 @@ class Rule:
     kinds: tuple[Kind, ...]
     level: Level = "mandatory"
     severity: Literal["low", "medium", "high", "critical"] = "high"
-    check_resource: Callable[[Subject, ParameterValues], Iterable[Finding]] | None = None
-    check_stack: Callable[[Program, ParameterValues], Iterable[StackFinding]] | None = None
+    check_object: Callable[[Subject, ParameterValues], Iterable[Finding]] | None = None
+    check_program: Callable[[Program, ParameterValues], Iterable[StackFinding]] | None = None
     parameters: tuple[Parameter, ...] = ()
     opt_out: str = ""
     relevant: Callable[[Program, Subject], bool | None] | None = None

@@ -167,4 +167,4 @@ def test_every_rule_says_why_and_cites_upstream() -> None:
         assert len(rule.why) > 40, rule.name
         assert rule.sources
         assert all(source.startswith("https://") for source in rule.sources)
-        assert (rule.check_resource is None) != (rule.check_stack is None)
+        assert (rule.check_object is None) != (rule.check_program is None)

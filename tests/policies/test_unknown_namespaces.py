@@ -71,7 +71,7 @@ def test_no_unknown_namespace_of_the_shipped_program_raises_an_alarm(eu4a: list[
         if not isinstance(resource.inputs.get("metadata", {}).get("namespace"), str):
             continue
         program = [*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]]
-        diagnostics = run_pack(program, Analyzer([rule for rule in ALL if rule.check_stack is not None]))
+        diagnostics = run_pack(program, Analyzer([rule for rule in ALL if rule.check_program is not None]))
         assert alarms(diagnostics) == [], resource.name
         kind = resource.type.rsplit(":", 1)[-1]
         for rule in JUDGED_BY_PLACE.get(kind, ()):

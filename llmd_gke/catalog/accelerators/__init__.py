@@ -98,7 +98,7 @@ def machine_types() -> tuple[str, ...]:
 def topologies(machine_type: str) -> tuple[str, ...]:
     """The topologies nodes of that machine type can form; empty for an unknown machine type."""
     family = family_of(machine_type)
-    return family.shapes[machine_type] if family else ()
+    return family.topologies[machine_type] if family else ()
 
 
 def find_slice(machine_type: str, topology: str) -> Slice | None:

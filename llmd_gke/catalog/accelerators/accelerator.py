@@ -93,7 +93,7 @@ class ChipMetrics:
 class Family:
     """One generation of TPUs, or one model of GPUs.
 
-    ``shapes`` maps a machine type's name to the topologies its nodes can form; those of one dimension are the numbers
+    ``topologies`` maps a machine type's name to those its nodes can form; those of one dimension are the numbers
     of GPUs that a host can have. ``hbm_gb`` is memory per chip.
     Requests, labels, quotas and prices count chips; servers count devices, of which a chip has ``devices_per_chip``.
     ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` are the zones in which GKE
@@ -106,14 +106,14 @@ class Family:
     """
 
     name: str
-    accelerator: str
+    label_value: str
     quota_family: str
     quota: str
     spot_quota: str
     dimensions: int
     hbm_gb: int
     machines: tuple[MachineType, ...]
-    shapes: Mapping[str, tuple[str, ...]]
+    topologies: Mapping[str, tuple[str, ...]]
     boot_disks: tuple[str, ...]
     zones: frozenset[str]
     flex_start_zones: frozenset[str] = frozenset()
@@ -132,13 +132,13 @@ class Family:
     def slices(self) -> Iterator[Slice]:
         """Every slice of this family, small ones first."""
         for machine in self.machines:
-            for topology in self.shapes[machine.name]:
+            for topology in self.topologies[machine.name]:
                 host = replace(machine, chips=int(topology)) if self.dimensions == 1 else machine
                 yield Slice(host, topology, self.devices_per_chip)
 
-    def shown(self, shape: Slice) -> str:
+    def shown(self, slice_: Slice) -> str:
         """A slice in messages: ``ct6e-standard-4t 2x2``, ``g2-standard-4 1xL4``."""
-        return f"{shape.machine.name} {shape.topology}{f'x{self.name}' if self.dimensions == 1 else ''}"
+        return f"{slice_.machine.name} {slice_.topology}{f'x{self.name}' if self.dimensions == 1 else ''}"
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Accelerator:
     resource: str
     """The extended resource of its nodes, and the key of the taint that GKE gives them (:attr:`taint`)."""
     family_label: str
-    """The label that GKE gives its nodes: :attr:`Family.accelerator`."""
+    """The label that GKE gives its nodes: :attr:`Family.label_value`."""
     metrics: ChipMetrics
     quota_dimensions: Mapping[str, str]
     """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
@@ -228,22 +228,22 @@ class Accelerator:
         """Whether a machine type is a host of this kind, by its name, also in capitals."""
         return self.machine_names.match(machine_type.lower()) is not None
 
-    def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
+    def node_labels(self, family: Family, slice_: Slice) -> dict[str, str]:
         """The labels that identify the nodes of a slice; GKE rejects pods whose node selector lacks the first two."""
         labels = {
-            self.family_label: family.accelerator,
-            self.topology_label: shape.topology,
-            self.count_label: str(shape.machine.chips),
+            self.family_label: family.label_value,
+            self.topology_label: slice_.topology,
+            self.count_label: str(slice_.machine.chips),
         }
         return {label: value for label, value in labels.items() if label}
 
-    def resources(self, shape: Slice) -> dict[str, str]:
+    def resources(self, slice_: Slice) -> dict[str, str]:
         """Requests and limits of a container: every chip of its node."""
-        return {self.resource: str(shape.machine.chips)}
+        return {self.resource: str(slice_.machine.chips)}
 
     def family_by_label(self, value: str | None) -> Family | None:
         """The family whose nodes have that value of ``family_label``."""
-        return next((family for family in self.families if family.accelerator == value), None)
+        return next((family for family in self.families if family.label_value == value), None)
 
     def quota_dimension(self, family: Family, quota: str) -> tuple[str, str] | None:
         """The dimension of a quota and its value for this kind; ``None`` for a quota without dimensions."""

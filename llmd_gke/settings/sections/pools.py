@@ -80,7 +80,7 @@ class PoolSettings(Section):
         return family
 
     @property
-    def shape(self) -> str:
+    def topology_or_gpus(self) -> str:
         """The topology of its slice; of GPU hosts, the number of their GPUs. Empty if it is missing."""
         shapes = topologies(self.machine_type)
         of_machine = shapes[0] if shapes and not self.accelerator.topology_label else ""
@@ -89,10 +89,10 @@ class PoolSettings(Section):
     @property
     def slice(self) -> Slice:
         """The slice that its nodes form. Raises ``KeyError`` for a topology that validation would have rejected."""
-        shape = find_slice(self.machine_type, self.shape)
-        if shape is None:
-            raise KeyError(f"{self.machine_type} {self.shape}")
-        return shape
+        slice_ = find_slice(self.machine_type, self.topology_or_gpus)
+        if slice_ is None:
+            raise KeyError(f"{self.machine_type} {self.topology_or_gpus}")
+        return slice_
 
     @property
     def quota(self) -> str:
@@ -165,18 +165,18 @@ class PoolSettings(Section):
         """Whether its node pool needs no autoscaler: a slice that is never scaled down. ``False`` for an invalid
         topology.
         """
-        shape = find_slice(self.machine_type, self.shape)
-        return shape is not None and shape.multi_host and self.min_nodes == self.max_nodes
+        slice_ = find_slice(self.machine_type, self.topology_or_gpus)
+        return slice_ is not None and slice_.multi_host and self.min_nodes == self.max_nodes
 
     @property
     def has_workload_policy(self) -> bool:
         """Whether its slice needs a resource policy with a workload policy; ``False`` for an invalid topology."""
-        shape, family = (find_slice(self.machine_type, self.shape), family_of(self.machine_type))
-        return shape is not None and family is not None and shape.multi_host and family.workload_policy
+        slice_, family = (find_slice(self.machine_type, self.topology_or_gpus), family_of(self.machine_type))
+        return slice_ is not None and family is not None and slice_.multi_host and family.workload_policy
 
     def workload_policy_name(self, cluster: str) -> str:
         """The name of the slice's resource policy. With the topology in it, a new shape is a new policy."""
-        return f"{cluster}-{self.name}-{self.shape}"
+        return f"{cluster}-{self.name}-{self.topology_or_gpus}"
 
     def zone_in(self, cluster_zone: str) -> str:
         """The zone of its hosts: its own, or else the cluster's TPU zone, ``cluster_zone``."""

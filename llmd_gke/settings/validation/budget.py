@@ -43,15 +43,15 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
     """The pools at their maximum; ``None`` if one has a machine type or topology that other rules reject."""
     pools: list[PricedPool] = []
     for pool in settings.pools:
-        shape = accelerators.find_slice(pool.machine_type, pool.shape)
-        if shape is None:
+        slice_ = accelerators.find_slice(pool.machine_type, pool.topology_or_gpus)
+        if slice_ is None:
             return None
         zone = pool.zone_in(settings.cluster.zone)
         made = [
             PricedPool(
                 name=one.name,
                 machine_type=pool.machine_type,
-                chips=shape.machine.chips,
+                chips=slice_.machine.chips,
                 zone=one.zone_in(zone),
                 capacity=one.provisioning,
                 nodes=one.max_nodes,

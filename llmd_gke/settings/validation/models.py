@@ -95,8 +95,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         )
         return
     pool, needs = settings.pools[index], (key, settings.pool_keys[index])
-    shape = accelerators.find_slice(pool.machine_type, pool.shape)
-    if shape is None:
+    slice_ = accelerators.find_slice(pool.machine_type, pool.topology_or_gpus)
+    if slice_ is None:
         return
     yield from locate(f"{key}.dtype", model.dtype, models.precision(model.dtype, pool.family), *needs)
     findings = list(models.eight_bits(model.uri, model.extra_args, pool.family))
@@ -106,36 +106,38 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     findings = kv_offload.blocks(model.kv_offload_blocks, model.kv_offload_gb, kind)
     yield from locate(f"{key}.kvOffloadBlocks", model.kv_offload_blocks, findings, *needs)
     if model.kv_offload_gb is not None:
-        findings = kv_offload.memory(model.kv_offload_gb, shape)
+        findings = kv_offload.memory(model.kv_offload_gb, slice_)
         yield from locate(f"{key}.kvOffloadGb", model.kv_offload_gb, findings, *needs)
     zones = [one.zone_in(settings.cluster.zone) for one in pool.node_pools]
     yield from locate(f"{key}.uri", model.uri, capacity_order.zonal_claim(model.uri, zones))
     if model.autoscaled:
-        findings = scaling.single_host(pool.name, shape)
+        findings = scaling.single_host(pool.name, slice_)
         slice_keys = of_each([settings.pool_keys[index]], "machineType", "topology")
         yield from locate(f"{key}.maxReplicas", model.max_replicas, findings, *slice_keys)
-    findings = multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
+    findings = multi_host.opt_in(pool.name, slice_, opted=model.experimental_multi_host)
     yield from locate(f"{key}.pool", model.pool, findings, *needs)
-    if shape.multi_host and not model.experimental_multi_host:
+    if slice_.multi_host and not model.experimental_multi_host:
         return
     at = {
         "tensor-parallel": ("tensorParallel", model.tensor_parallel),
         "pipeline-parallel": ("pipelineParallel", model.pipeline_parallel),
         "data-parallel": ("extraArgs", list(model.extra_args)),
     }
-    findings = list(parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, shape))
+    findings = list(parallelism.split(model.tensor_parallel, model.pipeline_parallel, model.extra_args, slice_))
     for finding in findings:
         name, value = at[finding.rule]
         yield SettingFinding(f"{key}.{name}", value, finding, needs)
     if all(finding.severity == "warning" for finding in findings):
-        tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, shape)
+        tensor = model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, slice_)
         heads = models.tensor_heads(model.uri, tensor)
         yield from locate(f"{key}.uri", model.uri, heads, *needs, f"{key}.tensorParallel", f"{key}.extraArgs")
-    findings = multi_host.compile_cache(model.compile_cache, shape)
+    findings = multi_host.compile_cache(model.compile_cache, slice_)
     yield from locate(f"{key}.compileCache", model.compile_cache, findings, *needs)
     if model.uri.startswith("hf://") and (model.weights_cache is None or model.parallel_download):
         yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb), *needs)
-    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.shape), *needs)
+    yield from locate(
+        f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology_or_gpus), *needs
+    )
 
 
 def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:

@@ -33,7 +33,7 @@ def _of_kind(pool: PoolSettings, findings: Iterable[SettingFinding]) -> Iterator
 
 
 def _pool(key: str, pool: PoolSettings, cluster: ClusterSettings) -> Iterator[SettingFinding]:
-    machine, topology = pool.machine_type, pool.shape
+    machine, topology = pool.machine_type, pool.topology_or_gpus
     machine_key, slice_keys = f"{key}.machineType", (f"{key}.machineType", f"{key}.topology")
     yield from locate(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
     if pool.has_workload_policy:
@@ -133,8 +133,8 @@ def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSetti
     ):
         if value is not None:
             yield from locate(f"{key}.{setting}", value, capacity_order.belongs_to_entries(setting))
-    if (shape := accelerators.find_slice(pool.machine_type, pool.shape)) is not None:
-        yield from locate(listed, kinds, capacity_order.single_host(pool.name, shape))
+    if (slice_ := accelerators.find_slice(pool.machine_type, pool.topology_or_gpus)) is not None:
+        yield from locate(listed, kinds, capacity_order.single_host(pool.name, slice_))
     limits = [one.max_nodes for one in pool.node_pools]
     findings = capacity_order.enough_hosts(pool.name, pool.max_nodes, limits)
     yield from locate(f"{key}.maxNodes", pool.max_nodes, findings, listed)
@@ -155,7 +155,7 @@ def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSetti
         if entry.max_nodes is not None:
             findings = capacity_order.within_pool(pool.max_nodes, entry.max_nodes)
             yield from locate(f"{at}.maxNodes", entry.max_nodes, findings, f"{key}.maxNodes")
-        counts = slices.node_counts(pool.machine_type, pool.shape, (made.min_nodes, made.max_nodes))
+        counts = slices.node_counts(pool.machine_type, pool.topology_or_gpus, (made.min_nodes, made.max_nodes))
         yield from locate(f"{at}.minNodes", made.min_nodes, counts, machine_key, f"{key}.topology", f"{key}.maxNodes")
         branch = (entry.kind, zone, made.reservation.path if made.reservation else None)
         yield from locate(at, entry.kind, capacity_order.repeated(branch, seen), listed)
@@ -165,13 +165,13 @@ def _in_order(key: str, zone_key: str, pool: PoolSettings, cluster: ClusterSetti
 def pool_sizes(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that every pool has nodes for the replicas of its models, and for the pods that an update adds."""
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
-        shape = accelerators.find_slice(pool.machine_type, pool.shape)
-        if shape is None:
+        slice_ = accelerators.find_slice(pool.machine_type, pool.topology_or_gpus)
+        if slice_ is None:
             continue
         # A stopped model counts with 0 replicas: its hosts are checked again when it is started.
         replicas = [model.most_replicas for model in settings.models if model.pool == pool.name]
-        if shape.multi_host:
-            findings = multi_host.slices_for_replicas(pool.name, shape, pool.max_nodes, replicas)
+        if slice_.multi_host:
+            findings = multi_host.slices_for_replicas(pool.name, slice_, pool.max_nodes, replicas)
         else:
             findings = pool_capacity.surge_capacity(pool.name, pool.max_nodes, replicas)
             early, kept = pool.early_hosts, pool.kept_nodes

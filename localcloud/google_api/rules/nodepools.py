@@ -188,9 +188,9 @@ def _judge_guests(guests: list[JsonObject], machine: str, family: accelerators.F
     """Rejects GPUs that the machine type does not have (https://cloud.google.com/compute/docs/gpus; texts are ours)."""
     for guest in guests:
         sort, count = text(guest, "type"), number(guest, "count") or 0
-        if sort != family.accelerator or str(count) not in family.shapes[machine]:
-            allowed = " or ".join(family.shapes[machine])
-            raise _refuse(f'Machine type "{machine}" takes {allowed} {family.accelerator}, not {count} {sort}.')
+        if sort != family.label_value or str(count) not in family.topologies[machine]:
+            allowed = " or ".join(family.topologies[machine])
+            raise _refuse(f'Machine type "{machine}" takes {allowed} {family.label_value}, not {count} {sort}.')
 
 
 def _judge_slice(inputs: JsonObject, machine: str, family: accelerators.Family, where: list[str]) -> None:

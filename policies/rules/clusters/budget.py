@@ -86,7 +86,7 @@ HOURLY_PRICE = Rule(
     "bill: Google's budgets only alert.",
     sources=("https://cloud.google.com/tpu/pricing", "https://cloud.google.com/billing/docs/how-to/budgets"),
     kinds=(CLUSTER, NODE_POOL, COMPUTE_CLASS),
-    check_stack=_check,
+    check_program=_check,
     opt_out="Remove the setting `budget`.",
 )
 

@@ -79,7 +79,7 @@ GATEWAY_API = Rule(
     "enabled later, GatewayClasses took up to 45 minutes to appear.",
     sources=(GATEWAY_DOC,),
     kinds=(CLUSTER,),
-    check_resource=on_inputs(cluster.gateway_api),
+    check_object=on_inputs(cluster.gateway_api),
     opt_out="Clusters that serve no models: set this rule to advisory.",
 )
 
@@ -89,7 +89,7 @@ VERSION = Rule(
     why=f"From {versions.gke_floor()} on GKE installs the InferencePool v1 CRD; older versions do not have it.",
     sources=("https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",),
     kinds=(CLUSTER,),
-    check_resource=_version,
+    check_object=_version,
     parameters=(Parameter("floor", versions.gke_floor(), "Minimum control-plane version"),),
 )
 
@@ -100,7 +100,7 @@ DATAPLANE = Rule(
     "`enableTpu` and `tpuConfig` belong to the retired TPU Node product.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
     kinds=(CLUSTER,),
-    check_resource=on_inputs(cluster.dataplane),
+    check_object=on_inputs(cluster.dataplane),
 )
 
 WORKLOAD_IDENTITY = Rule(
@@ -109,7 +109,7 @@ WORKLOAD_IDENTITY = Rule(
     why="Without Workload Identity every pod acts with the identity of its node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",),
     kinds=(CLUSTER,),
-    check_resource=on_inputs(cluster.workload_identity),
+    check_object=on_inputs(cluster.workload_identity),
 )
 
 AI_ZONE = Rule(
@@ -118,7 +118,7 @@ AI_ZONE = Rule(
     why="Zones such as us-south1-ai1b offer only accelerators.",
     sources=("https://cloud.google.com/compute/docs/regions-zones/ai-zones",),
     kinds=(CLUSTER, NODE_POOL),
-    check_resource=_ai_zones,
+    check_object=_ai_zones,
 )
 
 NODE_HARDENING = Rule(
@@ -127,7 +127,7 @@ NODE_HARDENING = Rule(
     why="Google's hardening guide recommends secure boot, GKE's metadata server and a least-privilege service account.",
     sources=(HARDENING,),
     kinds=(NODE_POOL, CLUSTER),
-    check_resource=by_kind({CLUSTER: node_pools.cluster_hardening, NODE_POOL: node_pools.node_hardening}),
+    check_object=by_kind({CLUSTER: node_pools.cluster_hardening, NODE_POOL: node_pools.node_hardening}),
     level="advisory",
     severity="medium",
 )
@@ -144,7 +144,7 @@ NODE_POOL_FIELDS = Rule(
         "https://github.com/hashicorp/terraform-provider-google/issues/844",
     ),
     kinds=(NODE_POOL, CLUSTER),
-    check_resource=by_kind({CLUSTER: node_pools.cluster_pairs, NODE_POOL: node_pools.pairs}),
+    check_object=by_kind({CLUSTER: node_pools.cluster_pairs, NODE_POOL: node_pools.pairs}),
 )
 
 NODE_POOL_CLUSTER = Rule(
@@ -154,7 +154,7 @@ NODE_POOL_CLUSTER = Rule(
     "neither upgraded nor repaired.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/release-channels",),
     kinds=(NODE_POOL, CLUSTER),
-    check_stack=_pools_of_clusters,
+    check_program=_pools_of_clusters,
 )
 
 PROXY_SUBNET = Rule(
@@ -164,7 +164,7 @@ PROXY_SUBNET = Rule(
     "(recommended: /23) per region and VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
-    check_resource=on_inputs(cluster.proxy_subnet),
+    check_object=on_inputs(cluster.proxy_subnet),
 )
 
 MISSING_PROXIES = Rule(
@@ -174,7 +174,7 @@ MISSING_PROXIES = Rule(
     "checked.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets", GATEWAY_DOC),
     kinds=(GATEWAY, SUBNET, NETWORK),
-    check_stack=_missing_proxies,
+    check_program=_missing_proxies,
 )
 
 ORDINARY_POOL = Rule(
@@ -183,7 +183,7 @@ ORDINARY_POOL = Rule(
     why="GKE's system pods, KServe and the endpoint pickers cannot run on TPU nodes.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
     kinds=(CLUSTER, NODE_POOL),
-    check_stack=_ordinary_pool,
+    check_program=_ordinary_pool,
 )
 
 RULES = (

@@ -52,7 +52,7 @@ RANGES = Rule(
     why="GKE rejects a cluster whose pods and Services share a secondary range.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips",),
     kinds=(CLUSTER,),
-    check_resource=_ranges,
+    check_object=_ranges,
 )
 
 PRIVATE = Rule(
@@ -61,7 +61,7 @@ PRIVATE = Rule(
     why="GKE rejects authorized networks that are not private ranges for a cluster without a public endpoint.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/authorized-networks",),
     kinds=(CLUSTER,),
-    check_resource=on_inputs(cluster.private_endpoint),
+    check_object=on_inputs(cluster.private_endpoint),
 )
 
 ONE_ACTIVE = Rule(
@@ -70,7 +70,7 @@ ONE_ACTIVE = Rule(
     why="Google rejects a second active proxy-only subnet of the same purpose in a region of a VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
-    check_stack=_one_active,
+    check_program=_one_active,
 )
 
 RULES = (RANGES, PRIVATE, ONE_ACTIVE)

@@ -23,7 +23,7 @@ FQDN = Rule(
     "kind does not exist, and pods that rely on it cannot reach anything.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies",),
     kinds=(CLUSTER, FQDN_POLICY),
-    check_stack=_cluster,
+    check_program=_cluster,
 )
 
 RULES = (FQDN,)

@@ -131,7 +131,7 @@ PUBLIC_SERVICE = _object_rule(
     "share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
     kinds=(SERVICE, ENVOY_PROXY, *CHARTS),
-    check_resource=_unless_allowed(_service),
+    check_object=_unless_allowed(_service),
 )
 
 FIREWALL_RULE = google_rule(
@@ -141,7 +141,7 @@ FIREWALL_RULE = google_rule(
     "VPC that it applies to. Google's load balancers use only a few ranges.",
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
     kinds=(*FIREWALLS, *FIREWALL_POLICIES),
-    check_resource=_firewall,
+    check_object=_firewall,
 )
 
 INGRESS = _object_rule(
@@ -151,7 +151,7 @@ INGRESS = _object_rule(
     "Gateways do not cover it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
     kinds=(*INGRESSES, *CHARTS),
-    check_resource=_unless_allowed(_ingress),
+    check_object=_unless_allowed(_ingress),
     severity="medium",
 )
 
@@ -163,7 +163,7 @@ IAM_MEMBER = google_rule(
     "members, in all resources of the gcp package, of Config Connector and of Crossplane's Google provider.",
     sources=("https://cloud.google.com/iam/docs/overview#all-users",),
     kinds=(ANY_GOOGLE,),
-    check_resource=_google(iam.members),
+    check_object=_google(iam.members),
     severity="critical",
 )
 
@@ -174,7 +174,7 @@ IAM_ROLE = google_rule(
     "account with `projectIamAdmin` or `securityAdmin` can grant itself Owner.",
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
     kinds=(ANY_GOOGLE,),
-    check_resource=_google(iam.roles),
+    check_object=_google(iam.roles),
 )
 
 BINDING = Rule(
@@ -185,7 +185,7 @@ BINDING = Rule(
     "ABAC and client certificates bypass RBAC, and anonymous requests need no identity.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
     kinds=(*BINDINGS, CLUSTER_ROLE, CLUSTER),
-    check_resource=_binding,
+    check_object=_binding,
     level="production",
     severity="critical",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt bindings")),
@@ -200,7 +200,7 @@ PRIVILEGED = _object_rule(
     "such pods.",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
     kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
-    check_resource=_unless_allowed(_pods),
+    check_object=_unless_allowed(_pods),
 )
 
 SECRET_VALUE = _object_rule(
@@ -211,7 +211,7 @@ SECRET_VALUE = _object_rule(
     "recognized by their shape.",
     sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
     kinds=(SECRET, CONFIG_MAP, *CHARTS),
-    check_resource=_unless_allowed(_secrets),
+    check_object=_unless_allowed(_secrets),
 )
 
 TOKEN = _object_rule(
@@ -221,7 +221,7 @@ TOKEN = _object_rule(
     "in pods of every kind; `plain-secret` is stricter with those of models.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check_resource=_unless_allowed(_tokens),
+    check_object=_unless_allowed(_tokens),
     severity="critical",
 )
 

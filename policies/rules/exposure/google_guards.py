@@ -49,7 +49,7 @@ KEY = google_rule(
     "Identity, and workflows Workload Identity Federation.",
     sources=("https://cloud.google.com/iam/docs/best-practices-for-managing-service-account-keys",),
     kinds=KEYS,
-    check_resource=_check(google_guards.service_account_key),
+    check_object=_check(google_guards.service_account_key),
 )
 
 BUCKET = google_rule(
@@ -58,7 +58,7 @@ BUCKET = google_rule(
     why="Without public access prevention one grant to `allUsers` publishes weights, and it may be made anywhere.",
     sources=("https://cloud.google.com/storage/docs/public-access-prevention",),
     kinds=BUCKETS,
-    check_resource=_check(google_guards.bucket),
+    check_object=_check(google_guards.bucket),
     severity="medium",
 )
 
@@ -69,7 +69,7 @@ CONSTRAINT = google_rule(
     "public grants and buckets, external addresses, keys of service accounts.",
     sources=("https://cloud.google.com/resource-manager/docs/organization-policy/org-policy-constraints",),
     kinds=CONSTRAINTS,
-    check_resource=_check(google_guards.constraint),
+    check_object=_check(google_guards.constraint),
 )
 
 RULES = (KEY, BUCKET, CONSTRAINT)

@@ -111,7 +111,7 @@ MERGE = Rule(
         "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
     ),
     kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE, PATCH_POLICY, GATEWAY, HTTP_ROUTE),
-    check_stack=_merges,
+    check_program=_merges,
     severity="critical",
     opt_out="If a route is intentionally open to everyone, make this rule advisory.",
 )
@@ -123,7 +123,7 @@ KEYS_IN_URL = Rule(
     "A provider of tokens without `extractFrom` also takes the parameter `access_token`.",
     sources=(f"{_API}#jwtprovider",),
     kinds=(SECURITY_POLICY,),
-    check_resource=on_spec(front_door.keys_in_url),
+    check_object=on_spec(front_door.keys_in_url),
     level="production",
     severity="medium",
     parameters=(STACKS,),
@@ -136,7 +136,7 @@ SHARED = Rule(
     "model; a local limit counts in each Envoy.",
     sources=(f"{_API}#ratelimitrule",),
     kinds=(TRAFFIC_POLICY,),
-    check_resource=on_spec(front_door.shared_limits),
+    check_object=on_spec(front_door.shared_limits),
     severity="medium",
 )
 
@@ -150,7 +150,7 @@ USAGE = Rule(
         "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
     ),
     kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG),
-    check_stack=_usage,
+    check_program=_usage,
 )
 
 BESIDE = Rule(
@@ -161,7 +161,7 @@ BESIDE = Rule(
     "LLMInferenceService.",
     sources=("https://aigateway.envoyproxy.io/docs/capabilities/inference/aigatewayroute-inferencepool",),
     kinds=KINDS,
-    check_stack=_beside,
+    check_program=_beside,
     severity="critical",
     opt_out=f"For a transition, `frontDoor.keepPaths` marks the routes with the annotation `{facts.KEPT_ANNOTATION}`.",
 )
@@ -175,7 +175,7 @@ INTERNAL = Rule(
     "list of names would miss those of the next version, and a pattern in capitals matches nothing.",
     sources=(f"{_API}#httpheaderfilter", source("github.com/envoyproxy/ai-gateway", "internal/extproc/server.go")),
     kinds=(AI_ROUTE, CLIENT_POLICY, GATEWAY),
-    check_stack=_internal,
+    check_program=_internal,
     severity="critical",
     opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
 )

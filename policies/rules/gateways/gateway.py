@@ -59,7 +59,7 @@ GATEWAY_CLASS = Rule(
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/20",
     ),
     kinds=(GATEWAY,),
-    check_resource=_class,
+    check_object=_class,
     relevant=_serves_models,
     severity="critical",
     parameters=(
@@ -75,7 +75,7 @@ GATEWAY_FEATURES = Rule(
     "not supported. Annotations of Services and Ingresses have no effect on a Gateway.",
     sources=(REPORTS,),
     kinds=(GATEWAY,),
-    check_resource=_unclaimed,
+    check_object=_unclaimed,
     level="advisory",
     severity="low",
 )
@@ -87,7 +87,7 @@ CERTIFICATES = Rule(
     "group other than the empty one, certificates of two sources, or none.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY,),
-    check_resource=on_inputs(gateway.listener_certificates, whole=True),
+    check_object=on_inputs(gateway.listener_certificates, whole=True),
 )
 
 RULES = (GATEWAY_CLASS, CERTIFICATES, GATEWAY_FEATURES)

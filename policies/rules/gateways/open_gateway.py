@@ -77,7 +77,7 @@ OPEN = Rule(
         "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",
     ),
     kinds=(GATEWAY, GATEWAY_CLASS, ENVOY_PROXY, *KINDS, BACKEND_POLICY, SECURITY_POLICY, *ARMOR, *ARMOR_RULE),
-    check_stack=_open,
+    check_program=_open,
     severity="critical",
     opt_out=f"The setting `gateway.open` allows an open gateway explicitly: it sets the annotation "
     f"`{open_gateway.OPEN_ANNOTATION}` on the Gateway.",
@@ -96,7 +96,7 @@ ARMOR_RULES = Rule(
         "https://cloud.google.com/armor/docs/rate-limiting-overview",
     ),
     kinds=(*ARMOR, *ARMOR_RULE),
-    check_resource=by_kind(
+    check_object=by_kind(
         {**dict.fromkeys(ARMOR, cloud_armor.policy_rules), **dict.fromkeys(ARMOR_RULE, cloud_armor.single_rule)}
     ),
 )
@@ -114,7 +114,7 @@ IAP_CLIENT = Rule(
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/57",
     ),
     kinds=(BACKEND_POLICY,),
-    check_resource=on_spec(cloud_armor.backend_iap),
+    check_object=on_spec(cloud_armor.backend_iap),
 )
 
 RULES = (OPEN, ARMOR_RULES, IAP_CLIENT)

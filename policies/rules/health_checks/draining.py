@@ -67,6 +67,6 @@ DRAINING = Rule(
     "their connections, however long the server would still write: streams are cut during every roll-out.",
     sources=("https://cloud.google.com/load-balancing/docs/enabling-connection-draining",),
     kinds=(BACKEND_POLICY, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, SERVICE, DEPLOYMENT, STATEFUL_SET, ENVOY_PROXY),
-    check_stack=_draining,
+    check_program=_draining,
 )
 RULES = (DRAINING,)

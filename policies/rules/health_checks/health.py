@@ -116,7 +116,7 @@ HEALTH_SHAPE = Rule(
     "only target objects in its own namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
     kinds=kinds.GKE_POLICIES,
-    check_resource=_shape,
+    check_object=_shape,
     opt_out="For a field that is newer than the pack, make this rule advisory.",
 )
 
@@ -128,7 +128,7 @@ MODEL_HEALTH = Rule(
     "makes vLLM log `Invalid HTTP request received`.",
     sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
     kinds=(kinds.HEALTH_CHECK,),
-    check_resource=_model,
+    check_object=_model,
     parameters=(Parameter("protocols", ("HTTP",), "Types of health check that the model servers support"),),
     opt_out="For model servers that use HTTPS or gRPC, set `protocols`.",
 )
@@ -141,7 +141,7 @@ MISSING_CHECK = Rule(
     "attached to GKE's.",
     sources=(POLICY_CHART,),
     kinds=(kinds.HTTP_ROUTE, kinds.LLM_SERVICE, kinds.POOL, kinds.GATEWAY, kinds.HEALTH_CHECK),
-    check_stack=_missing_check,
+    check_program=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="If another program creates the policies, make this rule advisory. For routes of other gateways, set "
@@ -155,7 +155,7 @@ BACKEND_TIMEOUT = Rule(
     "set one (GWCER104).",
     sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(kinds.HTTP_ROUTE, kinds.LLM_SERVICE, kinds.POOL, kinds.GATEWAY, kinds.BACKEND_POLICY),
-    check_stack=_missing_timeout,
+    check_program=_missing_timeout,
     parameters=(
         OTHER_GATEWAYS,
         Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Minimum timeout in seconds"),
@@ -173,7 +173,7 @@ ONE_POLICY = Rule(
         "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
     ),
     kinds=(*kinds.GKE_POLICIES, *kinds.ENVOY_POLICIES, kinds.GATEWAY, kinds.HTTP_ROUTE),
-    check_stack=_one_policy,
+    check_program=_one_policy,
     severity="medium",
 )
 

@@ -102,7 +102,7 @@ POOL_PORTS = Rule(
     why="The v1 CRD allows eight targetPorts; a pool with one port per data-parallel rank and more ranks is rejected.",
     sources=(upstream.inference_extension("config/crd/bases"),),
     kinds=(POOL, LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_ports,
+    check_object=_ports,
 )
 
 
@@ -113,7 +113,7 @@ ONE_MODEL = Rule(
     "models in one pool about half of the requests fail. Node pools may be shared.",
     sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
     kinds=(LLM_SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
-    check_stack=_one_model,
+    check_program=_one_model,
 )
 
 RULES = (POOL_PORTS, ONE_MODEL)

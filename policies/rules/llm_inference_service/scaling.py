@@ -40,7 +40,7 @@ AUTOSCALER = Rule(
     "a schedule does, or a query for the picker's counters of requests and errors, which it keeps up to date.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"), "https://keda.sh/docs/latest/scalers/prometheus/"),
     kinds=(HPA, SCALED_OBJECT),
-    check_resource=_autoscaler,
+    check_object=_autoscaler,
     opt_out="If something else wakes the model, disable the rule.",
 )
 
@@ -51,7 +51,7 @@ CONTESTED = Rule(
     "it): the two then change the number of replicas alternately.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(LLM_SERVICE, HPA, SCALED_OBJECT),
-    check_stack=_contested,
+    check_program=_contested,
 )
 
 RULES = (AUTOSCALER, CONTESTED)

@@ -84,7 +84,7 @@ MODEL_URI = Rule(
     "in model URI`.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=on_spec(serving.model_uri),
+    check_object=on_spec(serving.model_uri),
     opt_out="With `storageInitializer.enabled: false` and your own volumes, nothing is checked.",
 )
 
@@ -96,7 +96,7 @@ ROUTER_SHAPE = Rule(
     "scaling. With a Gateway and a scheduler but no route, the service waits forever (WaitingForGateway).",
     sources=(kserve.issue(5986), VALIDATION),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_shape,
+    check_object=_shape,
 )
 
 MANAGED_ROUTE = Rule(
@@ -107,7 +107,7 @@ MANAGED_ROUTE = Rule(
     "to every service that is based on it.",
     sources=(kserve.issue(5707), kserve.issue(5050)),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_managed,
+    check_object=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list it in `otherGateways` and in router.gateway.refs.",
@@ -120,7 +120,7 @@ INLINE_ROUTE = Rule(
     "that were removed from the inline route.",
     sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
     kinds=(LLM_SERVICE,),
-    check_resource=_inline,
+    check_object=_inline,
     level="advisory",
     severity="medium",
     parameters=(OTHER_GATEWAYS,),
@@ -132,7 +132,7 @@ WORKER = Rule(
     why="KServe's webhook rejects a worker with neither, with both, or with data but without dataLocal.",
     sources=(VALIDATION,),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=_workers,
+    check_object=_workers,
 )
 
 
@@ -145,7 +145,7 @@ PRESET = Rule(
     "`kserve`.",
     sources=(kserve.issue(5047), kserve.source(f"{kserve.CONTROLLER}/config_merge.go")),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_stack=_presets,
+    check_program=_presets,
     level="advisory",
     severity="medium",
 )
@@ -157,7 +157,7 @@ NAME_LENGTH = Rule(
     "which must name pool and Service beforehand, no longer match.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(LLM_SERVICE,),
-    check_resource=_name,
+    check_object=_name,
     level="advisory",
     severity="medium",
 )
@@ -169,7 +169,7 @@ SCALING = Rule(
     "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
     kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_resource=on_spec(serving.scaling),
+    check_object=on_spec(serving.scaling),
     level="advisory",
     severity="medium",
     opt_out="If the cluster has the workload variant autoscaler and its actuator, disable the rule.",
@@ -182,7 +182,7 @@ REFERENCED = Rule(
     "reports RefsInvalid.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
     kinds=(LLM_SERVICE, HTTP_ROUTE, AI_ROUTE),
-    check_stack=_referenced,
+    check_program=_referenced,
     level="advisory",
     severity="medium",
 )

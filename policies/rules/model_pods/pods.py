@@ -58,7 +58,7 @@ IMAGE_TAG = Rule(
     "that its Deployment used, and nightly TPU images are deleted after a while.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
-    check_resource=_images,
+    check_object=_images,
 )
 
 PLAIN_SECRET = Rule(
@@ -67,7 +67,7 @@ PLAIN_SECRET = Rule(
     why="A value in `env` or in the arguments can be read by anyone who may read pods, and in the stack's state.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check_resource=_secrets,
+    check_object=_secrets,
     severity="critical",
 )
 
@@ -79,7 +79,7 @@ ENDPOINT_PICKER = Rule(
     "(`No ALPN negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS.",
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
     kinds=WORKLOADS,
-    check_resource=_picker,
+    check_object=_picker,
     parameters=(
         Parameter("routerFloor", "0.7.0", "Minimum version of the llm-d endpoint picker"),
         Parameter(
@@ -103,7 +103,7 @@ SERVER_ENVIRONMENT = Rule(
         "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
     ),
     kinds=WORKLOADS,
-    check_resource=_each(pods.open_servers),
+    check_object=_each(pods.open_servers),
     severity="high",
 )
 
@@ -116,7 +116,7 @@ MODEL_PRIVILEGES = Rule(
     "to the node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
     kinds=WORKLOADS,
-    check_resource=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
+    check_object=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
     level="advisory",
 )
 

@@ -113,7 +113,7 @@ TPU_POD = Rule(
     "(`tpu-v6e-slice`), not those of the Cloud TPU API (`v6e-4`, `tpu-v6e`).",
     sources=(TPU_DOC, "https://github.com/skypilot-org/skypilot/issues/5024"),
     kinds=WORKLOADS,
-    check_resource=_tpu_pod,
+    check_object=_tpu_pod,
 )
 
 TPU_PARALLELISM = Rule(
@@ -125,7 +125,7 @@ TPU_PARALLELISM = Rule(
     "`parallelism.pipeline` pods: if their number differs from the slice's hosts, the group never becomes ready.",
     sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference", TPU_DOC),
     kinds=WORKLOADS,
-    check_resource=_parallelism,
+    check_object=_parallelism,
 )
 
 TPU_STARTUP = Rule(
@@ -135,7 +135,7 @@ TPU_STARTUP = Rule(
     "allows 10 minutes; a long readiness delay instead would make every start as slow as the slowest.",
     sources=(PRESET, "https://github.com/vllm-project/vllm/issues/15313"),
     kinds=tuple(kind for kind in SERVERS if kind != JOB),
-    check_resource=_startup,
+    check_object=_startup,
     severity="medium",
     parameters=(
         Parameter(
@@ -153,7 +153,7 @@ TPU_ARGUMENTS = Rule(
     "abbreviated names: `--por` is `--port`, and overrides it.",
     sources=(TPU_INFERENCE,),
     kinds=WORKLOADS,
-    check_resource=_arguments,
+    check_object=_arguments,
 )
 
 GPU_ARGUMENTS = Rule(
@@ -162,7 +162,7 @@ GPU_ARGUMENTS = Rule(
     why="The server exits on arguments, formats of weights and connectors that it does not have.",
     sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
     kinds=WORKLOADS,
-    check_resource=_gpu_arguments,
+    check_object=_gpu_arguments,
 )
 
 GPU_PRECISION = Rule(
@@ -171,7 +171,7 @@ GPU_PRECISION = Rule(
     why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
     sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
     kinds=WORKLOADS,
-    check_resource=_precision,
+    check_object=_precision,
 )
 
 IMAGE_HARDWARE = Rule(
@@ -182,7 +182,7 @@ IMAGE_HARDWARE = Rule(
     "The hardware is read from the image's name.",
     sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
     kinds=WORKLOADS,
-    check_resource=_image,
+    check_object=_image,
     opt_out="An image of your own for TPU whose name says something else: rename it, or set this rule to advisory.",
 )
 
@@ -193,7 +193,7 @@ TPU_ENVIRONMENT = Rule(
     "wrong values break slices; with `SKIP_JAX_PRECOMPILE=1` the first requests have to wait for compilation.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/envs.py",),
     kinds=WORKLOADS,
-    check_resource=_environment,
+    check_object=_environment,
     level="advisory",
     severity="low",
 )

@@ -73,7 +73,7 @@ NAMESPACE = Rule(
     why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate that it injects.",
     sources=(f"{CHARTS}/{kserve.CRD_CHART}",),
     kinds=(kinds.RELEASE, kinds.CHART),
-    check_resource=_namespace,
+    check_object=_namespace,
 )
 
 CRD_OWNERSHIP = Rule(
@@ -84,7 +84,7 @@ CRD_OWNERSHIP = Rule(
     "1.35 blocks experimental ones.",
     sources=(kserve.issue(5543), "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider"),
     kinds=(kinds.RELEASE, kinds.CHART, kinds.CRD),
-    check_resource=_crds,
+    check_object=_crds,
     opt_out=f"For a cluster older than {versions.gke_floor()}, or outside GKE, make this rule advisory.",
 )
 
@@ -95,7 +95,7 @@ VERSION = Rule(
     f"Envoy Gateway: {WHY_FLOOR['gateway-helm']}.",
     sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
     kinds=(kinds.RELEASE, kinds.CHART),
-    check_resource=_version,
+    check_object=_version,
     parameters=(
         Parameter("kserveFloor", kserve.FLOOR, "Minimum chart version of KServe"),
         Parameter("lwsFloor", "0.8.0", "Minimum chart version of LeaderWorkerSet"),
@@ -111,7 +111,7 @@ PRESETS = Rule(
     "destroy` fails unless the controller's environment allows the deletion.",
     sources=(kserve.source(kserve.CONTROLLER),),
     kinds=(kinds.RELEASE, kinds.CHART),
-    check_resource=_presets,
+    check_object=_presets,
     level="advisory",
     severity="medium",
 )
@@ -125,7 +125,7 @@ TLS = Rule(
     "protocol field.",
     sources=(kserve.issue(5531),),
     kinds=(kinds.CONFIG_MAP,),
-    check_resource=_tls,
+    check_object=_tls,
     opt_out="Where HTTPS to the backends is known to work, with HealthCheckPolicies of type HTTPS, make this rule "
     "advisory.",
 )
@@ -138,7 +138,7 @@ LABELS = Rule(
     "selects it protects nothing, or admits no one.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(kinds.NETWORK_POLICY,),
-    check_resource=on_spec(network_policies.stale_labels),
+    check_object=on_spec(network_policies.stale_labels),
 )
 
 OPEN = Rule(
@@ -148,7 +148,7 @@ OPEN = Rule(
     "only appears to protect.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
     kinds=(kinds.NETWORK_POLICY, kinds.FQDN_POLICY, *kinds.ADMIN_POLICIES, *kinds.CILIUM_POLICIES),
-    check_resource=_open,
+    check_object=_open,
     level="production",
     severity="medium",
     parameters=(STACKS,),
@@ -173,7 +173,7 @@ UNREADABLE = Rule(
     "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
     sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
     kinds=(kinds.MANIFEST,),
-    check_resource=_unreadable,
+    check_object=_unreadable,
     level="advisory",
     severity="medium",
 )

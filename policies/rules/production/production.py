@@ -90,7 +90,7 @@ PROTECT = Rule(
     why="Pulumi's `protect` and the provider's `deletionProtection` keep a mistake from becoming an outage.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
-    check_resource=_protect,
+    check_object=_protect,
     parameters=(STACKS,),
     opt_out="To destroy a production stack, unprotect it with `--policy-pack-config policies/unprotect.json`, which "
     "makes this rule advisory.",
@@ -102,7 +102,7 @@ PRIVATE_NODES = _production_rule(
     why="Only load balancers need to reach the nodes of a model server.",
     sources=(HARDENING,),
     kinds=(CLUSTER, NODE_POOL),
-    check_resource=_in_production({CLUSTER: cluster.private_nodes, NODE_POOL: cluster.private_pool}),
+    check_object=_in_production({CLUSTER: cluster.private_nodes, NODE_POOL: cluster.private_pool}),
 )
 
 
@@ -114,7 +114,7 @@ HTTPS = Rule(
     "default), so no model's route attaches to it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY, *LISTENER_SETS),
-    check_resource=_https,
+    check_object=_https,
     parameters=(
         STACKS,
         Parameter(
@@ -133,7 +133,7 @@ CONTROL_PLANE = _production_rule(
     why="Use only the DNS endpoint, which IAM protects, or limit access with authorized networks.",
     sources=(HARDENING,),
     kinds=(CLUSTER,),
-    check_resource=_in_production({CLUSTER: cluster.control_plane_open}),
+    check_object=_in_production({CLUSTER: cluster.control_plane_open}),
 )
 
 SPOT_ONLY = _production_rule(
@@ -142,7 +142,7 @@ SPOT_ONLY = _production_rule(
     why="Spot nodes are reclaimed with 30 seconds' notice, often all of a zone at once.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms",),
     kinds=(NODE_POOL,),
-    check_stack=_spot_only,
+    check_program=_spot_only,
     level="advisory",
     severity="medium",
 )
@@ -154,7 +154,7 @@ COVERED = Rule(
     "rules apply only to stacks whose names match `stacks`.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
-    check_stack=_uncovered,
+    check_program=_uncovered,
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
@@ -167,7 +167,7 @@ ALERT_CHANNEL = _production_rule(
     why="An incident that is only shown in the console is noticed only by someone who happens to look there.",
     sources=("https://cloud.google.com/monitoring/support/notification-options",),
     kinds=(ALERT_POLICY,),
-    check_stack=_silent,
+    check_program=_silent,
     level="advisory",
     severity="medium",
 )

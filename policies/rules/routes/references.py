@@ -98,7 +98,7 @@ GRANTS = Rule(
     "says so. Otherwise the reference is not resolved, and the load balancer answers 500.",
     sources=(f"{API}referencegrant/",),
     kinds=(*ROUTES, GATEWAY, GRANT, POOL, SERVICE, SECRET, LLM_SERVICE),
-    check_stack=_granted,
+    check_program=_granted,
     opt_out="If another program makes the grant, make this rule advisory.",
 )
 
@@ -109,7 +109,7 @@ ADMISSION = Rule(
     "none admits has no effect: requests get 404.",
     sources=(f"{API}httproute/#cross-namespace-routing-is-allowed-using-allowedroutes",),
     kinds=(HTTP_ROUTE, *OTHER_ROUTES, GATEWAY, NAMESPACE),
-    check_stack=_admitted,
+    check_program=_admitted,
 )
 
 RULES = (GRANTS, ADMISSION)

@@ -73,7 +73,7 @@ ROUTE_TIMEOUTS = Rule(
     "it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
     sources=("https://github.com/kserve/kserve/issues/5707", "https://github.com/kserve/kserve/issues/5311", REPORTS),
     kinds=ROUTE_KINDS,
-    check_resource=_timeouts,
+    check_object=_timeouts,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
@@ -87,7 +87,7 @@ REFUSED_FEATURES = Rule(
     "Gateway or its other routes takes effect.",
     sources=(REPORTS, "https://github.com/kserve/kserve/issues/5319"),
     kinds=ROUTE_KINDS,
-    check_resource=_refused,
+    check_object=_refused,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
@@ -101,7 +101,7 @@ UNCLAIMED_FEATURES = Rule(
     "whether GKE rejects or ignores them.",
     sources=(REPORTS,),
     kinds=ROUTE_KINDS,
-    check_resource=_unclaimed,
+    check_object=_unclaimed,
     level="advisory",
     severity="low",
     parameters=(OTHER_GATEWAYS,),
@@ -115,7 +115,7 @@ POOL_GROUP = Rule(
     "the load balancer has no backend.",
     sources=(upstream.inference_extension("config/crd/bases"), "https://github.com/kserve/kserve/issues/5050"),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL, ANY_POLICY),
-    check_resource=_pool_group,
+    check_object=_pool_group,
 )
 
 GENERATED_TARGET = Rule(
@@ -129,7 +129,7 @@ GENERATED_TARGET = Rule(
         "templates/gke.yaml",
     ),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
-    check_resource=_generated,
+    check_object=_generated,
 )
 
 RULES = (ROUTE_TIMEOUTS, REFUSED_FEATURES, UNCLAIMED_FEATURES, POOL_GROUP, GENERATED_TARGET)

@@ -49,7 +49,7 @@ CLASS = Rule(
     "again before the last.",
     sources=(REFERENCE, CONCEPT, "https://github.com/gke-labs/kube-agents/pull/581"),
     kinds=(COMPUTE_CLASS,),
-    check_resource=on_spec(capacity_order.compute_class, whole=True),
+    check_object=on_spec(capacity_order.compute_class, whole=True),
     relevant=_orders_pools,
     opt_out="For classes of ordinary nodes, disable the rule.",
 )
@@ -61,7 +61,7 @@ MEMBERS = Rule(
     "other pods take its hosts.",
     sources=(CONCEPT,),
     kinds=(COMPUTE_CLASS, NODE_POOL),
-    check_stack=_members,
+    check_program=_members,
 )
 
 RECLAIMABLE = Rule(
@@ -71,7 +71,7 @@ RECLAIMABLE = Rule(
     "lose all replicas of a model at once.",
     sources=(CONCEPT, "https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms"),
     kinds=(COMPUTE_CLASS, NODE_POOL),
-    check_stack=_reclaimable,
+    check_program=_reclaimable,
     opt_out="Set `acceptReclaimable: true` on the pool, which writes the annotation "
     f"`{compute_class.RECLAIMABLE}: accepted`.",
 )

@@ -16,7 +16,7 @@ NODE_POOL_RULE = Rule(
     "each of which takes most of the memory.",
     sources=(GPUS, "https://cloud.google.com/compute/docs/accelerator-optimized-machines"),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(gpu.node_pool),
+    check_object=on_inputs(gpu.node_pool),
 )
 
 ZONE = Rule(
@@ -25,7 +25,7 @@ ZONE = Rule(
     why="Few zones have every GPU; a pool in another one is refused, or never gets a host.",
     sources=("https://cloud.google.com/compute/docs/gpus/gpu-regions-zones",),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(gpu.zone),
+    check_object=on_inputs(gpu.zone),
 )
 
 RULES = (NODE_POOL_RULE, ZONE)

@@ -27,7 +27,7 @@ MACHINE_TYPE = Rule(
     "existed.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.machine),
+    check_object=on_inputs(tpu_pools.machine),
 )
 
 TOPOLOGY = Rule(
@@ -37,7 +37,7 @@ TOPOLOGY = Rule(
     "them: ct6e-standard-8t only 2x4.",
     sources=(PLAN, "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/pkg/config/hardware.go"),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.topology),
+    check_object=on_inputs(tpu_pools.topology),
 )
 
 ZONE = Rule(
@@ -47,7 +47,7 @@ ZONE = Rule(
     "`Unsupported TPU configuration` or retries for about 35 minutes.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.zone),
+    check_object=on_inputs(tpu_pools.zone),
     opt_out="Zones newer than the table are covered by `tpu-zone-unlisted`, which is advisory. Otherwise make this "
     "rule advisory.",
 )
@@ -58,7 +58,7 @@ UNLISTED_ZONE = Rule(
     why="A zone that is missing from the pack's table may have been added since.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check_resource=_unlisted,
+    check_object=_unlisted,
     level="advisory",
     severity="low",
 )
@@ -70,7 +70,7 @@ PLACEMENT = Rule(
     "workload policy instead (`Creation of a managed instance group … with placement policy is not supported`).",
     sources=(XPK, "https://github.com/vllm-project/ci-infra/issues/547"),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.placement),
+    check_object=on_inputs(tpu_pools.placement),
 )
 
 NODE_COUNT = Rule(
@@ -79,7 +79,7 @@ NODE_COUNT = Rule(
     why="GKE scales a multi-host slice atomically: either all of its nodes (chips divided by chips per host), or none.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.node_counts),
+    check_object=on_inputs(tpu_pools.node_counts),
 )
 
 CAPACITY = Rule(
@@ -90,7 +90,7 @@ CAPACITY = Rule(
     "counted.",
     sources=(TOOLKIT, "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.capacity),
+    check_object=on_inputs(tpu_pools.capacity),
 )
 
 BOOT_DISK = Rule(
@@ -99,7 +99,7 @@ BOOT_DISK = Rule(
     why="v6e supports only Hyperdisk; with GKE's default, pd-balanced, the pool never gets a node.",
     sources=("https://cloud.google.com/compute/docs/disks/hyperdisks", TOOLKIT),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.boot_disk),
+    check_object=on_inputs(tpu_pools.boot_disk),
 )
 
 UPGRADE = Rule(
@@ -108,7 +108,7 @@ UPGRADE = Rule(
     why="GKE does not support blue-green upgrades with compact placement.",
     sources=(TOOLKIT,),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.upgrade),
+    check_object=on_inputs(tpu_pools.upgrade),
 )
 
 TAINT = Rule(
@@ -118,7 +118,7 @@ TAINT = Rule(
     "preview, and replaces the pool.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus",),
     kinds=(NODE_POOL,),
-    check_resource=on_inputs(tpu_pools.taint),
+    check_object=on_inputs(tpu_pools.taint),
     severity="medium",
 )
 

@@ -18,7 +18,7 @@ every_slice = pytest.mark.parametrize(
 def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
     assert family.machines
     for machine in family.machines:
-        first = accelerators.find_slice(machine.name, family.shapes[machine.name][0])
+        first = accelerators.find_slice(machine.name, family.topologies[machine.name][0])
         assert first is not None
         assert not first.multi_host
 
@@ -26,7 +26,7 @@ def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
 def test_v6e_is_what_google_documents() -> None:
     family = accelerators.family_of("ct6e-standard-4t")
     assert family is not None
-    assert (family.name, family.accelerator, family.hbm_gb) == ("v6e", "tpu-v6e-slice", 32)
+    assert (family.name, family.label_value, family.hbm_gb) == ("v6e", "tpu-v6e-slice", 32)
     assert family.boot_disks == ("hyperdisk-balanced",)
     single = {(s.machine.name, s.topology) for s in family.slices() if not s.multi_host}
     assert single == {("ct6e-standard-1t", "1x1"), ("ct6e-standard-4t", "2x2"), ("ct6e-standard-8t", "2x4")}

@@ -103,7 +103,7 @@ def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(
     family, shape = entry
     pod: Value = {
         "nodeSelector": {
-            accelerators.TPU.family_label: family.accelerator,
+            accelerators.TPU.family_label: family.label_value,
             accelerators.TPU.topology_label: shape.topology,
             accelerators.TPU.count_label: str(shape.machine.chips),
         },
@@ -140,7 +140,7 @@ def test_a_pod_that_leaves_chips_behind_is_refused(
     hosts = {s.machine.chips for s in family.slices() if s.topology == shape.topology}
     pod: Value = {
         "nodeSelector": {
-            accelerators.TPU.family_label: family.accelerator,
+            accelerators.TPU.family_label: family.label_value,
             accelerators.TPU.topology_label: shape.topology,
         },
         "containers": [{"resources": {"requests": {accelerators.TPU.resource: str(asked)}}}],

@@ -186,11 +186,11 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_device(
 def test_a_group_is_accepted_exactly_when_it_is_the_slice(shape: Slice, pods: int, each: int | None) -> None:
     family = accelerators.family_of(shape.machine.name)
     assert family
-    selector = {accelerators.TPU.family_label: family.accelerator, accelerators.TPU.topology_label: shape.topology}
+    selector = {accelerators.TPU.family_label: family.label_value, accelerators.TPU.topology_label: shape.topology}
     parallelism = {"pipeline": pods, **({} if each is None else {"tensor": each})}
     accepted = not list(multi_host.group(Input(parallelism), Input({"nodeSelector": selector})))
     chips = prod(map(int, shape.topology.split("x")))
-    machines = [machine for machine in family.machines if shape.topology in family.shapes[machine.name]]
+    machines = [machine for machine in family.machines if shape.topology in family.topologies[machine.name]]
     devices = chips * family.devices_per_chip
     fits = any(pods * machine.chips == chips for machine in machines) and each in (None, devices // pods)
     assert accepted is fits

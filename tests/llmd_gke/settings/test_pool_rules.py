@@ -30,7 +30,7 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
     machine = family.machines[-1]
     zone = sorted(GKE_ZONES[family.name])[0]
     config["llmd-gke:cluster"].update(zone=zone, minVersion="1.35")
-    shape = family.shapes[machine.name][0]
+    shape = family.topologies[machine.name][0]
     of_kind = {"topology": shape} if family.dimensions > 1 else {"gpus": int(shape)}
     config["llmd-gke:pools"] = [{"name": "v6e4", "machineType": machine.name, "maxNodes": 4, **of_kind}]
     result = accepted(config).settings.pools[0]

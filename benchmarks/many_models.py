@@ -32,7 +32,7 @@ from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import cloud_files, state  # noqa: E402
 
 STACK = "local"
-FAULTS = {"enabledApis": ["*"], "timeScale": 0.001, "quota": {"CT6E": 1_000_000}}
+FAULTS = {"enabledApis": ["*"], "quota": {"CT6E": 1_000_000}}
 LINKED = ("__main__.py", "components", "llmd_common", "llmd_gke", "policies", "quick_sdk", ".venv")
 
 STEPS = ("preview", "first up", "up, no change", "one model more", "down")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from rich.console import Console
@@ -30,13 +30,11 @@ class Rehearsal:
         """Checks the project file."""
         interlock.check_project(self.workdir)
 
-    def install(
-        self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
-    ) -> Engine:
+    def install(self, console: Console, stack: str | None = None) -> Engine:
         """Sets up the engine and Google's provider. The Kubernetes stand-in is a Python module."""
         cache = cache_folder()
         # By one builder: it compiles the standard library once, and downloads while it compiles.
-        engine = resolve.ensure(cache, console, meanwhile, lambda say: binaries.to_build({GOOGLE_PROVIDER}, cache, say))
+        engine = resolve.ensure(cache, console, lambda say: binaries.to_build({GOOGLE_PROVIDER}, cache, say))
         binaries.ensure([GOOGLE_PROVIDER], console)
         return engine
 

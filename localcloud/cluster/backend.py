@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -55,13 +55,11 @@ class LaptopCloud:
             lifecycle.check_data(self.workdir, stack)
         lifecycle.check(self.workdir, stack)
 
-    def install(
-        self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
-    ) -> Engine:
+    def install(self, console: Console, stack: str | None = None) -> Engine:
         """Sets up the engine, builds Kubernetes, KServe and what they need, and prepares charts and CRDs; those of the
         front door if the stack has one.
         """
-        engine = resolve.ensure(cache_folder(), console, meanwhile)
+        engine = resolve.ensure(cache_folder(), console)
         lifecycle.ensure_binaries(self.workdir, console, stack)
         return engine
 

@@ -6,7 +6,6 @@ https://etcd.io/docs/v3.6/op-guide/configuration/.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,31 +41,18 @@ GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}
 
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
     """Every process of a cluster, for the programs that are given, in the order of their start."""
-    makers = {ETCD: _etcd, API_SERVER: _api_server, CONTROLLERS: _controllers, SCHEDULER: _scheduler}
-    listed = [
-        makers[name](layout, programs[name]) if name != ETCD else _etcd(layout, programs[name], etcd_quota)
-        for name in PROGRAMS
-        if name in programs
-    ]
+    makers = {API_SERVER: _api_server, CONTROLLERS: _controllers, SCHEDULER: _scheduler}
+    listed = [_etcd(layout, programs[ETCD], etcd_quota)] if ETCD in programs else []
+    listed += [make(layout, programs[name]) for name, make in makers.items() if name in programs]
     for name, module in DAEMONS.items():
-        if not programs.keys() >= set(NEEDS.get(name, ())):
-            continue
-        if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
+        if programs.keys() >= set(NEEDS.get(name, ())):
             command, mark = (sys.executable, "-P", "-m", module), layout.mark(name)
-            listed.append(
-                Service(
-                    name,
-                    command,
-                    ready=written(mark),
-                    after=(API_SERVER,),
-                    mark=mark,
-                    grace_seconds=GRACE_SECONDS.get(name, 5.0),
-                )
-            )
+            grace = GRACE_SECONDS.get(name, 5.0)
+            listed.append(Service(name, command, written(mark), after=(API_SERVER,), mark=mark, grace_seconds=grace))
     return listed
 
 
-def _etcd(layout: Layout, program: Path, quota: int = ETCD_QUOTA) -> Service:
+def _etcd(layout: Layout, program: Path, quota: int) -> Service:
     peer = "http://127.0.0.1:2380"
     flags = {
         "name": "laptop",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -11,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -23,6 +21,7 @@ from localcloud.cluster.processes import ETCD_QUOTA
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import SUPERVISOR, Layout
+from localcloud.common.lock import in_turn
 from localcloud.common.workdir import PACKAGES, Workdir
 from localcloud.linux_namespaces import discover, rights
 
@@ -50,21 +49,12 @@ def start(
         "only": list(only) if only is not None else None,
         "etcdQuota": etcd_quota,
     }
-    with _one_at_a_time(workdir, console):
+
+    def waiting(_: str) -> None:
+        console.print("cluster: another command is starting it; waiting.", highlight=False, soft_wrap=True)
+
+    with in_turn(workdir.home / "start.lock", waiting):  # two etcd would share one folder of data
         _start(workdir, console, asked)
-
-
-@contextlib.contextmanager
-def _one_at_a_time(workdir: Workdir, console: Console) -> Generator[None]:
-    """Waits for another command that starts the same cluster: two etcd would share one folder of data."""
-    workdir.home.mkdir(parents=True, exist_ok=True)
-    with (workdir.home / "start.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            console.print("cluster: another command is starting it; waiting.", highlight=False, soft_wrap=True)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _start(workdir: Workdir, console: Console, asked: Mapping[str, object]) -> None:

@@ -1,11 +1,13 @@
-"""One `make up` or `make down` at a time for each rehearsal or laptop cloud."""
+"""One process at a time: `make up` or `make down` of a cloud, the start of its cluster, a builder of programs."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import IO
 
 from llmd_common.problems import Busy
 from localcloud.common.workdir import Workdir
@@ -35,3 +37,21 @@ def exclusive(workdir: Workdir, what: str) -> Generator[None]:
             yield
         finally:
             file.truncate(0)
+
+
+@contextlib.contextmanager
+def in_turn(file: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
+    """A lock that others wait for, after they have called ``waiting`` with the holder's process id."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a+") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            opened.seek(0)
+            waiting(opened.read().strip() or "unknown")
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        opened.seek(0)
+        opened.truncate()
+        opened.write(str(os.getpid()))
+        opened.flush()
+        yield opened

@@ -1,13 +1,10 @@
-"""Addresses of Gateways: reserved ones by name, others from a range; and their place in this network namespace."""
+"""Addresses of Gateways: reserved ones by name, others from a range."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol, cast
-
-from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from llmd_common.kubernetes.fields import each, text
 from localcloud.gke_gateway.resources.classes import GatewayClass
@@ -51,33 +48,3 @@ def address_of(
     prefix = INTERNAL_RANGE if gateway_class.internal else EXTERNAL_RANGE
     candidates = [f"{prefix}{(first + step) % EPHEMERAL + 50}" for step in range(EPHEMERAL)]
     return next((one for one in candidates if one not in taken), candidates[0])
-
-
-class _Network(Protocol):
-    """The part of pyroute2's ``IPRoute`` that we use, typed: the package has few type hints."""
-
-    def link_lookup(self, *, ifname: str) -> list[int]: ...
-    def get_addr(self, *, index: int) -> Iterable[_Address]: ...
-    def addr(self, command: str, *, index: int, address: str, prefixlen: int) -> object: ...
-    def close(self) -> None: ...
-
-
-class _Address(Protocol):
-    def get_attr(self, name: str) -> str | None: ...
-
-
-def bring_up(addresses: Collection[str]) -> None:
-    """Adds these addresses to the loopback device of this network namespace, where they are not there yet.
-
-    Raises ``PermissionError`` without the right to do so: the laptop cloud's own namespace gives it.
-    """
-    network = cast("_Network", IPRoute())
-    try:
-        loopback = network.link_lookup(ifname="lo")[0]
-        present = {entry.get_attr("IFA_LOCAL") for entry in network.get_addr(index=loopback)}
-        for address in sorted(set(addresses) - present):
-            network.addr("add", index=loopback, address=address, prefixlen=32)
-    except NetlinkError as error:
-        raise PermissionError(f"{sorted(addresses)} cannot be added to the loopback device: {error}") from None
-    finally:
-        network.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_common.kubernetes.fields import Key
@@ -125,8 +125,3 @@ def _write_secrets(program: GatewayProgram, files: EnvoyFiles) -> bool:
         if file.stem not in program.secrets:
             file.unlink()
     return any(changed)
-
-
-def without_secrets(program: GatewayProgram) -> GatewayProgram:
-    """The program without certificates' keys, as :class:`Store` returns it, for comparison."""
-    return replace(program, secrets={name: {} for name in program.secrets})

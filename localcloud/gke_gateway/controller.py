@@ -11,7 +11,7 @@ from typing import cast
 from llmd_common.kubernetes.client import Conflict, Kube, KubeError, NotFound, Unreachable
 from llmd_common.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
 from localcloud.gke_gateway import statuses
-from localcloud.gke_gateway.addresses import address_of, bring_up
+from localcloud.gke_gateway.addresses import address_of
 from localcloud.gke_gateway.applied_config import Store, drained_endpoints, write_programs
 from localcloud.gke_gateway.draining import Draining
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
@@ -28,6 +28,7 @@ from localcloud.gke_gateway.resources.objects import (
 )
 from localcloud.gke_gateway.translate import GatewayProgram, Translation, translate
 from localcloud.gke_gateway.watched_objects import Watched
+from localcloud.linux_namespaces import network
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 log = logging.getLogger(__name__)
@@ -75,11 +76,10 @@ class Controller:
         """Programs Envoy with the snapshot, then writes the statuses."""
         translations = self.translations(snapshot)
         self._take(translations)
-        wanted = {translation.address for translation in translations if translation.address}
-        if wanted - self._up:
+        for address in {translation.address for translation in translations if translation.address} - self._up:
             # In a thread: pyroute2 runs an event loop of its own.
-            await asyncio.to_thread(bring_up, wanted)
-            self._up |= wanted
+            await asyncio.to_thread(network.add_local, address)
+            self._up.add(address)
         if write_programs(self.programs, snapshot, self.files):
             log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
         self._draining.follow(drained_endpoints(self.programs, snapshot))

@@ -18,7 +18,8 @@ from rich.console import Console
 from llmd_common import child_process
 from llmd_common.problems import SetUpFailed
 from localcloud.common import memory
-from localcloud.go_builds import go_toolchain, lock, modules
+from localcloud.common.lock import in_turn
+from localcloud.go_builds import go_toolchain, modules
 from localcloud.go_builds.go_toolchain import Go, Purpose
 from localcloud.go_builds.progress import Display
 from localcloud.go_builds.wrapper import BuiltProgram, Wrapper
@@ -199,7 +200,7 @@ def builder(cache: Path, programs: Sequence[BuiltProgram], console: Console, lab
         def waiting(pid: str) -> None:
             display.show(f"another process ({pid}) is building; waiting")
 
-        with lock.builder(cache, waiting) as held:
+        with in_turn(cache / "building.lock", waiting) as held:
             made = Builder(cache, programs, display, held)
             yield made
             shutil.rmtree(made.folder, ignore_errors=True)

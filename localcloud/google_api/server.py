@@ -15,16 +15,13 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import localcloud.google_api.services  # noqa: F401  # pyright: ignore[reportUnusedImport] - registers what answers
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import EmulatedCloud
-from localcloud.google_api.core.errors import ApiError, from_refusal
+from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
 from localcloud.google_api.rules import projects
-from localcloud.google_api.services import ALL
-from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
-
-LOADED = ALL
 
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
@@ -69,9 +66,6 @@ class Emulator:
                 # Cloud Storage sends an empty body if there is no content.
                 status = 204 if host.startswith("storage.") and http == "DELETE" else 200
             except ApiError as error:
-                status, answer = error.code, error.body
-            except ProviderRefusal as refusal:
-                error = from_refusal(refusal)
                 status, answer = error.code, error.body
             seen: JsonObject = {"time": time.time(), "method": name, "http": http, "path": path, "body": body}
             self.cloud.requests.append(

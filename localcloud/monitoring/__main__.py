@@ -14,13 +14,13 @@ from localcloud import binaries
 from localcloud.common import daemon
 from localcloud.common.layout import Layout
 from localcloud.google_api.core.cloud import API_FILE
+from localcloud.linux_namespaces import network
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import collector, google, kube_state, options, prometheus
 from localcloud.monitoring.children import keep
 from localcloud.monitoring.files import PrometheusFiles
 from localcloud.monitoring.query_api import QueryApi
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
-from localcloud.nodes.sandbox import add_local
 from localcloud.product import monitoring
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
@@ -69,7 +69,7 @@ class Collectors:
             await asyncio.sleep(LOOK_SECONDS)
         await collector.install(self.kube)
         for address in (METADATA_SERVER, GOOGLE_APIS):
-            await asyncio.to_thread(add_local, address)  # pyroute2 has an event loop of its own
+            await asyncio.to_thread(network.add_local, address)  # pyroute2 has an event loop of its own
         close = self.api.serve(self.layout.google_apis)
         try:
             await self._collect()

@@ -13,7 +13,6 @@ tokens, and the delay of some seconds until Google's own store has a sample.
 from __future__ import annotations
 
 import json
-import logging
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
@@ -30,8 +29,6 @@ from localcloud.linux_namespaces.addresses import GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import prometheus
 from localcloud.product import READER_ROLE
 from localcloud.providers.protocol.values import JsonObject, objects, texts
-
-log = logging.getLogger(__name__)
 
 TOKEN_SECONDS = 3600
 ANSWER_SECONDS = 30.0

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import logging
 import os
+import ssl
 
 from llmd_common.kubernetes import client as kubernetes
 from llmd_common.kubernetes.cache import Mirror
 from llmd_common.kubernetes.client import Kube, Resource
 from llmd_common.kubernetes.watch import watch
 from localcloud import binaries
-from localcloud.common import daemon
+from localcloud.common import daemon, https
 from localcloud.common.layout import Layout
 from localcloud.nodes import logs, objectives, runtime
 from localcloud.nodes.environment import Sources
@@ -84,7 +85,9 @@ async def main(layout: Layout) -> None:
         group.create_task(pools.run())
         group.create_task(heartbeats.run(pools.ours))
         group.create_task(objectives.run(client))
-        context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
+        context = https.tls(layout.pki / "apiserver")  # no caller verifies whose it is
+        context.load_verify_locations(layout.authority)
+        context.verify_mode = ssl.CERT_REQUIRED
         server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")
         daemon.ready(layout, "kubelet")

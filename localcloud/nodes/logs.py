@@ -10,17 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 POLL_SECONDS = 0.3
 KEPT_RUNS = 5
@@ -38,36 +31,6 @@ class LogFile:
 
 Find = Callable[[str, str, str, bool], LogFile | None]
 """Namespace, pod, container, and whether the one before the last restart is meant."""
-
-
-def tls(folder: Path, authority: Path) -> ssl.SSLContext:
-    """A certificate of its own, as a kubelet makes without a signer; callers need one of the cluster's."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubelet")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=5))
-        .not_valid_after(now + timedelta(days=365))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("kubelet")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "kubelet.pem"
-    file.touch(mode=0o600)
-    file.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    file.unlink()
-    context.load_verify_locations(authority)
-    context.verify_mode = ssl.CERT_REQUIRED
-    return context
 
 
 class Logs:

@@ -17,7 +17,8 @@ from llmd_common.kubernetes.fields import Object, each, part, text
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.google_api.core.faults import out_of_stock, reclaimed
 from localcloud.google_api.rules.pools_view import RunningPool, pools
-from localcloud.nodes import autoscaler, compute_classes, nodes, sandbox
+from localcloud.linux_namespaces import network
+from localcloud.nodes import autoscaler, compute_classes, nodes
 from localcloud.nodes.autoscaler import NodeGroup, Unit
 from localcloud.nodes.compute_classes import COMPUTE_CLASSES, Preference
 from localcloud.nodes.draining import drain
@@ -158,7 +159,7 @@ class NodePools:
             log.warning("a laptop cloud has at most %d nodes: pool %s gets none", nodes.MOST_NODES, pool.name)
             return
         name = nodes.name_of(pool)
-        await asyncio.to_thread(sandbox.add_local, nodes.address_of(index))
+        await asyncio.to_thread(network.add_local, nodes.address_of(index))
         made = nodes.node(pool, zone, index, name=name, slice_name=slice_name or name, version=self._version)
         try:
             made = await self._kube.create(NODES, made)
@@ -184,7 +185,7 @@ class NodePools:
         """Drains and removes a node."""
         name = str(one["metadata"]["name"])
         await drain(self._kube, one, self._pods, reclaimed=reclaimed)
-        await asyncio.to_thread(sandbox.remove_local, nodes.address_of(nodes.index_of(one)))
+        await asyncio.to_thread(network.remove_local, nodes.address_of(nodes.index_of(one)))
         self._nodes.objects.pop(("", name), None)
         self._leaving.pop(name, None)
         self._idle_since.pop(name, None)

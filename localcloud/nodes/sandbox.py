@@ -12,11 +12,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-from pyroute2 import IPRoute  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX
+from localcloud.linux_namespaces.network import index, netlink
 from localcloud.nodes.launcher import CLONE_NEWNET, join
 
 LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
@@ -71,17 +69,12 @@ def interface(uid: str) -> str:
     return "veth" + hashlib.sha256(uid.encode()).hexdigest()[:10]
 
 
-def _netlink() -> Any:
-    """Pyroute2's ``IPRoute``, most of which has no types."""
-    return IPRoute()
-
-
 def _connect(pid: int, name: str, address: str) -> None:
-    with _one_at_a_time, _netlink() as ip:
-        for stale in _index(ip, name):
+    with _one_at_a_time, netlink() as ip:
+        for stale in index(ip, name):
             ip.link("del", index=stale)
         ip.link("add", ifname=name, kind="veth", peer={"ifname": "eth0", "net_ns_pid": pid})
-        ip.link("set", index=_index(ip, name)[0], master=_index(ip, BRIDGE)[0], state="up")
+        ip.link("set", index=index(ip, name)[0], master=index(ip, BRIDGE)[0], state="up")
     # A thread can be in another network than its process. Pyroute2's own way, a forked process that it ends with
     # SIGTERM, tells the parent's asyncio of that signal as well.
     with ThreadPoolExecutor(1) as thread:
@@ -90,27 +83,9 @@ def _connect(pid: int, name: str, address: str) -> None:
 
 def _inside(pid: int, address: str) -> None:
     join(pid, CLONE_NEWNET)
-    with _netlink() as ip:
-        ip.link("set", index=_index(ip, "lo")[0], state="up")
-        eth0 = _index(ip, "eth0")[0]
+    with netlink() as ip:
+        ip.link("set", index=index(ip, "lo")[0], state="up")
+        eth0 = index(ip, "eth0")[0]
         ip.addr("add", index=eth0, address=address, prefixlen=BRIDGE_PREFIX)
         ip.link("set", index=eth0, state="up")
         ip.route("add", dst="default", gateway=BRIDGE_ADDRESS)
-
-
-def _index(ip: Any, name: str) -> list[int]:
-    return cast("list[int]", list(ip.link_lookup(ifname=name)))
-
-
-def add_local(address: str) -> None:
-    """Adds an address, such as a node's, to loopback, unless it is there."""
-    with _netlink() as ip:
-        if not list(ip.get_addr(address=address)):
-            ip.addr("add", index=_index(ip, "lo")[0], address=address, prefixlen=32)
-
-
-def remove_local(address: str) -> None:
-    """Removes an address from loopback."""
-    with _netlink() as ip:
-        if list(ip.get_addr(address=address)):
-            ip.addr("del", index=_index(ip, "lo")[0], address=address, prefixlen=32)

@@ -21,10 +21,9 @@ def ready(cache: Path) -> discover.Engine | None:
 def ensure(
     cache: Path,
     console: Console,
-    meanwhile: Callable[[], None] = lambda: None,
     further: Callable[[Callable[[str], None]], Sequence[BuiltProgram]] = lambda _: (),
 ) -> discover.Engine:
-    """An engine, which is set up if there is none. ``meanwhile`` is called once before a long setup.
+    """An engine, which is set up if there is none.
 
     ``further``: asked for programs to be built with it, if it has to be built; its argument prints a line.
 
@@ -44,7 +43,6 @@ def ensure(
         say("not installed yet; downloading the official release ...")
     else:
         say("not installed yet, and the official releases cannot be reached; building it (once).")
-    meanwhile()
     if archive:
         if engine := installer.install(archive, cache):
             say(f"installed {engine.version}, kept in {engine.pulumi.parents[1]}")

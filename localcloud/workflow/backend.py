@@ -43,12 +43,8 @@ class Backend(Protocol):
         """
         ...
 
-    def install(
-        self, console: Console, stack: str | None = None, meanwhile: Callable[[], None] = lambda: None
-    ) -> Engine:
-        """Makes the engine available, and all programs that the stack needs. ``meanwhile`` is called once during a long
-        setup of the engine. Raises ``SetUpFailed``.
-        """
+    def install(self, console: Console, stack: str | None = None) -> Engine:
+        """Makes the engine available, and all programs that the stack needs. Raises ``SetUpFailed``."""
         ...
 
     def start(self, engine: Engine, console: Console, stack: str | None = None) -> None:

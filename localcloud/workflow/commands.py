@@ -2,69 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import shlex
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from llmd_common.problems import Problem
-from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import PACKAGES, Workdir
+from localcloud.common.workdir import Workdir
 from localcloud.product.settings import command_to_set
 from localcloud.workflow import backend, config, event_log, failures, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
 
-SUMMARY = "operations.summary"
-REPORT_SECONDS = 10.0
-"""Time between two lines about a command that itself prints nothing."""
-
 
 def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
-    """Prepares engine, folder and cloud for a stack; returns the runner.
-
-    Shows the stack's summary while something is built.
-    """
+    """Prepares engine, folder and cloud for a stack; returns the runner."""
     cloud = backend.of(workdir)
     cloud.check(stack)
-    engine = cloud.install(console, stack, _summary(workdir, stack, console))
+    engine = cloud.install(console, stack)
     cloud.start(engine, console, stack)
     interlock.check(workdir)
     return Runner(workdir, engine)
-
-
-def _summary(workdir: Workdir, stack: str | None, console: Console) -> Callable[[], None]:
-    def show() -> None:
-        if stack is None or importlib.util.find_spec("operations") is None:
-            return
-        environment = clean(os.environ, workdir) | {"PYTHONPATH": str(PACKAGES), "COLUMNS": str(console.width)}
-        if console.is_terminal and not console.no_color:
-            environment["FORCE_COLOR"] = "1"
-        command = [sys.executable, "-m", SUMMARY, "--stack", stack]
-        done = subprocess.run(
-            command,
-            cwd=workdir.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-            start_new_session=True,
-        )
-        console.print(Text.from_ansi(done.stdout.rstrip()), soft_wrap=True)
-
-    return show
 
 
 def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False) -> int:
@@ -130,42 +93,18 @@ def _update(
 
 
 def _without_changes(runner: Runner, stack: str, console: Console, log: Path, watch: Watch | None) -> int | None:
-    """Looks for changes with a preview that prints nothing. Returns the status with which the update ends, ``None`` if
-    it has to run: something changes, or the preview failed, whose errors the update shows.
+    """Looks for changes with a preview. Returns the status with which the update ends, ``None`` if it has to run:
+    something changes, or the preview failed.
     """
     log.unlink(missing_ok=True)
     say(console, f"Looking for changes of stack {stack} ...")
-    reporting = Reporting(log, console, watch)
-    flags = ("--output=json", "--color=never", *_update_flags(runner.workdir, stack))
-    status = runner.stream("preview", *flags, events=log, watch=reporting, silent=True)
-    if status == STOPPED or status < 0 or reporting.stops:
+    status = runner.stream("preview", *_update_flags(runner.workdir, stack), events=log, watch=watch)
+    if status == STOPPED or status < 0:
         return status
     if status or not unchanged.changes_nothing(log):
         return None
-    say(console, "\n".join([*unchanged.notices(log), "", "Nothing to update."]))
+    say(console, "Nothing to update.")
     return 0
-
-
-@dataclass
-class Reporting:
-    """The watch of a command without output: says every now and then how far the command is.
-
-    ``stops``: whether ``watch`` has stopped the command.
-    """
-
-    log: Path
-    console: Console
-    watch: Watch | None
-    stops: bool = field(default=False, init=False)
-    _last_report: float = field(default_factory=time.monotonic, init=False)
-
-    def __call__(self) -> bool:
-        """Called every second; returns whether the command has to be stopped."""
-        if time.monotonic() - self._last_report >= REPORT_SECONDS:
-            self._last_report = time.monotonic()
-            say(self.console, f"... resources so far: {unchanged.looked_at(self.log)}")
-        self.stops = self.watch is not None and self.watch()
-        return self.stops
 
 
 def preview(workdir: Workdir, stack: str, console: Console) -> int:

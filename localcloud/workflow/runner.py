@@ -81,21 +81,19 @@ class Runner:
             )
         return done.stdout
 
-    def stream(
-        self, *arguments: str, events: Path | None = None, watch: Watch | None = None, silent: bool = False
-    ) -> int:
+    def stream(self, *arguments: str, events: Path | None = None, watch: Watch | None = None) -> int:
         """Runs a command on the user's terminal. Returns 0, the engine's status, 130 if it was stopped, or the negative
         number of the signal that killed it.
 
         The engine's own events go to the file ``events``, line by line. ``watch`` is called every second; the engine is
-        stopped once it returns true. ``silent``: what it prints is dropped.
+        stopped once it returns true.
         """
         environment = self.environment
         if events:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # otherwise the option does not exist
         command = self._command("-C", str(self.workdir.root), *arguments)
-        status = supervise(command, environment, watch, silent=silent)
+        status = supervise(command, environment, watch)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
@@ -104,10 +102,8 @@ class Runner:
         return backend.of(self.workdir).command_line([str(self.engine.pulumi), *arguments])
 
 
-def supervise(
-    command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None, *, silent: bool = False
-) -> int:
-    """Runs a command, passes signals on, and interrupts it when ``watch`` returns true. ``silent``: without output.
+def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:
+    """Runs a command, passes signals on, and interrupts it when ``watch`` returns true.
 
     On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
@@ -121,7 +117,7 @@ def supervise(
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interrupted, interruption = False, False, Interruption(watch)
     try:
-        process = _spawn(command, environment, shares_group=shares_group, silent=silent)
+        process = _spawn(command, environment, shares_group=shares_group)
         while (status := _status(process)) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
@@ -134,10 +130,10 @@ def supervise(
                 os.kill(process, signal.SIGINT)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
-    return STOPPED if stopped or (interrupted and not status) else status
+    return STOPPED if stopped or interrupted else status
 
 
-def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool, silent: bool) -> int:
+def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool) -> int:
     """Starts a command with no signal blocked and returns its process ID.
 
     ``subprocess`` can unblock signals only in a function that runs in a forked copy of this process. gRPC's fork
@@ -148,10 +144,9 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_gro
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     ignored_by_python = (signal.SIGPIPE, signal.SIGXFSZ)
     spawn = partial(os.posix_spawn, program, list(command), environment, setsigmask=(), setsigdef=ignored_by_python)
-    dropped = [(os.POSIX_SPAWN_OPEN, output, os.devnull, os.O_WRONLY, 0) for output in (1, 2) if silent]
     if shares_group:
-        return spawn(file_actions=dropped)
-    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *dropped])
+        return spawn()
+    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)])
 
 
 def _status(process: int) -> int | None:

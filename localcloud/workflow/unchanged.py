@@ -4,9 +4,6 @@ An update runs program, policies and providers a second time only to find the sa
 this: an update also saves what no event of the engine contains, such as dependencies between resources. So the update
 is left out only if the project's files, the stack file, the environment's settings, the engine and the state are also
 those of the last complete update. ``up --always`` switches this off.
-
-That preview prints nothing itself: the engine's display keeps several copies of every resource until the end, a third
-of its memory with a hundred models. What it has to say is in its event log.
 """
 
 from __future__ import annotations
@@ -23,8 +20,6 @@ from localcloud.common.workdir import Workdir
 from localcloud.workflow import config, event_log, pack, state
 
 STACK_TYPE = "pulumi:pulumi:Stack"
-SHOWN = frozenset({"info", "info#err", "warning"})
-"""Severities of messages that a command without errors shows at its end."""
 LARGE_BYTES = 1_000_000
 """Larger files count by size and time of change: no program is that large, and reading them would take long."""
 
@@ -96,41 +91,6 @@ def _record(workdir: Workdir, stack: str) -> Path:
 def _line(workdir: Workdir, stack: str, digest: str) -> str:
     content = (state.folder(workdir) / f"{stack}.json").read_bytes()
     return f"{digest} {hashlib.sha256(content).hexdigest()}\n"
-
-
-def looked_at(events: Path) -> int:
-    """The number of resources that a preview has come to so far, by its event log."""
-    return sum("resourcePreEvent" in event for event in event_log.read(events))
-
-
-def notices(events: Path) -> list[str]:
-    """What the engine's display of a preview without changes would have said: messages of program, providers and
-    policies with their resource, each once, and the number of resources.
-    """
-    messages: list[str] = []
-    same = 0
-    for event in event_log.read(events):
-        if (diagnostic := event.get("diagnosticEvent")) and _is_shown(diagnostic):
-            subject, prefix = _subject(diagnostic.get("urn")), diagnostic.get("prefix", "")
-            messages.append(f"{subject}{prefix}{diagnostic['message']}")
-        if rule := event.get("policyEvent"):
-            messages.append(
-                f"{_subject(rule.get('resourceUrn'))}policy {rule['policyName']} ({rule['enforcementLevel']}): "
-                f"{rule['message']}"
-            )
-        if "summaryEvent" in event:
-            same = event["summaryEvent"]["resourceChanges"]["same"]
-    return [*(text.rstrip() for text in dict.fromkeys(messages)), f"Resources:\n    {same} unchanged"]
-
-
-def _is_shown(diagnostic: dict[str, Any]) -> bool:
-    return diagnostic["severity"] in SHOWN and not diagnostic.get("ephemeral")
-
-
-def _subject(urn: str | None) -> str:
-    """``Type name: `` of a resource, empty for the stack."""
-    *_, kind, name = ["", "", *(urn or "").split("::")]
-    return "" if not name or kind == STACK_TYPE else f"{kind.rpartition(':')[2]} {name}: "
 
 
 def changes_nothing(events: Path) -> bool:

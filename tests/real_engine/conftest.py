@@ -65,7 +65,7 @@ def brought_up_once(factory: pytest.TempPathFactory, name: str, prepare: Callabl
 
 def empty_project(rehearsal: Rehearsal) -> None:
     """No API is enabled yet, as Google makes projects."""
-    rehearsal.faults({"timeScale": 0.001})
+    rehearsal.faults({})
 
 
 def small_program(rehearsal: Rehearsal) -> None:

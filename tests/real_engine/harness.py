@@ -59,7 +59,7 @@ pulumi.export("password", pulumi.Output.secret("geheim"))
 """
 """Three resources and a secret output: for tests of the life cycle, not of the product."""
 
-APIS_ON = {"enabledApis": ["*"], "timeScale": 0.001}
+APIS_ON = {"enabledApis": ["*"]}
 
 
 @dataclass

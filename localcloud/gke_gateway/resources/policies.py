@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from llmd_common.kubernetes.fields import get, namespace, number, part, text
+from llmd_common.kubernetes.fields import namespace, number, part, text
 from localcloud.gke_gateway.resources.objects import (
     BACKEND_POLICY,
     GATEWAY,
@@ -66,7 +66,6 @@ class BackendSettings:
 
     timeout_seconds: int = DEFAULT_BACKEND_TIMEOUT_SECONDS
     drain_seconds: int = 0
-    logging: bool = False
 
 
 def target(policy: JsonObject) -> Target | None:
@@ -124,5 +123,4 @@ def backend_settings(snapshot: ClusterSnapshot, wanted: Target) -> BackendSettin
     return BackendSettings(
         timeout_seconds=number(default, "timeoutSec") or DEFAULT_BACKEND_TIMEOUT_SECONDS,
         drain_seconds=number(default, "connectionDraining", "drainingTimeoutSec") or 0,
-        logging=get(default, "logging", "enabled") is True,
     )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 STATUS = {
@@ -33,8 +30,6 @@ REASON = {
     501: "notImplemented",
     503: "backendError",
 }
-_PRINTED = re.compile(r"googleapi: Error (\d{3}): (.*?), (\w+)(?:\n.*)?$", re.DOTALL)
-"""An error as Google's Go client prints it; further lines are hints of the rules."""
 
 
 class ApiError(Exception):
@@ -66,14 +61,6 @@ class ApiError(Exception):
         return {"error": error}
 
 
-def from_refusal(refusal: ProviderRefusal) -> ApiError:
-    """Converts a rule's refusal, whose text is that of Google's Go client, into the API's answer that makes the client
-    print it.
-    """
-    match = _PRINTED.search(str(refusal))
-    return ApiError(int(match[1]), match[2], match[3]) if match else ApiError(400, str(refusal))
-
-
 def not_found(what: str) -> ApiError:
     """Compute Engine's error for a resource that does not exist."""
     return ApiError(404, f"The resource '{what}' was not found")
@@ -82,3 +69,9 @@ def not_found(what: str) -> ApiError:
 def exists(what: str) -> ApiError:
     """Compute Engine's error for a name that is in use."""
     return ApiError(409, f"The resource '{what}' already exists")
+
+
+def in_use(sort: str, ident: str, user: str) -> ApiError:
+    """Compute Engine's error for deleting what others use."""
+    message = f"The {sort} resource '{ident}' is already being used by '{user}'"
+    return ApiError(400, message, "resourceInUseByAnotherResource")

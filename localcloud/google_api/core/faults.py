@@ -129,7 +129,6 @@ class CloudConditions(protocol.Faults):
     """Faults for the rules: those of the file ``$LLMD_GKE_FAULTS``, overridden by those set here."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.given: JsonObject = {}
 
     def read(self) -> JsonObject:

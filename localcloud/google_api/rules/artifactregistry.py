@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from localcloud.google_api.rules.resource_type import failed
+from localcloud.google_api.core.errors import ApiError
 from localcloud.product import registries
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
@@ -42,8 +42,8 @@ def _upstream(body: JsonValue) -> str:
     return (text(body, "remoteRepositoryConfig", "commonRepository", "uri") or custom).removeprefix("https://")
 
 
-def validate(title: str, ident: str, body: JsonObject) -> None:
-    """Raises :class:`ProviderRefusal` for a repository that Google rejects."""
+def validate(ident: str, body: JsonObject) -> None:
+    """Raises :class:`ApiError` for a repository that Google rejects."""
     name, remote = ident.rpartition("/")[2], text(body, "mode") == "REMOTE_REPOSITORY"
     policies = dig(body, "cleanupPolicies")  # a list of the provider, a map of the API
     if not ID.fullmatch(name):
@@ -56,4 +56,4 @@ def validate(title: str, ident: str, body: JsonObject) -> None:
         problem = f"a repository has at most {MOST_POLICIES} cleanup policies"
     else:
         return
-    raise failed(f"Error {title} Repository", 400, problem, "badRequest")
+    raise ApiError(400, problem)

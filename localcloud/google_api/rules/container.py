@@ -4,24 +4,10 @@ from __future__ import annotations
 
 import re
 
-from localcloud.google_api.rules import capacity, control_plane, lingering, nodepools, serviceaccount
-from localcloud.google_api.rules.references import (  # fmt: skip
-    CLUSTER,
-    NETWORK,
-    NODE_POOL,
-    SUBNETWORK,
-    network_id,
-    subnetwork_id,
-)
-from localcloud.google_api.rules.resource_type import (
-    CloudState,
-    ResourceType,
-    TargetResource,
-    digits,
-    failed,
-    missing,
-    short,
-)
+from localcloud.google_api.core.errors import ApiError, not_found
+from localcloud.google_api.rules import control_plane, lingering, serviceaccount
+from localcloud.google_api.rules.references import NETWORK, NODE_POOL, SUBNETWORK, network_id, subnetwork_id
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, short
 from localcloud.product import versions, zones
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
@@ -44,72 +30,51 @@ def offered(asked: str) -> str | None:
     return next((version for version in reversed(OFFERED) if re.match(rf"{re.escape(asked)}($|[.-])", version)), None)
 
 
-def _cluster_outputs(target: TargetResource) -> JsonObject:
-    version = offered(target.text("minMasterVersion")) or CHANNEL_DEFAULT
-    return {
-        **control_plane.outputs(target),
-        "selfLink": f"https://container.googleapis.com/v1/{target.id}",
-        "masterVersion": version,
-        "nodeVersion": version,
-        "labelFingerprint": digits(target.id, 8),
-        "operation": "",
-        "tpuIpv4CidrBlock": "",
-    }
-
-
 MOST_EXCLUSIONS = 20
 """Maintenance exclusions of a cluster
 (https://cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions)."""
 
 
-def _cluster_create(cloud_state: CloudState, target: TargetResource) -> None:
+def create(cloud_state: CloudState, target: TargetResource) -> None:
+    """Rejects a new cluster that GKE would reject."""
     control_plane.create(cloud_state, target)
     asked = target.text("minMasterVersion")
     if offered(asked) is None:
         # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
-        raise failed("error creating cluster", 400, f'Master version "{asked}" is unsupported.', "badRequest")
-    title, inputs, location = "Error creating Cluster", target.inputs, target.scope["location"]
+        raise ApiError(400, f'Master version "{asked}" is unsupported.')
+    inputs, location = target.inputs, target.scope["location"]
     region = zones.region_of(location)
     network = network_id(target.text("network") or "default", target.project)
     if cloud_state.get(NETWORK, network) is None:
-        raise missing("Cluster", network)
+        raise not_found(network)
     subnet_id = subnetwork_id(target.text("subnetwork") or "default", target.project, region)
     subnet = cloud_state.get(SUBNETWORK, subnet_id)
     if subnet is None:
-        raise missing("Cluster", subnet_id)
+        raise not_found(subnet_id)
     range_names = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
     for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
         wanted = target.text("ipAllocationPolicy", key)
         if wanted and wanted not in range_names:
-            raise failed(
-                title,
-                400,
-                f'Secondary range "{wanted}" does not exist in subnetwork "{short(subnet_id)}".',
-                "badRequest",
-            )
+            raise ApiError(400, f'Secondary range "{wanted}" does not exist in subnetwork "{short(subnet_id)}".')
     autopilot = dig(inputs, "enableAutopilot") is True
     if not autopilot and "nodePools" not in inputs and not number(inputs, "initialNodeCount"):
-        raise failed(title, 400, "Cluster.initial_node_count must be greater than zero.", "badRequest")
+        raise ApiError(400, "Cluster.initial_node_count must be greater than zero.")
     for zone in texts(inputs, "nodeLocations"):
         if zones.region_of(zone) != region or zones.is_ai_zone(zone):
             # AI zones take accelerator pools only: GoogleCloudPlatform/accelerated-platforms @9320f3b2 filters them.
-            raise failed(
-                title, 400, f'Location "{zone}" is not valid for the nodes of a cluster in "{location}".', "badRequest"
-            )
+            raise ApiError(400, f'Location "{zone}" is not valid for the nodes of a cluster in "{location}".')
     if zones.is_ai_zone(location):
-        raise failed(title, 400, f'Location "{location}" does not exist.', "badRequest")
+        raise ApiError(400, f'Location "{location}" does not exist.')
     workload_pool = target.text("workloadIdentityConfig", "workloadPool")
     if workload_pool and workload_pool != f"{target.project}.svc.id.goog":
-        raise failed(
-            title, 400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".', "badRequest"
-        )
-    _judge_options(title, target)
+        raise ApiError(400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".')
+    judge_options(target)
     account = target.text("nodeConfig", "serviceAccount")
     if account and not serviceaccount.exists(cloud_state, target.project, account):
-        raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
+        raise ApiError(400, f'Service account "{account}" does not exist.')
 
 
-def _judge_options(title: str, target: TargetResource) -> None:
+def judge_options(target: TargetResource) -> None:
     """Rejects options that exclude each other. Where no source is named the text is ours."""
     state, key = (target.text("databaseEncryption", name) for name in ("state", "keyName"))
     region, problem = zones.region_of(target.scope["location"]), ""
@@ -125,52 +90,17 @@ def _judge_options(title: str, target: TargetResource) -> None:
     elif (pauses := len(objects(target.inputs, "maintenancePolicy", "maintenanceExclusions"))) > MOST_EXCLUSIONS:
         problem = f"A cluster has at most {MOST_EXCLUSIONS} maintenance exclusions, not {pauses}."
     if problem:
-        raise failed(title, 400, problem, "badRequest")
+        raise ApiError(400, problem)
 
 
-def _cluster_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    del cloud_state, old
-    _judge_options("Error updating Cluster", target)
-
-
-def pools_of(cloud_state: CloudState, cluster: str) -> list[str]:
-    """Ids of a cluster's pools."""
-    return [ident for ident in cloud_state.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
-
-
-def _cluster_delete(cloud_state: CloudState, target: TargetResource) -> None:
-    """Deletes a cluster with its pools."""
-    for ident in pools_of(cloud_state, target.id):
-        cloud_state.drop(NODE_POOL, ident)
+def delete(cloud_state: CloudState, target: TargetResource) -> None:
+    """Deletes a cluster's pools, and leaves what outlives it in its network."""
+    for ident in cloud_state.all(NODE_POOL):
+        if ident.startswith(f"{target.id}/nodePools/"):
+            cloud_state.drop(NODE_POOL, ident)
     lingering.leave(cloud_state, network_id(target.text("network"), target.project), target.scope["location"])
 
 
 def hosts(record: JsonObject) -> set[str]:
     """The names under which a cluster's API server is reached."""
-    dns = text(record, "computed", "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")
-    return {name for name in (text(record, "computed", "endpoint"), dns) if name}
-
-
-KINDS: dict[str, ResourceType] = {
-    CLUSTER: ResourceType(
-        id="projects/{project}/locations/{location}/clusters/{name}",
-        computed=_cluster_outputs,
-        create=_cluster_create,
-        update=_cluster_update,
-        delete=_cluster_delete,
-    ),
-    NODE_POOL: ResourceType(
-        id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
-        # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
-        computed=lambda _: {
-            "instanceGroupUrls": [],
-            "managedInstanceGroupUrls": [],
-            "operation": "",
-            "version": CHANNEL_DEFAULT,
-            "maxPodsPerNode": 110,
-        },
-        create=nodepools.create,
-        update=nodepools.update,
-        after=capacity.settle,
-    ),
-}  # fmt: skip
+    return {text(record, "computed", key) for key in ("endpoint", "dnsEndpoint")} - {""}

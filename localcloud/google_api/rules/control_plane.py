@@ -17,11 +17,11 @@ from llmd_common.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import TRAITS, kind_of_environment
+from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.rules.references import CLUSTER
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.product import zones
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, text
 
 CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
@@ -42,42 +42,30 @@ def facts_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 def facts() -> JsonObject:
     """``endpoint`` (address), ``dnsEndpoint`` (name), ``caCertificate`` (PEM), ``servicesIpv4Cidr``,
-    ``clusterIpv4Cidr``. Raises :class:`ProviderRefusal` where no laptop cloud runs.
+    ``clusterIpv4Cidr``. Raises :class:`ApiError` where no laptop cloud runs.
     """
     file = facts_file()
     try:
         stored = cast(JsonObject, json.loads(file.read_text()))
     except (OSError, json.JSONDecodeError) as error:
-        raise ProviderRefusal(f"the laptop cloud has no control plane: {error}. {START}") from None
+        raise ApiError(400, f"the laptop cloud has no control plane: {error}. {START}") from None
     if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(stored, key)]:
-        raise ProviderRefusal(f"{file} does not contain {', '.join(absent)}. {START}")
+        raise ApiError(400, f"{file} does not contain {', '.join(absent)}. {START}")
     return stored
 
 
 def outputs(target: TargetResource) -> JsonObject:
-    """Endpoint, certificate authority and ranges of a cluster.
-
-    For a plan only the keys count: whether a laptop cloud runs is checked by :func:`create`.
-    """
-    stored = facts() if is_real() and facts_file().exists() else {}
-    number, region = digits(target.id, 12), zones.region_of(target.scope.get("location", ""))
+    """Endpoints, certificate authority and ranges of a cluster."""
+    stored = facts() if is_real() else {}
+    number, region = digits(target.id, 12), zones.region_of(target.scope["location"])
     authority = text(stored, "caCertificate")
     return {
         # 192.0.2.0/24 is reserved for documentation (RFC 5737): nothing answers there.
         "endpoint": text(stored, "endpoint") or f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
-        "masterAuth": {
-            "clusterCaCertificate": base64.b64encode(authority.encode()).decode() or CERTIFICATE_AUTHORITY,
-            "clientCertificate": "",
-            "clientKey": "",
-            "clientCertificateConfig": {"issueClientCertificate": False},
-        },
+        "dnsEndpoint": text(stored, "dnsEndpoint") or f"gke-{digits(target.id, 30)}-{number}.{region}.gke.goog",
+        "caCertificate": base64.b64encode(authority.encode()).decode() or CERTIFICATE_AUTHORITY,
         "servicesIpv4Cidr": text(stored, "servicesIpv4Cidr") or "34.118.224.0/20",
         "clusterIpv4Cidr": text(stored, "clusterIpv4Cidr") or "10.4.0.0/14",
-        "controlPlaneEndpointsConfig": {
-            "dnsEndpointConfig": {
-                "endpoint": text(stored, "dnsEndpoint") or f"gke-{digits(target.id, 30)}-{number}.{region}.gke.goog"
-            }
-        },
     }
 
 
@@ -88,14 +76,15 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
     facts()
     for ident in cloud_state.all(CLUSTER):
         if ident != target.id:
-            raise ProviderRefusal(
+            raise ApiError(
+                400,
                 f"a laptop cloud has one control plane, which {ident} already uses; allowed: one cluster.\n"
-                "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)"
+                "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)",
             )
     try:
         renew.take(Layout(facts_file().parents[1]))
     except Problem as problem:
-        raise ProviderRefusal(str(problem)) from None
+        raise ApiError(400, str(problem)) from None
 
 
 def forget(folder: Path, cluster: str) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from localcloud.google_api.core.errors import in_use
 from localcloud.google_api.rules.references import CLUSTER, network_id
-from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits, in_use
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.product import REGIONAL_EXTERNAL, REGIONAL_INTERNAL, region_of
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, objects, table, text
@@ -37,7 +38,7 @@ def address_free(cloud_state: CloudState, target: TargetResource) -> None:
     for rule, spec, _ in _rules(cloud_state):
         named = [text(entry, "value") for entry in objects(spec, "addresses") if text(entry, "type") == "NamedAddress"]
         if target.name in named and rule.startswith(f"{target.id.rpartition('/addresses/')[0]}/"):
-            raise in_use("Address", "address", target.id, rule)
+            raise in_use("address", target.id, rule)
 
 
 def proxies_free(cloud_state: CloudState, target: TargetResource) -> None:
@@ -45,4 +46,4 @@ def proxies_free(cloud_state: CloudState, target: TargetResource) -> None:
     network = network_id(target.text("network"), target.project)
     for rule, _, used in _rules(cloud_state):
         if used == network and rule.split("/")[3] == target.scope["region"]:
-            raise in_use("Subnetwork", "subnetwork", target.id, rule)
+            raise in_use("subnetwork", target.id, rule)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text, texts
 
 CHANNEL_LABELS = {
     "email": ("email_address",),
@@ -24,8 +24,8 @@ CHANNEL_LABELS = {
 """Types of channels and the labels that each needs
 (https://cloud.google.com/monitoring/alerts/using-channels-api, ``notificationChannelDescriptors``)."""
 
-SENSITIVE = {"auth_token": "authToken", "password": "password", "service_key": "serviceKey"}
-"""Labels that are secrets, to their names in ``sensitiveLabels`` (upstream ``var sensitiveLabels``)."""
+SENSITIVE = frozenset({"auth_token", "password", "service_key"})
+"""Labels that are secrets (upstream ``var sensitiveLabels``)."""
 
 MOST_CONDITIONS, MOST_CHANNELS = 6, 16
 """Maximum numbers of conditions and channels of a policy; channels: https://cloud.google.com/monitoring/quotas#alerting_uptime_limits."""
@@ -160,11 +160,3 @@ def _mosaic_problems(layout: JsonValue) -> Iterator[str]:
         if other := {taken[cell] for cell in cells if cell in taken}:
             yield f"{where} overlaps tiles[{min(other)}]"
         taken.update(dict.fromkeys(cells, index))
-
-
-def channel_body(inputs: JsonObject) -> JsonObject:
-    """A channel as the API has it: secrets are labels (upstream ``resourceMonitoringNotificationChannelEncoder``)."""
-    secret = {label: dig(inputs, "sensitiveLabels", name) for label, name in SENSITIVE.items()}
-    labels = inputs.get("labels")
-    both: JsonObject = {**(labels if isinstance(labels, dict) else {}), **{k: v for k, v in secret.items() if v}}
-    return {**inputs, "labels": both}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.rules.references import ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
-from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
-from localcloud.providers.protocol.values import JsonObject, JsonValue, text
+from localcloud.google_api.core.errors import ApiError, not_found
+from localcloud.google_api.rules.references import ROUTER, ROUTER_NAT, network_exists, network_id
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, short
+from localcloud.providers.protocol.values import JsonValue, text
 
 
 def _nat_create(cloud_state: CloudState, target: TargetResource) -> None:
@@ -12,7 +13,7 @@ def _nat_create(cloud_state: CloudState, target: TargetResource) -> None:
     router_id = f"projects/{project}/regions/{region}/routers/{short(target.text('router'))}"
     router = cloud_state.get(ROUTER, router_id)
     if router is None:
-        raise missing("RouterNat", router_id)
+        raise not_found(router_id)
     network = network_id(text(router, "inputs", "network"), project)
     if not _all_ranges(target.inputs):
         return
@@ -26,12 +27,7 @@ def _nat_create(cloud_state: CloudState, target: TargetResource) -> None:
                 f"Invalid value for field 'resource.nats': another NAT '{short(ident)}' of network '{short(network)}' "
                 f"in region '{region}' already covers all subnetwork IP ranges"
             )
-            raise failed("Error creating RouterNat", 400, message, "invalid")
-
-
-def _nat_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    del old
-    _nat_create(cloud_state, target)
+            raise ApiError(400, message, "invalid")
 
 
 def _all_ranges(inputs: JsonValue) -> bool:
@@ -47,16 +43,6 @@ def _router_free(cloud_state: CloudState, target: TargetResource) -> None:
 
 
 KINDS: dict[str, ResourceType] = {
-    ROUTER: ResourceType(
-        id="projects/{project}/regions/{region}/routers/{name}",
-        computed=plain_outputs,
-        create=needs_network("Router"),
-        delete=_router_free,
-    ),
-    ROUTER_NAT: ResourceType(
-        id="{project}/{region}/{router}/{name}",
-        computed=lambda _: {"autoNetworkTier": "PREMIUM", "endpointTypes": ["ENDPOINT_TYPE_VM"]},
-        create=_nat_create,
-        update=_nat_update,
-    ),
+    ROUTER: ResourceType("routers", create=network_exists, delete=_router_free),
+    ROUTER_NAT: ResourceType(create=_nat_create),
 }

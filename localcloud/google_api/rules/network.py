@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from localcloud.google_api.core.errors import ApiError, in_use
 from localcloud.google_api.rules import lingering
 from localcloud.google_api.rules.forwarding import proxies_free
 from localcloud.google_api.rules.references import (
@@ -14,31 +15,15 @@ from localcloud.google_api.rules.references import (
     NETWORK,
     ROUTER,
     SUBNETWORK,
-    link,
-    needs_network,
     network_exists,
     network_id,
-    plain_outputs,
     subnetwork_id,
 )
-from localcloud.google_api.rules.resource_type import (
-    CloudState,
-    ResourceType,
-    TargetResource,
-    digits,
-    failed,
-    in_use,
-    short,
-)
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, short
 from localcloud.product import PROXY_SUBNET_PURPOSE, region_of
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
 _PROXY = PROXY_SUBNET_PURPOSE
-
-
-def _network_outputs(target: TargetResource) -> JsonObject:
-    number = digits(target.id)
-    return {"selfLink": link(target), "gatewayIpv4": "", "networkId": number, "numericId": number}
 
 
 def _network_free(cloud_state: CloudState, target: TargetResource) -> None:
@@ -46,9 +31,9 @@ def _network_free(cloud_state: CloudState, target: TargetResource) -> None:
     for kind in (SUBNETWORK, ROUTER, FIREWALL, CLUSTER):
         for ident, record in cloud_state.all(kind).items():
             if network_id(text(record, "inputs", "network"), target.project) == target.id:
-                raise in_use("Network", "network", target.id, ident)
+                raise in_use("network", target.id, ident)
     if (group := lingering.group_in(cloud_state, target.id)) is not None:
-        raise in_use("Network", "network", target.id, group)
+        raise in_use("network", target.id, group)
 
 
 def _ranges(inputs: JsonValue) -> Iterator[str]:
@@ -73,21 +58,16 @@ def _parsed(cidr: str) -> IPv4Network:
             return parsed
         problem = "The range is too small."
     message = f"Invalid value for field 'resource.ipCidrRange': '{cidr}'. {problem}"
-    raise failed("Error creating Subnetwork", 400, message, "invalid")
+    raise ApiError(400, message, "invalid")
 
 
 def _subnetwork_create(cloud_state: CloudState, target: TargetResource) -> None:
-    network = network_exists("Subnetwork", cloud_state, target)
-    region = target.scope["region"]
+    network_exists(cloud_state, target)
+    network, region = network_id(target.text("network"), target.project), target.scope["region"]
     own = [_parsed(cidr) for cidr in _ranges(target.inputs)]
     for index, cidr in enumerate(own):
         if any(cidr.overlaps(other) for other in own[:index]):
-            raise failed(
-                "Error creating Subnetwork",
-                400,
-                f"Invalid IPCidrRange: {cidr} overlaps with a range of the same subnetwork",
-                "invalid",
-            )
+            raise ApiError(400, f"Invalid IPCidrRange: {cidr} overlaps with a range of the same subnetwork", "invalid")
     for ident, record in cloud_state.all(SUBNETWORK).items():
         other = record["inputs"]
         if ident == target.id or network_id(text(other, "network"), target.project) != network:
@@ -99,14 +79,14 @@ def _subnetwork_create(cloud_state: CloudState, target: TargetResource) -> None:
                 if cidr.overlaps(IPv4Network(taken)):
                     where = f"existing subnetwork '{short(ident)}' in region '{other_region}'"
                     message = f"Invalid IPCidrRange: {cidr} conflicts with {where}."
-                    raise failed("Error creating Subnetwork", 400, message, "invalid")
+                    raise ApiError(400, message, "invalid")
         # https://cloud.google.com/load-balancing/docs/proxy-only-subnets: one active per region, network and purpose.
         if other_region == region and _active_proxy(target.inputs) and _active_proxy(other):
             message = (
                 f"Invalid value for field 'resource.role': 'ACTIVE'. There is already an active {_PROXY} subnetwork "
                 f"'{short(ident)}' in region '{region}' of network '{short(network)}'."
             )
-            raise failed("Error creating Subnetwork", 400, message, "invalid")
+            raise ApiError(400, message, "invalid")
 
 
 def _active_proxy(inputs: JsonValue) -> bool:
@@ -133,12 +113,12 @@ def _subnetwork_update(cloud_state: CloudState, target: TargetResource, old: Jso
         problem = "'resource.secondaryIpRanges': ''. Cannot add and remove secondary IP ranges in the same request. "
         problem += f"Added ranges: [{', '.join(added)}]. Removed ranges: [{', '.join(removed)}]."
     if problem:
-        raise failed("Error updating Subnetwork", 400, f"Invalid value for field {problem}", "invalid")
+        raise ApiError(400, f"Invalid value for field {problem}", "invalid")
     for ident, cluster in _clusters(cloud_state, target):
         for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
             name = text(cluster, "inputs", "ipAllocationPolicy", key)
             if name in kept and name not in new:
-                raise in_use("Subnetwork", "subnetwork", target.id, ident)
+                raise in_use("subnetwork", target.id, ident)
 
 
 def _secondary(inputs: JsonValue) -> dict[str, str]:
@@ -156,28 +136,14 @@ def _clusters(cloud_state: CloudState, target: TargetResource) -> Iterator[tuple
 
 def _subnetwork_free(cloud_state: CloudState, target: TargetResource) -> None:
     for ident, _ in _clusters(cloud_state, target):
-        raise in_use("Subnetwork", "subnetwork", target.id, ident)
+        raise in_use("subnetwork", target.id, ident)
     for ident, record in cloud_state.all(ADDRESS).items():
         _, project, _, region, *_ = ident.split("/")
         reference = text(record, "inputs", "subnetwork")
         if reference and subnetwork_id(reference, project, region) == target.id:
-            raise in_use("Subnetwork", "subnetwork", target.id, ident)
+            raise in_use("subnetwork", target.id, ident)
     if _active_proxy(target.inputs):
         proxies_free(cloud_state, target)
-
-
-def _subnetwork_outputs(target: TargetResource) -> JsonObject:
-    cidr = target.text("ipCidrRange")
-    return {
-        "selfLink": link(target),
-        "gatewayAddress": str(IPv4Network(cidr).network_address + 1) if cidr else "",
-        "creationTimestamp": "2026-01-01T00:00:00.000-08:00",
-        "fingerprint": digits(target.id, 12),
-        "subnetworkId": int(digits(target.id, 9)),
-        "stackType": "IPV4_ONLY",
-        "purpose": "PRIVATE",
-        "privateIpGoogleAccess": False,
-    }
 
 
 def _shrinks(old: object, new: object) -> bool:
@@ -189,21 +155,9 @@ def _shrinks(old: object, new: object) -> bool:
 
 
 KINDS: dict[str, ResourceType] = {
-    NETWORK: ResourceType(
-        id="projects/{project}/global/networks/{name}",
-        computed=_network_outputs,
-        delete=_network_free,
-    ),
+    NETWORK: ResourceType("networks", delete=_network_free),
     SUBNETWORK: ResourceType(
-        id="projects/{project}/regions/{region}/subnetworks/{name}",
-        computed=_subnetwork_outputs,
-        create=_subnetwork_create,
-        update=_subnetwork_update,
-        delete=_subnetwork_free,
+        "subnetworks", create=_subnetwork_create, update=_subnetwork_update, delete=_subnetwork_free
     ),
-    FIREWALL: ResourceType(
-        id="projects/{project}/global/firewalls/{name}",
-        computed=plain_outputs,
-        create=needs_network("Firewall"),
-    ),
+    FIREWALL: ResourceType("firewalls", create=network_exists),
 }

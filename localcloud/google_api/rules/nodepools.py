@@ -7,13 +7,11 @@ in part: where a source is named the text is GKE's, elsewhere it says in our wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from localcloud.google_api.core.errors import ApiError, not_found
 from localcloud.google_api.rules import serviceaccount
 from localcloud.google_api.rules.references import CLUSTER
-from localcloud.google_api.rules.resource_type import CloudState, TargetResource, failed, short
+from localcloud.google_api.rules.resource_type import CloudState, TargetResource, short
 from localcloud.product import accelerators, zones
-from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
@@ -57,20 +55,6 @@ def provisioning_model(inputs: JsonObject) -> str:
     return "reserved" if reserved else "on-demand"
 
 
-def check(target: TargetResource) -> Iterator[Failure]:
-    """Inputs that upstream's provider rejects in a plan (``resource_container_node_pool.go``)."""
-    inputs = target.inputs
-    if "nodeCount" in inputs and "initialNodeCount" in inputs:
-        # expandNodePool, line 1254
-        yield Failure("nodeCount", f"Cannot set both initial_node_count and node_count on node pool {target.name}")
-    if (
-        number(inputs, "autoscaling", "maxNodeCount") is not None
-        and number(inputs, "autoscaling", "totalMaxNodeCount") is not None
-    ):
-        # schema: ConflictsWith
-        yield Failure("autoscaling", '"max_node_count": conflicts with total_max_node_count')
-
-
 def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list[str]) -> None:
     """Rejects conflicting provisioning modes, and modes that the zones do not offer.
 
@@ -81,26 +65,28 @@ def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list
     spot, flex = dig(config, "spot") is True, dig(config, "flexStart") is True
     affinity = text(config, "reservationAffinity", "consumeReservationType")
     if spot and flex:
-        raise _refuse("Spot and flex-start cannot be used together.")
+        raise ApiError(400, "Spot and flex-start cannot be used together.")
     if (spot or flex) and affinity not in ("", "NO_RESERVATION"):
-        raise _refuse(f"A {'spot' if spot else 'flex-start'} node pool cannot consume a reservation ({affinity}).")
+        raise ApiError(
+            400, f"A {'spot' if spot else 'flex-start'} node pool cannot consume a reservation ({affinity})."
+        )
     if affinity == "SPECIFIC_RESERVATION" and (
         text(config, "reservationAffinity", "key") != RESERVATION_KEY
         or not texts(config, "reservationAffinity", "values")
     ):
-        raise _refuse(f"SPECIFIC_RESERVATION needs the key {RESERVATION_KEY} and the reservation's name.")
+        raise ApiError(400, f"SPECIFIC_RESERVATION needs the key {RESERVATION_KEY} and the reservation's name.")
     run = text(config, "maxRunDuration").removesuffix("s")
     if run and (not run.isdigit() or int(run) > LONGEST_RUN_SECONDS):
-        raise _refuse(f'Max run duration "{run}s" is more than {LONGEST_RUN_SECONDS}s.')
+        raise ApiError(400, f'Max run duration "{run}s" is more than {LONGEST_RUN_SECONDS}s.')
     if not flex:
         return
     for zone in where:
         if zone not in zones.FLEX_START_ZONES.get(family.name, frozenset[str]()):
-            raise _refuse(f'Flex-start is not available for TPU {family.name} in zone "{zone}".')
+            raise ApiError(400, f'Flex-start is not available for TPU {family.name} in zone "{zone}".')
     if dig(inputs, "management", "autoRepair") is not False:
-        raise _refuse("Auto repair must be off for flex-start node pools.")
+        raise ApiError(400, "Auto repair must be off for flex-start node pools.")
     if "nodeCount" in inputs or dig(inputs, "autoscaling") is None:
-        raise _refuse("Flex-start node pools need autoscaling and take no fixed number of nodes.")
+        raise ApiError(400, "Flex-start node pools need autoscaling and take no fixed number of nodes.")
 
 
 def create(cloud_state: CloudState, target: TargetResource) -> None:
@@ -110,14 +96,14 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
         where = (
             f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
         )
-        raise failed("error creating NodePool", 404, f"Not found: {where}.", "notFound")
+        raise ApiError(404, f"Not found: {where}.")
     region = zones.region_of(target.scope["location"])
     where = pool_zones(target.inputs, cluster, target.scope["location"])
     if stray := [zone for zone in where if zones.region_of(zone) != region]:
-        raise _refuse(f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
+        raise ApiError(400, f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
     account = text(target.inputs, "nodeConfig", "serviceAccount")
     if account and not serviceaccount.exists(cloud_state, target.project, account):
-        raise _refuse(f'Service account "{account}" does not exist.')
+        raise ApiError(400, f'Service account "{account}" does not exist.')
     _judge_machine(target, where)
     _judge_autoscaling(target.inputs)
     policy = target.text("placementPolicy", "policyName")
@@ -125,11 +111,11 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
         ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
         existing = cloud_state.get(RESOURCE_POLICY, ident)
         if existing is None:
-            raise failed("error creating NodePool", 404, f"The resource '{ident}' was not found", "notFound")
+            raise not_found(ident)
         wanted = target.text("placementPolicy", "tpuTopology")
         given = text(existing, "inputs", "workloadPolicy", "acceleratorTopology")
         if dig(existing, "inputs", "workloadPolicy") is not None and given != wanted:
-            raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
+            raise ApiError(400, f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
 def _judge_autoscaling(inputs: JsonObject) -> None:
@@ -140,20 +126,15 @@ def _judge_autoscaling(inputs: JsonObject) -> None:
     bounds = {key: number(inputs, "autoscaling", key) or 0 for key in _BOUNDS}
     for low, high in (_BOUNDS[:2], _BOUNDS[2:]):
         if bounds[low] > bounds[high]:
-            raise _refuse(f"Autoscaling: {low} {bounds[low]} is greater than {high} {bounds[high]}.")
+            raise ApiError(400, f"Autoscaling: {low} {bounds[low]} is greater than {high} {bounds[high]}.")
     if any(bounds[key] for key in _BOUNDS[:2]) and any(bounds[key] for key in _BOUNDS[2:]):
-        raise _refuse(f"Autoscaling: {', '.join(_BOUNDS[:2])} exclude {', '.join(_BOUNDS[2:])}.")
+        raise ApiError(400, f"Autoscaling: {', '.join(_BOUNDS[:2])} exclude {', '.join(_BOUNDS[2:])}.")
 
 
-def update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
+def update(cloud_state: CloudState, target: TargetResource) -> None:
     """Rejects changes of a pool that GKE would reject."""
-    del old
     _judge_autoscaling(target.inputs)
     _judge_machine(target, pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]))
-
-
-def _refuse(message: str) -> ProviderRefusal:
-    return failed("error creating NodePool", 400, message, "badRequest")
 
 
 def _judge_machine(target: TargetResource, where: list[str]) -> None:
@@ -166,19 +147,21 @@ def _judge_machine(target: TargetResource, where: list[str]) -> None:
         family = family if guests else None  # an N1 host without GPUs is an ordinary machine
     if family is None and accelerators.accelerator_of(machine) is None:
         if text(inputs, "placementPolicy", "tpuTopology"):
-            raise _refuse(f'A TPU topology is not supported for machine type "{machine}".')
+            raise ApiError(400, f'A TPU topology is not supported for machine type "{machine}".')
         return
     for zone in where:
         if family is None or zone not in zones.GKE_ZONES[family.name]:
             # the text of GKE: keras-team/kinetic#305
-            raise _refuse(f'Invalid machine type "{machine}" in zone "{zone}": GCE_NOT_FOUND')
+            raise ApiError(400, f'Invalid machine type "{machine}" in zone "{zone}": GCE_NOT_FOUND')
     if family is None:
         return
     named = text(inputs, "nodeConfig", "bootDisk", "diskType") or text(inputs, "nodeConfig", "diskType")
     disk = named or accelerators.PD_BALANCED  # GKE's default
     if disk not in family.boot_disks:
         # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
-        raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
+        raise ApiError(
+            400, f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance."
+        )
     if family.dimensions > 1:
         _judge_slice(inputs, machine, family, where)
     _judge_capacity(inputs, family, where)
@@ -190,7 +173,7 @@ def _judge_guests(guests: list[JsonObject], machine: str, family: accelerators.F
         sort, count = text(guest, "type"), number(guest, "count") or 0
         if sort != family.label_value or str(count) not in family.topologies[machine]:
             allowed = " or ".join(family.topologies[machine])
-            raise _refuse(f'Machine type "{machine}" takes {allowed} {family.label_value}, not {count} {sort}.')
+            raise ApiError(400, f'Machine type "{machine}" takes {allowed} {family.label_value}, not {count} {sort}.')
 
 
 def _judge_slice(inputs: JsonObject, machine: str, family: accelerators.Family, where: list[str]) -> None:
@@ -199,33 +182,38 @@ def _judge_slice(inputs: JsonObject, machine: str, family: accelerators.Family, 
     shape = accelerators.find_slice(machine, topology) if topology else single
     if shape is None:
         allowed = ", ".join(accelerators.topologies(machine))
-        raise _refuse(f'TPU topology "{topology}" is invalid for machine type "{machine}", valid: {allowed}.')
+        raise ApiError(400, f'TPU topology "{topology}" is invalid for machine type "{machine}", valid: {allowed}.')
     if not shape.multi_host:
         if dig(inputs, "placementPolicy") is not None:
             # AI-Hypercomputer/xpk @367c8382 src/xpk/core/nodepool.py: "should not be set for single-host"
-            raise _refuse(f'A placement policy is not supported for single-host TPU nodes ("{machine}", {topology}).')
+            raise ApiError(
+                400, f'A placement policy is not supported for single-host TPU nodes ("{machine}", {topology}).'
+            )
         return
     if family.workload_policy and placement:
         # the text of GKE: vllm-project/ci-infra#547
-        raise _refuse(
+        raise ApiError(
+            400,
             f"Creation of a managed instance group with {machine} machine type with placement policy is not "
-            "supported. Use workload policy instead."
+            "supported. Use workload policy instead.",
         )
     if family.workload_policy and not text(inputs, "placementPolicy", "policyName"):
-        raise _refuse(f'Multi-host TPU topology "{topology}" of {machine} needs a workload policy.')
+        raise ApiError(400, f'Multi-host TPU topology "{topology}" of {machine} needs a workload policy.')
     if not family.workload_policy and placement != "COMPACT":
-        raise _refuse(f'Multi-host TPU topology "{topology}" needs placement policy type COMPACT, not "{placement}".')
+        raise ApiError(
+            400, f'Multi-host TPU topology "{topology}" needs placement policy type COMPACT, not "{placement}".'
+        )
     if len(where) != 1:
-        raise _refuse(f"A multi-host TPU node pool must be in exactly one zone, not in {', '.join(where)}.")
+        raise ApiError(400, f"A multi-host TPU node pool must be in exactly one zone, not in {', '.join(where)}.")
     counts = {
         number(inputs, "nodeCount"),
         number(inputs, "initialNodeCount"),
         number(inputs, "autoscaling", "maxNodeCount"),
     }
     if wrong := counts - {None, 0, shape.hosts}:
-        raise _refuse(
-            f"A {topology} slice of {machine} has {shape.hosts} nodes or none, not {max(n or 0 for n in wrong)}."
+        raise ApiError(
+            400, f"A {topology} slice of {machine} has {shape.hosts} nodes or none, not {max(n or 0 for n in wrong)}."
         )
     if text(inputs, "upgradeSettings", "strategy") == "BLUE_GREEN":
         # GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions
-        raise _refuse("Compact placement is not supported with blue-green upgrades.")
+        raise ApiError(400, "Compact placement is not supported with blue-green upgrades.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.rules.resource_type import CloudState, failed
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.rules.resource_type import CloudState
 
 ALWAYS_ON = frozenset(
     f"{name}.googleapis.com"
@@ -27,4 +28,4 @@ def require(cloud_state: CloudState, project: str, api: str) -> None:
         "this API recently, wait a few minutes for the action to propagate to our systems and retry. "
         "[reason: SERVICE_DISABLED]"
     )
-    raise failed("Error", 403, message, "accessNotConfigured")
+    raise ApiError(403, message, "accessNotConfigured")

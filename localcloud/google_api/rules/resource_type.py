@@ -1,4 +1,4 @@
-"""The description of one resource type, and the errors that Google's APIs return."""
+"""The description of one resource type, and the objects that rules look at."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from localcloud.google_api.rules import preexisting
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 
@@ -125,14 +124,8 @@ class CloudState:
         return time.time() - since >= seconds
 
 
-def no_outputs(target: TargetResource) -> JsonObject:
-    """Default of ``computed``: no outputs."""
-    del target
-    return {}
-
-
 def allow(cloud_state: CloudState, target: TargetResource) -> None:
-    """Default of ``create``, ``delete`` and ``after``: allows everything."""
+    """Default of ``create`` and ``delete``: allows everything."""
     del cloud_state, target
 
 
@@ -143,40 +136,12 @@ def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObjec
 
 @dataclass(frozen=True)
 class ResourceType:
-    """One resource type.
+    """One resource type: what the cloud refuses when it is created, changed or deleted.
 
-    ``id``: its id, from inputs and place. ``computed`` gives outputs that the cloud decides. The others are what the
-    cloud refuses when it is done; ``after``: what it refuses once the object exists.
+    ``collection``: the part of its id before its name, if it is a resource of Compute Engine in its own right.
     """
 
-    id: str
-    computed: Callable[[TargetResource], JsonObject] = no_outputs
+    collection: str = ""
     create: Callable[[CloudState, TargetResource], None] = allow
     update: Callable[[CloudState, TargetResource, JsonObject], None] = allow_update
     delete: Callable[[CloudState, TargetResource], None] = allow
-    after: Callable[[CloudState, TargetResource], None] = allow
-
-
-def failed(title: str, code: int, message: str, reason: str) -> ProviderRefusal:
-    """An answer of a Google API as the Go client prints it (googleapis/google-api-go-client ``googleapi.Error``)."""
-    return ProviderRefusal(f"{title}: googleapi: Error {code}: {message}, {reason}")
-
-
-def exists(target: TargetResource, title: str) -> ProviderRefusal:
-    """Compute Engine's and GKE's answer to a second object of the same name: nothing is adopted."""
-    return failed(f"Error creating {title}", 409, f"The resource '{target.id}' already exists", "alreadyExists")
-
-
-def missing(title: str, what: str) -> ProviderRefusal:
-    """Compute Engine's answer to a reference to something that is not there."""
-    answer = failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
-    if "/networks/" in what or "/subnetworks/" in what:
-        hint = "If it is older than the stack: LLMD_GKE_FAULTS with existingSubnets, docs/network.md"
-        return ProviderRefusal(f"{answer}\n{hint}")
-    return answer
-
-
-def in_use(title: str, sort: str, ident: str, user: str) -> ProviderRefusal:
-    """Compute Engine's answer to deleting what others use."""
-    message = f"The {sort} resource '{ident}' is already being used by '{user}'"
-    return failed(f"Error deleting {title}", 400, message, "resourceInUseByAnotherResource")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from localcloud.google_api.rules.references import link
-from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, digits, failed
-from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource
+from localcloud.providers.protocol.values import JsonObject, number, objects, table, text, texts
 
 POLICY = "gcp:compute/regionSecurityPolicy:RegionSecurityPolicy"
 LAST = 2147483647
@@ -36,10 +36,10 @@ def _faults(rules: list[JsonObject]) -> Iterator[str]:
         path, action = f"resource.rules[{index}]", text(rule, "action")
         if action not in ACTIONS:
             yield f"'{path}.action': '{action}'"
-        ranges = texts(_object(rule, "match", "config"), "srcIpRanges")
+        ranges = texts(table(rule, "match", "config"), "srcIpRanges")
         if len(ranges) > MOST_RANGES:
             yield f"'{path}.match.config.srcIpRanges': has {len(ranges)} elements, at most {MOST_RANGES} are allowed"
-        limited, options = action in ("throttle", "rate_based_ban"), _object(rule, "rateLimitOptions")
+        limited, options = action in ("throttle", "rate_based_ban"), table(rule, "rateLimitOptions")
         if bool(options) != limited:
             yield f"'{path}.rateLimitOptions': must be set for throttle and rate_based_ban, and for no other action"
         if limited and options:
@@ -47,7 +47,7 @@ def _faults(rules: list[JsonObject]) -> Iterator[str]:
 
 
 def _throttle_faults(path: str, options: JsonObject) -> Iterator[str]:
-    threshold = _object(options, "rateLimitThreshold")
+    threshold = table(options, "rateLimitThreshold")
     count, seconds = number(threshold, "count") or 0, number(threshold, "intervalSec")
     if not 1 <= count <= MOST_REQUESTS:
         yield f"'{path}.rateLimitThreshold.count': '{count}' is not between 1 and {MOST_REQUESTS}"
@@ -59,36 +59,15 @@ def _throttle_faults(path: str, options: JsonObject) -> Iterator[str]:
         yield f"'{path}.exceedAction': '{text(options, 'exceedAction')}'"
 
 
-def _object(value: JsonObject, *path: str) -> JsonObject:
-    inner = dig(value, *path)
-    return inner if isinstance(inner, dict) else {}
-
-
-def _validate(title: str, target: TargetResource) -> None:
+def _validate(cloud_state: CloudState, target: TargetResource) -> None:
+    del cloud_state
     rules = objects(target.inputs, "rules")
     for fault in _faults(rules) if rules else ():
-        raise failed(f"Error {title} RegionSecurityPolicy", 400, f"Invalid value for field {fault}.", "invalid")
-
-
-def _create(cloud_state: CloudState, target: TargetResource) -> None:
-    del cloud_state
-    _validate("creating", target)
-
-
-def _update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    del cloud_state, old
-    _validate("updating", target)
+        raise ApiError(400, f"Invalid value for field {fault}.", "invalid")
 
 
 KINDS: dict[str, ResourceType] = {
     POLICY: ResourceType(
-        id="projects/{project}/regions/{region}/securityPolicies/{name}",
-        computed=lambda target: {
-            "selfLink": link(target),
-            "fingerprint": digits(target.id, 12),
-            "policyId": digits(target.id),
-        },
-        create=_create,
-        update=_update,
+        "securityPolicies", create=_validate, update=lambda cloud_state, target, _: _validate(cloud_state, target)
     ),
 }

@@ -1,3 +1,5 @@
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
 """The services, one module each; importing this package registers them all.
 
 Each module has the same four parts: how its names and bodies become those of the rules, what Google adds to a body, the
@@ -21,8 +23,3 @@ from localcloud.google_api.services import (
     serviceusage,
     storage,
 )
-
-ALL = (
-    artifactregistry, cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers,
-    machines, monitoring, node_pools, quotas, serviceusage, storage,
-)  # fmt: skip

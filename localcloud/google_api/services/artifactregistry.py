@@ -57,7 +57,7 @@ def create(request: Request) -> JsonObject:
     name = f"{request.at['parent']}/repositories/{request.query.get('repositoryId', '')}"
     if name in request.cloud.resources:
         raise ApiError(409, "the repository already exists")
-    validate("creating", name, request.body)
+    validate(name, request.body)
     added: JsonObject = {
         "mode": "STANDARD_REPOSITORY",
         "createTime": CREATED,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.rules import control_plane
 from localcloud.google_api.rules.container import CHANNEL_DEFAULT, offered
 from localcloud.google_api.rules.references import CLUSTER, network_id, subnetwork_id
-from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.rules.resource_type import TargetResource, digits, short
 from localcloud.google_api.services.links import GKE
 from localcloud.product import zones
@@ -60,13 +60,12 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
 
     Computed values as in the recordings of k8s-config-connector 1.151 (``containercluster/*/_http.log``).
     """
-    computed = KINDS[CLUSTER].computed(target)
+    computed = control_plane.outputs(target)
     version = offered(text(body, "initialClusterVersion")) or CHANNEL_DEFAULT
     location, region = target.scope["location"], target.scope["region"]
     network, subnetwork = (short(text(body, key) or "default") for key in ("network", "subnetwork"))
-    dns: JsonObject = {"endpoint": text(computed, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")}
+    dns: JsonObject = {"endpoint": computed["dnsEndpoint"]}
     by_ip = dig(body, "controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled") is not False
-    authority = text(computed, "masterAuth", "clusterCaCertificate")
     added: JsonObject = {
         "controlPlaneEndpointsConfig": {"dnsEndpointConfig": dns, "ipEndpointsConfig": _ip(body) if by_ip else {}},
         "networkConfig": {
@@ -90,10 +89,10 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
         "ipAllocationPolicy": {
             "stackType": "IPV4",
             "useIpAliases": True,
-            "clusterIpv4Cidr": text(computed, "clusterIpv4Cidr"),
-            "servicesIpv4Cidr": text(computed, "servicesIpv4Cidr"),
-            "clusterIpv4CidrBlock": text(computed, "clusterIpv4Cidr"),
-            "servicesIpv4CidrBlock": text(computed, "servicesIpv4Cidr"),
+            "clusterIpv4Cidr": computed["clusterIpv4Cidr"],
+            "servicesIpv4Cidr": computed["servicesIpv4Cidr"],
+            "clusterIpv4CidrBlock": computed["clusterIpv4Cidr"],
+            "servicesIpv4CidrBlock": computed["servicesIpv4Cidr"],
             "podCidrOverprovisionConfig": {},
         },
         "legacyAbac": {},
@@ -129,12 +128,12 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
     own: JsonObject = {
         "network": network,
         "subnetwork": subnetwork,
-        "clusterIpv4Cidr": text(computed, "clusterIpv4Cidr"),
-        "servicesIpv4Cidr": text(computed, "servicesIpv4Cidr"),
+        "clusterIpv4Cidr": computed["clusterIpv4Cidr"],
+        "servicesIpv4Cidr": computed["servicesIpv4Cidr"],
         "initialClusterVersion": version,
         "currentMasterVersion": version,
         "currentNodeVersion": version,
-        "endpoint": text(computed, "endpoint") if by_ip else dns["endpoint"],
+        "endpoint": computed["endpoint"] if by_ip else dns["endpoint"],
         "etag": etag,
         "id": digits(target.id, 21),
         "labelFingerprint": digits(target.id, 8),
@@ -151,7 +150,11 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
         made["locations"] = added["locations"]
     # VPC-native, whatever was asked for
     return merge(
-        made, {"masterAuth": {"clusterCaCertificate": authority}, "ipAllocationPolicy": {"useIpAliases": True}}
+        made,
+        {
+            "masterAuth": {"clusterCaCertificate": computed["caCertificate"]},
+            "ipAllocationPolicy": {"useIpAliases": True},
+        },
     )
 
 

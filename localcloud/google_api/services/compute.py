@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from typing import cast
 
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules import references, security_policies
+from localcloud.google_api.rules.compute import reserved_address
 from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
 from localcloud.google_api.services.compute_operations import begin
@@ -60,7 +62,6 @@ def _network(target: TargetResource) -> JsonObject:
 
 
 def _subnetwork(target: TargetResource) -> JsonObject:
-    computed = KINDS[target.type].computed(target)
     private: JsonObject = {
         "privateIpGoogleAccess": False,
         "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
@@ -68,14 +69,14 @@ def _subnetwork(target: TargetResource) -> JsonObject:
         "enableFlowLogs": False,
     }
     proxy = target.text("purpose") not in ("", "PRIVATE")
-    added: JsonObject = {"purpose": "PRIVATE", "gatewayAddress": computed["gatewayAddress"], "state": "READY"}
+    gateway = str(IPv4Network(target.text("ipCidrRange")).network_address + 1)
+    added: JsonObject = {"purpose": "PRIVATE", "gatewayAddress": gateway, "state": "READY"}
     return added if proxy else added | private
 
 
 def _address(target: TargetResource) -> JsonObject:
-    computed = KINDS[target.type].computed(target)
     inside = target.text("addressType") == "INTERNAL"
-    added: JsonObject = {"address": computed["address"], "addressType": "EXTERNAL", "status": "RESERVED"}
+    added: JsonObject = {"address": reserved_address(target), "addressType": "EXTERNAL", "status": "RESERVED"}
     added |= {"networkTier": "PREMIUM", "labelFingerprint": digits(target.id, 12)}
     return added | ({"purpose": "GCE_ENDPOINT"} if inside else {})
 
@@ -114,19 +115,14 @@ ADDED: dict[str, Callable[[TargetResource], JsonObject]] = {
 
 
 def _collections() -> Iterator[tuple[str, ComputeCollection]]:
-    """Every type of Compute Engine that the rules know, except parts of others, such as the NAT of a router."""
     for token, kind in KINDS.items():
-        if not token.startswith("gcp:compute/") or not kind.id.startswith("projects/"):
+        if not (path := kind.collection):  # part of another resource, such as the NAT of a router
             continue
-        path = kind.id.split("/")[-2]
         name = token.rpartition(":")[2]
         single = name.removeprefix("Region")
         parameter = single[0].lower() + single[1:]
         method = path if single == name else f"region{path[0].upper()}{path[1:]}"
-        yield (
-            method,
-            ComputeCollection(token, path, parameter, f"compute#{parameter}", ADDED.get(token, _nothing)),
-        )
+        yield method, ComputeCollection(token, path, parameter, f"compute#{parameter}", ADDED.get(token, _nothing))
 
 
 COLLECTIONS = dict(_collections())
@@ -194,7 +190,8 @@ def insert(request: Request) -> JsonObject:
 def _record(target: TargetResource) -> JsonObject:
     """The object in the form of the rules, without a private key."""
     inputs = {key: value for key, value in target.inputs.items() if key != "privateKey"}
-    return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
+    computed: JsonObject = {"address": reserved_address(target)} if target.type == references.ADDRESS else {}
+    return {"inputs": inputs, "computed": computed, "status": "RUNNING"}
 
 
 def _existing(request: Request) -> tuple[str, JsonObject]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.rules import control_plane
+from localcloud.google_api.rules import container, control_plane
 from localcloud.google_api.rules.container import OFFERED
 from localcloud.google_api.rules.references import CLUSTER
-from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services import node_pools, pool_capacity
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
@@ -56,8 +55,8 @@ def create(request: Request) -> JsonObject:
         raise ApiError(409, f"Already exists: {key}.")
     target = target_of(key, body)
     with cloud.state() as cloud_state:
-        KINDS[CLUSTER].create(cloud_state, target)
-        computed = KINDS[CLUSTER].computed(target)
+        container.create(cloud_state, target)
+        computed = control_plane.outputs(target)
         cloud_state.put(CLUSTER, key, {"inputs": target.inputs, "computed": computed, "status": "PROVISIONING"})
     cloud.resources[key] = shown(target, body, cloud.etag())
     first: JsonObject = {
@@ -123,7 +122,7 @@ def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonOb
     with cloud.state() as cloud_state:
         record = cloud_state.get(CLUSTER, key) or {}
         target = target_of(key, after | {"initialClusterVersion": text(after, "currentMasterVersion")})
-        KINDS[CLUSTER].update(cloud_state, target, {})
+        container.judge_options(target)
         cloud_state.put(CLUSTER, key, {**record, "inputs": target.inputs})
     cloud.resources[key] = after | {"etag": cloud.etag()}
     return begin(request, sort, key)
@@ -168,7 +167,7 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
         cloud.resources[key] = stored
         return failure
     with cloud.state() as cloud_state:
-        KINDS[CLUSTER].delete(cloud_state, target_of(key, stored))
+        container.delete(cloud_state, target_of(key, stored))
         cloud_state.drop(CLUSTER, key)
     for name in [name for name in cloud.resources if name == key or name.startswith(f"{key}/")]:
         del cloud.resources[name]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules import monitoring
-from localcloud.google_api.rules.monitoring_validation import SENSITIVE, dashboard_problems
+from localcloud.google_api.rules.monitoring_validation import SENSITIVE
 from localcloud.google_api.rules.resource_type import TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, objects, text
 
@@ -139,11 +139,7 @@ def _collection(request: Request) -> MonitoringCollection:
 
 
 def _check_inputs(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> None:
-    """Raises :class:`ApiError` or ``Refused`` for what Google refuses."""
-    if collection.token == monitoring.DASHBOARD:
-        for problem in dashboard_problems(body):
-            raise ApiError(400, problem)
-        return
+    """Raises :class:`ApiError` for what Google refuses."""
     with request.cloud.state() as cloud_state:
         monitoring.KINDS[collection.token].create(cloud_state, _target(collection, key, body))
 

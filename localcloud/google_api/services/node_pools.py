@@ -5,8 +5,8 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.rules import nodepools
 from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
-from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.pool_bodies import shown, target_of
 from localcloud.google_api.services.pool_capacity import settle
@@ -22,7 +22,7 @@ def add(cloud: EmulatedCloud, cluster: str, body: JsonObject) -> str:
         raise ApiError(409, f"Already exists: {key}.")
     target = target_of(key, body)
     with cloud.state() as cloud_state:
-        KINDS[NODE_POOL].create(cloud_state, target)
+        nodepools.create(cloud_state, target)
         cloud_state.put(NODE_POOL, key, {"inputs": target.inputs, "computed": {}, "status": "PROVISIONING"})
     cloud.resources[key] = shown(cloud, key, body)
     return key
@@ -101,14 +101,14 @@ def update(request: Request) -> JsonObject:
         elif name not in ("name", "etag", "image", "imageProject", "nodeDrainConfig"):
             raise ApiError(501, f"the emulator does not imitate the update {name} of a node pool")
     after["config"] = config
-    return _changed(request, key, before, after, "UPGRADE_NODES")
+    return _changed(request, key, after, "UPGRADE_NODES")
 
 
-def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, sort: str) -> JsonObject:
+def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonObject:
     cloud = request.cloud
     target = target_of(key, after)
     with cloud.state() as cloud_state:
-        KINDS[NODE_POOL].update(cloud_state, target, target_of(key, before).inputs)
+        nodepools.update(cloud_state, target)
         if failure := request.failure:
             return begin(request, sort, key, failure=failure)
         cloud_state.put(NODE_POOL, key, {**(cloud_state.get(NODE_POOL, key) or {}), "inputs": target.inputs})
@@ -129,7 +129,7 @@ def updated_with_cluster(request: Request, key: str, update: JsonObject) -> Json
             after["version"] = value
         elif name not in ("desiredNodePoolId", "etag"):
             raise ApiError(501, f"the emulator does not imitate the update {name} of a node pool")
-    return _changed(request, key, before, after, "UPDATE_CLUSTER")
+    return _changed(request, key, after, "UPDATE_CLUSTER")
 
 
 @answers(f"{_OF_A_POOL}.setSize")
@@ -137,7 +137,7 @@ def set_size(request: Request) -> JsonObject:
     """Sets the number of nodes per zone."""
     key, before = _record(request)
     nodes = number(request.body, "nodeCount") or 0
-    return _changed(request, key, before, before | {"initialNodeCount": nodes}, "SET_NODE_POOL_SIZE")
+    return _changed(request, key, before | {"initialNodeCount": nodes}, "SET_NODE_POOL_SIZE")
 
 
 @answers(f"{_OF_A_POOL}.setAutoscaling")
@@ -145,7 +145,7 @@ def set_autoscaling(request: Request) -> JsonObject:
     """Sets the bounds of autoscaling."""
     key, before = _record(request)
     after = before | {"autoscaling": dig(request.body, "autoscaling")}
-    return _changed(request, key, before, after, "UPDATE_CLUSTER")
+    return _changed(request, key, after, "UPDATE_CLUSTER")
 
 
 @answers(f"{_OF_A_POOL}.setManagement")
@@ -153,7 +153,7 @@ def set_management(request: Request) -> JsonObject:
     """Sets automatic repair and upgrades."""
     key, before = _record(request)
     after = before | {"management": dig(request.body, "management")}
-    return _changed(request, key, before, after, "SET_NODE_POOL_MANAGEMENT")
+    return _changed(request, key, after, "SET_NODE_POOL_MANAGEMENT")
 
 
 @answers(f"{_OF_A_POOL}.delete")
@@ -166,12 +166,11 @@ def delete(request: Request) -> JsonObject:
 
 @ends("pool.remove")
 def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
-    key, stored, failure = text(operation, "target"), table(operation, "stored"), text(operation, "failure")
+    key, failure = text(operation, "target"), text(operation, "failure")
     if failure:
-        cloud.resources[key] = stored
+        cloud.resources[key] = table(operation, "stored")
         return failure
     with cloud.state() as cloud_state:
-        KINDS[NODE_POOL].delete(cloud_state, target_of(key, stored))
         cloud_state.drop(NODE_POOL, key)
     cloud.resources.pop(key, None)
     return ""

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.request import in_background
+from localcloud.google_api.rules import capacity
 from localcloud.google_api.rules.nodepools import cluster_of, first_nodes, pool_zones, provisioning_model
 from localcloud.google_api.rules.references import NODE_POOL
-from localcloud.google_api.rules.registry import KINDS
 from localcloud.google_api.rules.resource_type import CloudState, TargetResource
 from localcloud.google_api.services.pool_bodies import target_of
 from localcloud.providers.protocol.values import JsonValue, text
@@ -26,7 +26,7 @@ def settle(cloud: EmulatedCloud, key: str) -> str:
     with cloud.state() as cloud_state:
         target = target_of(key, cloud.resources[key])
         with _without_stock(cloud, cloud_state, target):
-            KINDS[NODE_POOL].after(cloud_state, target)
+            capacity.settle(cloud_state, target)
         record = cloud_state.get(NODE_POOL, key) or {}
         record["triedAt"] = time.time()
     cause = text(record, "statusMessage")

@@ -1,4 +1,8 @@
-"""Names, scopes and immutable fields of Kubernetes objects, and the part of ``kubernetes.json`` that is a cluster."""
+"""Names, scopes and immutable fields of Kubernetes objects, and the part of ``kubernetes.json`` that is a cluster.
+
+Files and functions named in this package are below pulumi-kubernetes ``provider/pkg``
+@v4.0.0-20260115033456-f47bc2d6f199 (= 4.25.0).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,6 @@ from localcloud.providers.protocol.rules import Autoname, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 AUTONAMED = "pulumi.com/autonamed"
-
-SOURCE = "pulumi-kubernetes provider/pkg @v4.0.0-20260115033456-f47bc2d6f199 (= 4.25.0)"
-"""Files and functions named in this package are below that folder."""
 
 CLUSTER_SCOPED = frozenset(
     [

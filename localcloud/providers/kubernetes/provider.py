@@ -30,8 +30,7 @@ from localcloud.providers.kubernetes.objects import (  # fmt: skip
 )
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.difference import Difference, PropertyChange, compare
-from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, ProviderRefusal, ResourceSubject
+from localcloud.providers.protocol.rules import Autoname, Failure, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import (  # fmt: skip
     Bag,
     JsonObject,
@@ -42,6 +41,7 @@ from localcloud.providers.protocol.values import (  # fmt: skip
     number,
     redact,
     restore,
+    table,
     text,
 )
 
@@ -52,9 +52,9 @@ class Kubernetes:
     name = "kubernetes"
     version = "4.34.2"
 
-    def __init__(self, folder: FilePath, faults: Faults) -> None:
+    def __init__(self, folder: FilePath) -> None:
         self._cloud, self._google = CloudFile(folder / "kubernetes.json"), CloudFile(folder / "google.json")
-        self._faults, self._config = faults, dict[str, JsonValue]()
+        self._config = dict[str, JsonValue]()
 
     # -- the provider's own settings -----------------------------------------------------------------------------
 
@@ -67,12 +67,8 @@ class Kubernetes:
         keys = {str(change.path[0]) for change in difference.changes}
         identified = "clusterIdentifier" not in keys and bool(new.get("clusterIdentifier"))
         replaced = {"clusterIdentifier"} if {"clusterIdentifier"} & keys & old.keys() & new.keys() else set[str]()
-        if unknown := [key for key in ("kubeconfig", "context", "cluster") if new.get(key) == UNKNOWN]:
-            replaced |= {unknown[0]}
-        elif reach.active(old) != reach.active(new):
-            replaced |= keys & {"kubeconfig", "context", "cluster"}
-        if "renderYamlToDirectory" in keys:
-            replaced |= {"renderYamlToDirectory"}
+        if new.get("kubeconfig") == UNKNOWN or reach.active(old) != reach.active(new):
+            replaced |= keys & {"kubeconfig"}
         if not identified:
             difference.replaces = [change for change in difference.changes if change.path[0] in replaced]
         return difference
@@ -124,7 +120,7 @@ class Kubernetes:
         server = live.server_metadata(old_outputs) if old_outputs else {}
         return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
 
-    def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+    def create(self, subject: ResourceSubject, inputs: Bag) -> tuple[str, JsonObject]:
         where, google = reach.cluster_in(self._google.read(), self._config)
         if subject.type == release.TYPE:
             return self._create_release(where, inputs)
@@ -150,13 +146,10 @@ class Kubernetes:
                 # Server-side apply makes what is missing (await.go Creation), and giving the fields up leaves it.
                 made: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ident}}
                 cluster.put("v1/Namespace", ident, {"inputs": made, "server": {}, "madeBy": f"patch {subject.name}"})
-        self._faults.delay(subject.type)
-        return ident, self._settle(
-            subject, inputs, where, google=google, wanted=wanted, timeout=timeout, done="created"
-        )
+        return ident, self._settle(subject, inputs, where, wanted)
 
-    def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
-        where, google = reach.cluster_in(self._google.read(), self._config)
+    def update(self, subject: ResourceSubject, inputs: Bag) -> JsonObject:
+        where, _ = reach.cluster_in(self._google.read(), self._config)
         key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
         wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
         with self._cloud.edit() as content:
@@ -170,7 +163,7 @@ class Kubernetes:
                 return release.outputs(inputs.values, revision)
             server: JsonObject = {"metadata": live.next_metadata(record, inputs.values)}
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
-        return self._settle(subject, inputs, where, google=google, wanted=wanted, timeout=timeout, done="updated")
+        return self._settle(subject, inputs, where, wanted)
 
     def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
@@ -228,44 +221,17 @@ class Kubernetes:
             cluster.put(
                 release.KEY, ident, {"inputs": redact(inputs.values, inputs.secrets), "server": {"revision": 1}}
             )
-        self._faults.delay(release.TYPE)
         return ident, release.outputs(inputs.values, 1)
 
-    def _settle(
-        self,
-        subject: ResourceSubject,
-        inputs: Bag,
-        where: str,
-        *,
-        google: JsonObject,
-        wanted: list[str],
-        timeout: float,
-        done: str,
-    ) -> JsonObject:
-        """Answer the wait: at once with the conditions asked for, or after the timeout with the cause."""
+    def _settle(self, subject: ResourceSubject, inputs: Bag, where: str, wanted: list[str]) -> JsonObject:
+        """The object, with the conditions that are waited for."""
         kind = kind_of(subject.type)
         ident = subject.id or identity(kind, inputs.values)
-        cluster = ClusterObjects(self._cloud.read(), where)
-        record = cluster.get(kind.key, ident) or {}
-        server, had = record.get("server"), number(record, "hosts") or 0
-        state: JsonObject = dict(server) if isinstance(server, dict) else {}
-        hosts = waiting.hosts_wanted(kind.kind, inputs.values, cluster)
-        cause = waiting.never_ready_reason(kind.kind, hosts, had, google, self._faults) if wanted else ""
-        if not cause:
+        with self._cloud.edit() as content:
+            cluster = ClusterObjects(content, where)
+            record = cluster.get(kind.key, ident) or {}
+            server = table(record, "server")
             if wanted:
-                state["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
-                with self._cloud.edit() as content:
-                    cluster = ClusterObjects(content, where)
-                    granted: JsonObject = {"hosts": hosts} if hosts else {}
-                    cluster.put(
-                        kind.key, ident, {**(cluster.get(kind.key, ident) or record), **granted, "server": state}
-                    )
-            return live.live(kind, inputs.values, state)
-        finished = self._faults.wait(timeout or waiting.DEFAULT_TIMEOUT_SECONDS)
-        # await/internal/awaiter.go Await; the cause is the event that the provider shows beside it.
-        ended = "timed out waiting for the condition" if finished else "context canceled"
-        message = (
-            f'resource "{subject.urn}" was successfully {done}, but the Kubernetes API server reported that it failed '
-            f"to fully initialize or become live: {ended}"
-        )
-        raise Incomplete(f"{message}: {cause}", ident, live.live(kind, inputs.values, state), [message, cause])
+                server["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
+                cluster.put(kind.key, ident, {**record, "server": server})
+        return live.live(kind, inputs.values, server)

@@ -16,7 +16,6 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.kubernetes.servicer import Servicer
 from localcloud.providers.protocol.calls import CallRecord
-from localcloud.providers.protocol.faults import Faults
 
 MESSAGE_LIMIT = 400 * 1024 * 1024
 """The engine's own limit (pulumi/pulumi ``sdk/go/common/util/rpcutil/serve.go``)."""
@@ -26,7 +25,7 @@ WORKERS = 64
 
 
 GRACE_SECONDS = 1
-"""Seconds that running calls have to return after their waits were interrupted."""
+"""Seconds that running calls have to return."""
 
 
 def cloud_folder() -> Path:
@@ -42,15 +41,15 @@ def cloud_folder() -> Path:
 
 def serve() -> None:
     """Serves until a signal, or until the end of standard input if the engine holds it open."""
-    folder, faults = cloud_folder(), Faults()
+    folder = cloud_folder()
     # Waited for below, in no handler: one that runs while a lock is held would never end. Threads inherit the mask.
     ends = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-    rules = Kubernetes(folder, faults)
+    rules = Kubernetes(folder)
     limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
     calls = CallRecord(folder / "calls.jsonl", rules.name)
-    servicer = Servicer(rules, calls, faults.stop.set)
+    servicer = Servicer(rules, calls)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -58,7 +57,6 @@ def serve() -> None:
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         threading.Thread(target=_end_with_standard_input, daemon=True).start()
     signal.sigwait(ends)
-    faults.stop.set()
     server.stop(grace=GRACE_SECONDS).wait(GRACE_SECONDS)
     # For grpc a call has ended when its client is gone: what was made for a killed engine must get into the record.
     servicer.wait_until_idle(GRACE_SECONDS)

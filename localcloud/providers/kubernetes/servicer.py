@@ -12,18 +12,17 @@ import json
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import NoReturn
 
 import grpc
-from google.protobuf import any_pb2, empty_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
-from localcloud.providers.protocol.rules import Autoname, Incomplete, ProviderRefusal, ResourceSubject
+from localcloud.providers.protocol.rules import Autoname, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
 Context = grpc.ServicerContext
@@ -39,10 +38,10 @@ _KINDS = {
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Serves the stand-in. ``cancel`` ends every wait that is under way."""
+    """Serves the stand-in."""
 
-    def __init__(self, rules: Kubernetes, calls: CallRecord, cancel: Callable[[], None]) -> None:
-        self._rules, self._calls, self._cancel = rules, calls, cancel
+    def __init__(self, rules: Kubernetes, calls: CallRecord) -> None:
+        self._rules, self._calls = rules, calls
         self._under_way, self._ended = 0, threading.Condition()
 
     def wait_until_idle(self, seconds: float) -> bool:
@@ -66,9 +65,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         )
 
     def Cancel(self, request: empty_pb2.Empty, context: Context):
-        with self._call("Cancel", context):
-            self._cancel()
-        return empty_pb2.Empty()
+        return empty_pb2.Empty()  # nothing waits
 
     # -- its configuration ---------------------------------------------------------------------------------------
 
@@ -124,10 +121,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             if request.preview:
                 outputs = self._rules.preview(subject, inputs, None)
                 return provider_pb2.CreateResponse(properties=self._encode(subject, outputs, inputs))
-            try:
-                ident, outputs = self._rules.create(subject, inputs, request.timeout)
-            except Incomplete as error:
-                self._incomplete(context, subject, error, inputs)
+            ident, outputs = self._rules.create(subject, inputs)
             return provider_pb2.CreateResponse(id=ident, properties=self._encode(subject, outputs, inputs))
 
     def Read(self, request: provider_pb2.ReadRequest, context: Context):
@@ -147,13 +141,10 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         subject = _subject(request)
         with self._call("Update", context, subject, preview=request.preview):
             inputs = decode(request.news)
-            try:
-                if request.preview:
-                    outputs = self._rules.preview(subject, inputs, decode(request.olds).values)
-                else:
-                    outputs = self._rules.update(subject, decode(request.old_inputs), inputs, request.timeout)
-            except Incomplete as error:
-                self._incomplete(context, subject, error, inputs)
+            if request.preview:
+                outputs = self._rules.preview(subject, inputs, decode(request.olds).values)
+            else:
+                outputs = self._rules.update(subject, inputs)
             return provider_pb2.UpdateResponse(properties=self._encode(subject, outputs, inputs))
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: Context):
@@ -169,19 +160,6 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def _encode(self, subject: ResourceSubject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
         return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))
-
-    def _incomplete(self, context: Context, subject: ResourceSubject, error: Incomplete, inputs: Bag) -> NoReturn:
-        """Attach the state to the error, as ``partialError`` does in pulumi-kubernetes ``provider.go`` @v4.25.0."""
-        detail = any_pb2.Any()
-        detail.Pack(
-            provider_pb2.ErrorResourceInitFailed(
-                id=error.ident, properties=self._encode(subject, error.outputs, inputs), reasons=error.reasons
-            )
-        )
-        unknown = grpc.StatusCode.UNKNOWN.value[0]
-        status = status_pb2.Status(code=unknown, message=str(error), details=[detail])
-        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-        raise error
 
     @contextmanager
     def _call(

@@ -9,21 +9,16 @@
      "existingSubnets": {                                subnets that are, by id; their networks are, too
          "projects/corp-net/regions/europe-west4/subnetworks/gke": {
              "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
-     "delaySeconds": {"kubernetes:core/v1:Namespace": 3},   how long Create takes; the object exists meanwhile
      "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
-     "inUseAfterCluster": 60,                            seconds that GKE's endpoint groups outlive their cluster
-     "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
-     "timeScale": 0.001}                                 factor on every wait: a 30-minute timeout lasts 1.8 s
+     "inUseAfterCluster": 60}                            seconds that GKE's endpoint groups outlive their cluster
 
-Keys of ``delaySeconds`` are types of Kubernetes as the engine names them. Every key is optional; an unknown
-one is refused, so that a misspelt fault cannot make a test pass.
+Every key is optional; an unknown one is refused, so that a misspelt fault cannot make a test pass.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path
 from typing import cast
 
@@ -36,20 +31,14 @@ KEYS = frozenset(
         "enabledApis",
         "existingBuckets",
         "existingSubnets",
-        "delaySeconds",
         "inUseAfterCluster",
-        "neverReady",
-        "timeScale",
         "usableAfter",
     ]
 )
 
 
 class Faults:
-    """The faults to inject. Cancel and the process's end set ``stop``, which ends every wait."""
-
-    def __init__(self) -> None:
-        self.stop = threading.Event()
+    """The faults to inject."""
 
     def read(self) -> JsonObject:
         """The current faults. Raises ``ValueError`` for an unknown key or an unreadable file."""
@@ -77,13 +66,3 @@ class Faults:
     def value(self, key: str, below: str) -> JsonValue:
         """The value under ``key`` and ``below``."""
         return dig(self.read(), key, below)
-
-    def wait(self, seconds: float) -> bool:
-        """Wait that long, scaled. ``False`` when Cancel or the end of the process cut it short."""
-        scale = self.read().get("timeScale", 1)
-        return not self.stop.wait(seconds * float(str(scale)))
-
-    def delay(self, kind: str) -> bool:
-        """The delay of that type's Create. ``False`` when cut short."""
-        seconds = self.value("delaySeconds", kind)
-        return self.wait(seconds) if isinstance(seconds, int | float) and seconds > 0 else not self.stop.is_set()

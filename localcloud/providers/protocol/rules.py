@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcloud.providers.protocol.values import JsonObject
-
 
 class ProviderRefusal(Exception):
     """The cloud or the provider rejects a request. The message is that of the real provider."""
-
-
-class Incomplete(ProviderRefusal):
-    """The object was created or changed, and belongs into the state, but did not become ready or as requested.
-
-    The engine records it with its ``reasons`` and the operation fails (``ErrorResourceInitFailed``).
-    """
-
-    def __init__(self, message: str, ident: str, outputs: JsonObject, reasons: list[str]) -> None:
-        super().__init__(message)
-        self.ident, self.outputs, self.reasons = ident, outputs, reasons
 
 
 @dataclass(frozen=True)

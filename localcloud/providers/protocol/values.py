@@ -76,11 +76,6 @@ def has_unknown(value: JsonValue) -> bool:
     return value == UNKNOWN
 
 
-def all_unknown(value: JsonValue) -> JsonValue:
-    """The same shape with every leaf unknown: what a first preview knows of computed outputs."""
-    return {k: all_unknown(v) for k, v in value.items()} if isinstance(value, dict) and value else UNKNOWN
-
-
 def merge(base: Mapping[str, JsonValue], over: Mapping[str, JsonValue]) -> JsonObject:
     """``over`` laid on ``base``, objects merged key by key."""
     merged = dict(base)

@@ -13,7 +13,7 @@ from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import plugins, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
-from localcloud.go_builds import lock
+from localcloud.common.lock import in_turn
 from localcloud.tests.binaries.releases import program
 
 
@@ -69,7 +69,7 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     waited, held, free = list[str](), threading.Event(), threading.Event()
 
     def first() -> None:
-        with lock.builder(tmp_path, lambda _: None):
+        with in_turn(tmp_path / "lock", lambda _: None):
             held.set()
             assert free.wait(20)
 
@@ -80,6 +80,6 @@ def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_
     thread = threading.Thread(target=first)
     thread.start()
     assert held.wait(20)
-    with lock.builder(tmp_path, waiting):
+    with in_turn(tmp_path / "lock", waiting):
         thread.join(20)
     assert waited == [str(os.getpid())]

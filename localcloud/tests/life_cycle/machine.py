@@ -75,7 +75,7 @@ class Machine:
         """A project in which nothing is up, with a secret in the stack's settings."""
         rehearsal = self.rehearsal
         rehearsal.copy_project()
-        rehearsal.faults({"timeScale": 0.001})
+        rehearsal.faults({})
         self.base = yaml.safe_load(rehearsal.workdir.stack_file(STACK).read_text())["config"]
         self._write()
         token = f"hf_{secrets.token_hex(16)}"

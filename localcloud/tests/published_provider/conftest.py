@@ -26,6 +26,6 @@ def published(tmp_path: Path, engine: None) -> Iterator[Rehearsal]:
     """The product's program in a new project: no API is enabled."""
     made = Rehearsal(tmp_path)
     made.copy_project()
-    made.faults({"timeScale": 0.001})
+    made.faults({})
     yield made
     made.stop_everything()

@@ -80,9 +80,9 @@ def test_the_installer_is_tried_before_building_and_building_after_it(
     monkeypatch.setattr(installer, "look_up", lambda: done.append("look up") or download.Archive("", "", ""))
     monkeypatch.setattr(installer, "install", lambda *_: done.append("install"))
     monkeypatch.setattr(build, "build", fake_build)
-    engine = resolve.ensure(tmp_path / "cache", Console(quiet=True), lambda: done.append("summary"))
+    engine = resolve.ensure(tmp_path / "cache", Console(quiet=True))
     assert engine == built
-    assert done == ["look up", "summary", "install", "build"]
+    assert done == ["look up", "install", "build"]
 
 
 def test_a_build_ignores_the_users_go_flags_and_workspace_and_a_newer_go_gets_the_old_json(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from llmd_gke.graph.recording import load
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud.workflow import home, processes, state
-from tests.real_engine.harness import APIS_ON, Rehearsal, until
+from tests.real_engine.harness import Rehearsal, until
 
 
 @cache
@@ -68,18 +68,6 @@ def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None
     failed = running.pulumi(*looking, check=False)
     assert "timeoutSec" in failed.stdout
     assert failed.returncode != 0
-
-
-def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehearsal: Rehearsal) -> None:
-    rehearsal.faults({**APIS_ON, "stockout": ["europe-west4-a"]})
-    done = rehearsal.up(check=False)
-    assert done.returncode == 1
-    assert "qwen-service" in done.stdout
-    assert "GCE_STOCKOUT" in done.stdout or "FailedScaleUp" in done.stdout
-    rehearsal.faults(APIS_ON)
-    steps = rehearsal.steps("up", "--yes", "--skip-preview")
-    expected = {"qwen-service": "update", "qwen-rollout": "create"}
-    assert {name: step for name, step in steps.items() if step != "same"} == expected
 
 
 def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: Rehearsal) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -17,7 +16,7 @@ from localcloud.workflow.runner import STOPPED, Runner
 
 @dataclass
 class Engine:
-    """Ends its preview with a status, or with 1 when the watch stops it, and notes its commands."""
+    """Ends its preview with a status, and notes its commands."""
 
     workdir: Workdir
     status: int
@@ -28,19 +27,19 @@ class Engine:
     def engine(self) -> Engine:
         return self
 
-    def stream(self, command: str, *_: str, watch: Callable[[], bool], **__: object) -> int:
+    def stream(self, command: str, *_: str, **__: object) -> int:
         self.ran.append(command)
-        return 1 if watch() else self.status
+        return self.status
 
 
-@pytest.mark.parametrize(("status", "watched", "ends"), [(STOPPED, False, STOPPED), (-9, False, -9), (0, True, 1)])
+@pytest.mark.parametrize("status", [STOPPED, -9])
 def test_a_preview_that_was_stopped_or_killed_is_followed_by_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, watched: bool, ends: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setattr(unchanged, "is_complete", lambda *_: True)
     monkeypatch.setattr(unchanged, "inputs", lambda *_: None)
     monkeypatch.setattr(pack, "flags", lambda _: list[str]())
     engine = Engine(Workdir(tmp_path / "project", tmp_path / "home"), status)
     runner = cast("Runner", engine)
-    assert commands._update(runner, "local", Console(quiet=True), watch=lambda: watched) == ends
+    assert commands._update(runner, "local", Console(quiet=True)) == status
     assert engine.ran == ["preview"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -57,36 +56,6 @@ def test_a_change_asks_for_an_update(
     unchanged.record(workdir, "dev", unchanged.inputs(workdir, "dev", ENGINE))
     change(workdir)
     assert not is_complete(workdir)
-
-
-STACK_URN = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
-POOL_URN = "urn:pulumi:dev::p::llmd-gke:pools:Pool$gcp:container/nodePool:NodePool::{}"
-
-
-def test_messages_are_told_once_for_each_resource_and_nothing_that_only_passes_by(tmp_path: Path) -> None:
-    warning = {"severity": "warning", "prefix": "warning: ", "message": "the price is old\n"}
-    advice = {"policyName": "one-zone", "enforcementLevel": "advisory", "message": "one zone only"}
-    events = [
-        {"diagnosticEvent": warning},
-        {"diagnosticEvent": {**warning, "urn": STACK_URN}},
-        {"diagnosticEvent": {**warning, "urn": POOL_URN.format("a")}},
-        {"diagnosticEvent": {**warning, "urn": POOL_URN.format("b")}},
-        {"diagnosticEvent": {**warning, "message": "wait", "ephemeral": True}},
-        {"diagnosticEvent": {"severity": "info", "message": "by the way"}},
-        {"diagnosticEvent": {"severity": "debug", "message": "details"}},
-        {"policyEvent": {**advice, "resourceUrn": POOL_URN.format("a")}},
-        {"summaryEvent": {"resourceChanges": {"same": 3}}},
-    ]
-    log = tmp_path / "events.jsonl"
-    log.write_text("".join(f"{json.dumps(one)}\n" for one in events))
-    assert unchanged.notices(log) == [
-        "warning: the price is old",
-        "NodePool a: warning: the price is old",
-        "NodePool b: warning: the price is old",
-        "by the way",
-        "NodePool a: policy one-zone (advisory): one zone only",
-        "Resources:\n    3 unchanged",
-    ]
 
 
 def test_other_stacks_and_compiled_files_are_not_read(workdir: Workdir) -> None:

@@ -69,7 +69,8 @@ def test_a_list_of_arguments_hides_what_follows_a_secret_flag() -> None:
     assert shown(["--seed", "7", "--hf-token", "abcdef"]) == f'["--seed", "7", "--hf-token", "{HIDDEN}"]'
     assert "abcdef" not in shown("python serve.py --api_key abcdef --seed 7")
     assert "abcdef" not in masked("HTTPS_PROXY=http://me:abcdef@10.0.0.1")
-    for text in ("--api-key=must", "token: theabcdef", "Bearer token-abcdef", "Basic authenticationabcdef"):
+    tokens = ("pul-0123456789abcdef", "AKIAABCDEFGHIJ234567")
+    for text in (*tokens, "--api-key=must", "token: theabcdef", "Bearer token-abcdef", "Basic authenticationabcdef"):
         assert HIDDEN in masked(text), text
 
 

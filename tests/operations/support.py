@@ -1,4 +1,4 @@
-"""Running the commands as a user does, and comparing what they print with committed files."""
+"""Running the commands as a user does."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from operations import cli
-from tests import golden
 
 ROOT = Path(__file__).parents[2]
-GOLDEN = Path(__file__).with_name("golden")
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,3 @@ def run(*arguments: str, root: Path = ROOT, environment: dict[str, str] | None =
     ):
         status = cli.main(arguments)
     return Done(status, out.getvalue(), err.getvalue())
-
-
-def same_as_golden(name: str, text: str) -> None:
-    """Fails where ``text`` differs from the committed file."""
-    file = GOLDEN / name
-    text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
-    assert text == golden.remembered(file, text), f"not as in {file.name}; if that is meant: pytest --rewrite"

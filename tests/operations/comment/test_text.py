@@ -16,7 +16,6 @@ from operations.comment.markdown import LIMIT, MARKER, TOO_LONG, comment
 from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Report
 from operations.cost.estimate import estimate
-from tests.operations.support import same_as_golden
 
 CONFIG = {
     "gcp:project": "my-project",
@@ -39,7 +38,28 @@ CHANGES = (
 )
 
 
-def test_every_kind_of_stack_reads_as_committed() -> None:
+LINES = """\
+### `pulumi up` would reject stacks `bad`, `broken`
+| `bad` | 1 changed, 1 new, 1 removed, 1 replaced | **1 violated**, 1 hint | 4 | 10.90 | 43.30 → 64.90 (+21.60) |
+| `broken` | not known | **settings refused** | 4 → ? | 10.90 → ? | 43.30 → ? |
+| `gone` (removed) | 1 removed |  | 4 → none | 10.90 → none | 43.30 → none |
+| `lost` | base unknown | all hold | ? → 4 | ? → 10.90 | ? → 43.30 |
+| `new` (new) | 1 new | all hold | 4 | 10.90 | 43.30 |
+| `open` | 1 changed | all hold | 4 | 10.90 → 4.96 (-5.94) | 43.30 → 19.54 (-23.76) |
+- **Node pool pool is replaced: &lt;qwen&gt; stops answering.**
+- `gateway-class` on `edge-gateway`: Title: Gateway edge: class `x` is \\| not &lt;allowed&gt;. Fix: y.
+| **replaced** | `pool-nodes` | `NodePool` | `nodeConfig.machineType` `replaces` |
+- `image-tag`: @\u200bsomeone should see https:\u200b//example.com
+Removing the file does not destroy the stack: run `pulumi destroy --stack gone` before you remove it.
+The base cannot be compared: RunError: the base &lt;failed&gt;.
+- Price, all replicas running: 10.90 → 4.96 USD an hour (-5.94), 7,957 → 3,621 USD a month (-4,336).
+with every pool at its maximum and all that the budget counts, **exceeded by 1.25** (before: 9.50).
+in minutes: `new` 15:00, `qwen` 32:57 → 25:00 (-7:57), `slow` 20:00 → 21:05 (+1:05).
+""".splitlines()
+"""Parts of a comment on every kind of stack; the rest of it is in docs/pull-requests.md, which is kept current."""
+
+
+def test_every_kind_of_stack_says_what_changes_and_what_stops_it() -> None:
     reports = [
         Report(
             "bad",
@@ -71,7 +91,8 @@ def test_every_kind_of_stack_reads_as_committed() -> None:
         ),
         Report("quiet", policy_messages=[HINT], before=SMALL, after=SMALL),
     ]
-    same_as_golden("comment.md", comment(reports, "0123456", "89abcde"))
+    shown = comment(reports, "0123456", "89abcde")
+    assert [line for line in LINES if line not in shown] == []
 
 
 SOME, MORE, OPEN_USE = BudgetUse(60, 50), BudgetUse(80, 50), BudgetUse(60, None)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.catalog import monitoring as catalogue
-from llmd_gke.repository import CLONE
-from llmd_gke.settings import StackSettings, load_stack
+from llmd_gke.settings import StackSettings
 from operations.cost.monitoring import SECONDS_PER_MONTH, MonitoringPrice, estimate
 from operations.options import Cloud
 from operations.target import Target
@@ -52,10 +51,6 @@ def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
     assert estimate(settings(clone, gateway=external)).uptime_executions == 6 * SECONDS_PER_MONTH // 60
     unchecked = settings(clone, gateway=external, monitoring={"uptimeCheck": False})
     assert estimate(unchecked).uptime_executions == 0
-
-
-def test_a_front_door_has_one_check_and_its_models_have_none() -> None:
-    assert estimate(load_stack(CLONE, "eu4a").settings).uptime_executions == 6 * SECONDS_PER_MONTH // 60
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "events.jsonl"
 
 
-def test_a_resource_took_from_its_first_event_to_its_outputs(log: Path) -> None:
-    log.write_text("\n".join([event("resourcePreEvent", 1000), event("resOutputsEvent", 1095)]))
+@pytest.mark.parametrize("op", ["create", "create-replacement"])
+def test_a_resource_took_from_its_first_event_to_its_outputs(log: Path, op: str) -> None:
+    log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1095, op)]))
     assert engine_events.created(log) == {"edge-gateway": 95}
 
 
@@ -38,12 +39,6 @@ def test_a_preview_creates_nothing(log: Path) -> None:
 def test_a_resource_that_was_there_was_not_created(log: Path, op: str) -> None:
     log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1001, op)]))
     assert engine_events.created(log) == {}
-
-
-def test_a_replacement_is_created(log: Path) -> None:
-    op = "create-replacement"
-    log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1001, op)]))
-    assert engine_events.created(log) == {"edge-gateway": 1}
 
 
 @pytest.mark.parametrize("rest", ['{"sequence": 3, "resOutp', "[]x", event("resourcePreEvent", 1, "step-of-2030")])

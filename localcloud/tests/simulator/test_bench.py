@@ -53,7 +53,7 @@ def test_every_request_has_the_callers_key_and_googles_token_and_none_asks_for_h
             identity="token-of-google",
         )
         ([level], _) = load.run(generator.python(), amounts, lambda text: None)
-    assert (level.errors, level.requests > 20) == (0, True)
+    assert (level.errors, level.requests > 0) == (0, True)
     # A server that answers at once has not answered everything when the warm-up ends.
     assert 1.5 < level.seconds < 3
     assert {path for path, _ in asked} <= {"/v1/models", "/v1/completions"}

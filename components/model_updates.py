@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
 
 import pulumi
 
@@ -25,8 +24,10 @@ def replaced_pods(
     """
 
     def say(args: pulumi.ResourceHookArgs) -> None:
-        before, now = (_of_pods(inputs) for inputs in (args.old_inputs, args.new_inputs))
-        if before == now:
+        before, now = (
+            ((inputs or {}).get("spec") or {}).get("annotations") for inputs in (args.old_inputs, args.new_inputs)
+        )
+        if before == now:  # they contain the digests (`manifests.serving`), and are the pods' annotations
             return
         if no_spare_host_in is None:
             pulumi.log.info(
@@ -84,8 +85,3 @@ def failed_rollout(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], Awa
         )
 
     return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, otherwise=advise)
-
-
-def _of_pods(inputs: Mapping[str, Any] | None) -> dict[str, Any]:
-    spec: Mapping[str, Any] = (inputs or {}).get("spec") or {}
-    return {key: value for key, value in spec.items() if key not in ("replicas", "router", "scaling")}

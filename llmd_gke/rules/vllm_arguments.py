@@ -18,7 +18,7 @@ from llmd_gke.catalog.models import FORMATS
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import version_of
 
-SETTINGS: Mapping[str, str] = {
+SETTING_OF: Mapping[str, str] = {
     "--tensor-parallel-size": "tensorParallel",
     "--served-model-name": "servedModelName",
     "--max-model-len": "maxModelLen",
@@ -30,10 +30,10 @@ SETTINGS: Mapping[str, str] = {
     "--pipeline-parallel-size": "pipelineParallel",
     "--model": "uri",
 }
-"""Arguments that a setting of the model sets."""
+"""The model's settings that set an argument."""
 
 OWNED_ARGUMENTS: Mapping[str, str] = {
-    **{argument: f"set {setting}" for argument, setting in SETTINGS.items()},
+    **{argument: f"set {setting}" for argument, setting in SETTING_OF.items()},
     "--port": "the port is always 8000: KServe's Service, the InferencePool and the health checks rely on it",
     "--ssl-certfile": "behind GKE's Gateway the servers use plain HTTP",
     "--ssl-keyfile": "behind GKE's Gateway the servers use plain HTTP",

@@ -1,4 +1,4 @@
-"""The JSON Schema of stack files and the table of settings: ``python -m llmd_gke.settings.schema`` (``--check``).
+"""The JSON Schema of stack files and the table of settings: ``python -m llmd_gke.settings.schema``.
 
 Editors that support YAML schemas (the Red Hat extension of VS Code, JetBrains, Neovim's yaml-language-server) complete
 and check stack files with it. Rules across keys are not in it: those are :mod:`llmd_gke.settings.validation`.

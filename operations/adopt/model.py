@@ -15,7 +15,7 @@ from llmd_gke.settings import ModelSettings
 
 OBVIOUS = {"--model", "--port", "--enable-prefix-caching"}
 """Arguments that the program writes itself, with the value that they have or need."""
-SETTINGS = {field.alias: field for field in ModelSettings.model_fields.values()}
+FIELDS = {field.alias: field for field in ModelSettings.model_fields.values()}
 
 
 def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, object], list[str]]:
@@ -44,7 +44,7 @@ def proposal(service: Object, pools: Mapping[str, Mapping[str, str]]) -> tuple[d
             lost.append(f"env {variable}: set it in env if the server needs it")
     lost += [f"container {text(one, 'name')}: the program runs only the server" for one in servers if one != server]
     return {
-        key: value for key, value in made.items() if (value or value is False) and value != SETTINGS[key].default
+        key: value for key, value in made.items() if (value or value is False) and value != FIELDS[key].default
     }, lost
 
 
@@ -61,14 +61,14 @@ def _arguments(made: dict[str, object], server: Object, named: str) -> list[str]
         made["servedModelName"] = served
     for flag, values in given.items():
         reason, value = vllm_arguments.OWNED_ARGUMENTS.get(flag), " ".join(values)
-        setting = vllm_arguments.SETTINGS.get(flag)
+        setting = vllm_arguments.SETTING_OF.get(flag)
         if reason is None:
             extra += [flag, *values]
         elif flag == "--no-enable-prefix-caching":
             made["prefixCaching"] = False
         elif setting is not None and flag not in OBVIOUS:
             try:
-                made[setting] = TypeAdapter[object](SETTINGS[setting].annotation or object).validate_python(value)
+                made[setting] = TypeAdapter[object](FIELDS[setting].annotation or object).validate_python(value)
             except ValidationError:
                 lost.append(f"{flag} {value}: {reason}")
         elif flag not in OBVIOUS:

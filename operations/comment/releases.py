@@ -20,10 +20,7 @@ def update(before: ModelSettings, after: ModelSettings, settings: StackSettings)
     """What replacing the pods of a model takes: order, time without an answer, spare hosts."""
     changed = [
         what for what, fields in CLASSES.items() if any(getattr(before, one) != getattr(after, one) for one in fields)
-    ]
-    named = {field for fields in CLASSES.values() for field in fields}
-    if not changed or before.model_dump(exclude=named) != after.model_dump(exclude=named):
-        changed.append("settings")
+    ] or ["settings"]
     pool, spare = settings.pool(after.pool), 0
     away = f"about {clock(host(pool).seconds + start_seconds(after))} minutes"
     if pool.slice.multi_host:

@@ -10,6 +10,9 @@ import pytest
 
 from components.model_updates import replaced_pods
 from components.refused_changes import proxies_kept, same_project, secondary_ranges_kept
+from llmd_gke.manifests import serving
+from llmd_gke.settings import StackSettings
+from llmd_gke.settings.sections.scheduler import SchedulerSettings
 
 Hook = Callable[[pulumi.ResourceHookArgs], None]
 Values = dict[str, Any]
@@ -66,10 +69,9 @@ def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Value
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"model": {"uri": "hf://b/c"}}, True),
-        ({"template": {"containers": []}}, True),
-        ({"replicas": 2, "router": {"scheduler": {}}}, False),
-        ({}, False),
+        ({"uri": "hf://b/c"}, True),
+        ({"warm_up": False}, True),
+        ({"replicas": 2, "scheduler": SchedulerSettings(profile="load")}, False),
     ],
 )
 @pytest.mark.parametrize(
@@ -80,11 +82,21 @@ def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Value
     ],
 )
 def test_new_pods_are_said_with_the_wait_and_without_a_spare_host_with_the_order_that_works(
-    changed: Values, says: bool, *, level: str, pool: str | None, text: str, monkeypatch: pytest.MonkeyPatch
+    settings: StackSettings,
+    changed: Values,
+    says: bool,
+    *,
+    level: str,
+    pool: str | None,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, level, said.append)
-    spec: Values = {"model": {"uri": "hf://a/b"}, "replicas": 1}
-    call(replaced_pods("qwen", "50m", no_spare_host_in=pool), {"spec": spec}, {"spec": {**spec, **changed}})
-    assert len(said) == says
+    model = settings.models[0]
+    hosts = settings.pool(model.pool)
+    for make in (serving.runtime_config, serving.service):
+        before, now = make(model, hosts), make(model.model_copy(update=changed), hosts)
+        call(replaced_pods("qwen", "50m", no_spare_host_in=pool), dict(before), dict(now))
+    assert bool(said) == says
     assert all(text in one for one in said)

@@ -85,9 +85,8 @@ def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(in_
             continue
         assert example.deciding_field, f"{rule.name}: every rule names a field that decides"
         diagnostics = judged(rule, with_last(example, example.deciding_field, UNKNOWN))
-        if (
-            rule.name == "public-iam-member"
-        ):  # an account of another resource: on a first preview every program has some
+        if rule.name == "public-iam-member":
+            # An account of another resource: on a first preview every program has some.
             assert diagnostics == []
             continue
         assert any(NOT_CHECKED in one.text for one in diagnostics), (rule.name, diagnostics)

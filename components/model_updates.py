@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import pulumi
 
@@ -24,10 +25,7 @@ def replaced_pods(
     """
 
     def say(args: pulumi.ResourceHookArgs) -> None:
-        before, now = (
-            ((inputs or {}).get("spec") or {}).get("annotations") for inputs in (args.old_inputs, args.new_inputs)
-        )
-        if before == now:  # they contain the digests (`manifests.serving`), and are the pods' annotations
+        if _of_pods(args.old_inputs) == _of_pods(args.new_inputs):
             return
         if no_spare_host_in is None:
             pulumi.log.info(
@@ -85,3 +83,9 @@ def failed_rollout(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], Awa
         )
 
     return retry("KServe has not changed the Deployment yet", NOT_TAKEN_YET, otherwise=advise)
+
+
+def _of_pods(inputs: Mapping[str, Any] | None) -> object:
+    """The annotations of the pods, which contain the digests of what they are made of (``manifests/serving.py``)."""
+    spec: Mapping[str, Any] = (inputs or {}).get("spec") or {}
+    return spec.get("annotations")

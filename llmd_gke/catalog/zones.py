@@ -36,8 +36,7 @@ RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 """The key by which a node pool names a specific reservation."""
 
 PRICES_AS_OF = "2026-08"
-"""State of :attr:`Family.prices`: skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0.
-Spot prices change monthly."""
+"""State of :attr:`Family.prices`, whose sources the families' modules name. Spot prices change monthly."""
 
 PRICING = DEFAULT.pricing
 

@@ -4,8 +4,10 @@ Sources, read 2026-11:
 
 * https://cloud.google.com/compute/docs/accelerator-optimized-machines, https://cloud.google.com/compute/docs/gpus
   (machine types, GPUs that attach to N1, memory, disks)
-* skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0 (zones and list prices of 2026-08). Families
-  without prices here have none in it that agree with each other, or are sold with a reservation.
+* skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0 (zones, and list prices of L4, of 2026-08)
+* Cyclenerd/google-cloud-pricing-cost-calculator ``pricing.yml`` @dac31281 of 2026-08-20, made from Google's billing
+  catalog (prices of A100 and H100 hosts, with vCPUs, memory and local SSD, by GPU). Families without prices here have
+  none in either table that agree with each other, or are sold with a reservation.
 * https://cloud.google.com/kubernetes-engine/docs/how-to/gpus (drivers, taint, label)
 * https://cloud.google.com/compute/resource-usage#gpu_quota (quotas; families since H100 share one with a dimension)
 * https://docs.vllm.ai/en/v0.32.0/features/quantization/llm_compressor/fp8 (FP8 from compute capability 8.9 on; before,
@@ -136,6 +138,18 @@ FAMILIES: tuple[Family, ...] = (
             asia_northeast1="ac", asia_northeast3="ab", asia_southeast1="abc", europe_west4="ab", me_west1="ac",
             us_central1="abcf", us_east1="b", us_west1="b", us_west3="b", us_west4="b",
         ),
+        prices={
+            "asia-northeast1": ChipPrice(4.0496, 2.4297),
+            "asia-northeast3": ChipPrice(4.0496, 2.4297),
+            "asia-southeast1": ChipPrice(4.0138, 2.4083),
+            "europe-west4": ChipPrice(3.748, 2.2479),
+            "me-west1": ChipPrice(4.0407, 2.4244),
+            "us-central1": ChipPrice(3.6734, 2.1208),
+            "us-east1": ChipPrice(3.6734, 2.1208),
+            "us-west1": ChipPrice(3.6734, 2.1208),
+            "us-west3": ChipPrice(4.3251, 2.595),
+            "us-west4": ChipPrice(3.9344, 2.1032),
+        },
         dtypes=_DTYPES,
         fp8=False,
     ),
@@ -151,6 +165,13 @@ FAMILIES: tuple[Family, ...] = (
         topologies=_with_gpus(_A2_ULTRA),
         boot_disks=(PD_BALANCED,),
         zones=_zones(asia_southeast1="c", europe_west4="a", us_central1="ac", us_east4="c", us_east5="ab"),
+        prices={
+            "asia-southeast1": ChipPrice(6.2477, 3.3652),
+            "europe-west4": ChipPrice(5.5809, 2.8949),
+            "us-central1": ChipPrice(5.0688, 2.9279),
+            "us-east4": ChipPrice(5.7077, 2.4472),
+            "us-east5": ChipPrice(5.5649, 1.909),
+        },
         dtypes=_DTYPES,
         fp8=False,
     ),
@@ -171,6 +192,25 @@ FAMILIES: tuple[Family, ...] = (
             europe_west8="c", europe_west9="c", us_central1="abc", us_east4="abc", us_east5="a", us_west1="ab",
             us_west4="a",
         ),
+        prices={
+            "asia-east1": ChipPrice(12.7948, 7.2722),
+            "asia-northeast1": ChipPrice(15.8304, 3.0724),
+            "asia-south1": ChipPrice(11.5168, 5.967),
+            "asia-south2": ChipPrice(13.2856, 3.8992),
+            "asia-southeast1": ChipPrice(14.2848, 8.5121),
+            "australia-southeast1": ChipPrice(13.8348, 3.4822),
+            "europe-north1": ChipPrice(12.1795, 1.1423),
+            "europe-west1": ChipPrice(12.1712, 5.7662),
+            "europe-west3": ChipPrice(13.0539, 6.1844),
+            "europe-west4": ChipPrice(14.0676, 6.6809),
+            "europe-west8": ChipPrice(12.8311, 2.0131),
+            "europe-west9": ChipPrice(12.8311, 2.9106),
+            "us-central1": ChipPrice(11.0612, 6.6367),
+            "us-east4": ChipPrice(11.0695, 5.4944),
+            "us-east5": ChipPrice(12.4479, 5.6407),
+            "us-west1": ChipPrice(11.0612, 6.6367),
+            "us-west4": ChipPrice(12.4561, 5.6453),
+        },
         dtypes=_DTYPES,
         gvnic=True,
     ),

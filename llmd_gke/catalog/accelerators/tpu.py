@@ -9,6 +9,7 @@ State of the facts: 2026-08-22. Sources:
   quantization methods), ``tpu_inference/envs.py`` (variables), ``tpu_inference/utils.py`` ``get_device_hbm_limit``
   (devices of a chip: a tpu7x device has half of the chip's memory, a v4, v5p or v6e device all of it: megacore)
 * https://github.com/AI-Hypercomputer/tpu-recipes ``inference/ironwood/vLLM`` @c8cfe2f (parallelism on tpu7x)
+* skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0 (list prices of 2026-08)
 
 Three vocabularies exist for the same hardware and must not be mixed (they broke more than one tool, see
 skypilot-org/skypilot#5024): the Cloud TPU API says ``v6e-4``, GKE's node label ``tpu-v6e-slice``, quota ``CT6E``.

@@ -31,6 +31,7 @@ from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve as engine_resolve
 from localcloud.tests.life_cycle.machine import Machine, Outcome
+from localcloud.tests.life_cycle.settings_changes import STACK
 from localcloud.tests.life_cycle.steps import Step, as_text, from_text, plan_of, shorter
 
 RESULTS = Path(".cache/life-cycles.jsonl")
@@ -50,9 +51,9 @@ class Result:
     met: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def played(plan: list[Step], folder: Path) -> Outcome:
+def played(plan: list[Step], folder: Path, stack: str = STACK) -> Outcome:
     """One life cycle. An error of the test itself is a failure, too."""
-    machine = Machine(folder)
+    machine = Machine(folder, stack)
     try:
         machine.prepare()
         return machine.play(plan)
@@ -63,11 +64,11 @@ def played(plan: list[Step], folder: Path) -> Outcome:
         machine.rehearsal.stop_everything()
 
 
-def of_seed(number: int, plan: list[Step]) -> Result:
+def of_seed(number: int, plan: list[Step], stack: str) -> Result:
     """Plays a seed; its folder stays where something was wrong."""
     folder = Path(tempfile.mkdtemp(prefix=f"life-cycle-{number}-"))
     started = time.monotonic()
-    outcome = played(plan, folder)
+    outcome = played(plan, folder, stack)
     if outcome.wrong:
         print(f"  its folder: {folder}")
     else:
@@ -84,13 +85,13 @@ def of_seed(number: int, plan: list[Step]) -> Result:
     )
 
 
-def shrunk(plan: list[Step]) -> list[Step]:
+def shrunk(plan: list[Step], stack: str) -> list[Step]:
     """The shortest plan that still fails, by leaving out one thing after the other."""
     while True:
         for smaller in shorter(plan):
             with tempfile.TemporaryDirectory(prefix="life-cycle-") as folder:
                 print(f"  trying {as_text(smaller)}", flush=True)
-                if played(smaller, Path(folder)).wrong:
+                if played(smaller, Path(folder), stack).wrong:
                     plan = smaller
                     break
         else:
@@ -155,6 +156,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=1, help="how many")
     parser.add_argument("--seed", type=int, help="the first one; without it, one is drawn")
+    parser.add_argument("--stack", default=STACK, help="the shipped stack that lives (gpu: on GPUs, with a front door)")
     parser.add_argument("--plan", help="a plan as JSON, in place of a seed's")
     parser.add_argument("--shrink", action="store_true", help="look for a shorter plan that fails")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that a line for each seed is added to")
@@ -171,13 +173,14 @@ def main() -> int:
     passed = _passed(options.results) if options.resume else set[int]()
     numbers = [number for number in range(first, first + options.seeds) if number not in passed]
     results: list[Result] = []
+    more = ["--stack", options.stack, *(["--shrink"] if options.shrink else [])]
     if options.jobs > 1 and len(numbers) > 1 and not options.plan:
-        results = side_by_side(numbers, options.jobs, options.results, ["--shrink"] if options.shrink else [])
+        results = side_by_side(numbers, options.jobs, options.results, more)
         numbers = []
     for number in numbers:
         plan = from_text(options.plan) if options.plan else plan_of(number)
         print(f"seed {number}: {as_text(plan)}", flush=True)
-        result = of_seed(number, plan)
+        result = of_seed(number, plan, options.stack)
         results.append(result)
         options.results.parent.mkdir(parents=True, exist_ok=True)
         with options.results.open("a") as file:
@@ -185,9 +188,9 @@ def main() -> int:
         for sentence in result.wrong:
             print(f"  WRONG: {sentence}")
         if result.wrong:
-            print(f"  again: python -m localcloud.tests.life_cycle --seed {number}", flush=True)
+            print(f"  again: python -m localcloud.tests.life_cycle --stack {options.stack} --seed {number}", flush=True)
             if options.shrink:
-                print(f"  shrunk: {as_text(shrunk(plan))}", flush=True)
+                print(f"  shrunk: {as_text(shrunk(plan, options.stack))}", flush=True)
     print(summary(results))
     return 1 if any(one.wrong for one in results) else 0
 

@@ -57,8 +57,8 @@ class Outcome:
 class Machine:
     """One project, and what is done to it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.rehearsal = Rehearsal(folder)
+    def __init__(self, folder: Path, stack: str = STACK) -> None:
+        self.rehearsal, self.stack = Rehearsal(folder), stack
         self.outcome = Outcome()
         self.on: set[str] = set()
         self.lost: set[str] = set()
@@ -76,12 +76,12 @@ class Machine:
         rehearsal = self.rehearsal
         rehearsal.copy_project()
         rehearsal.faults({})
-        self.base = yaml.safe_load(rehearsal.workdir.stack_file(STACK).read_text())["config"]
+        self.base = yaml.safe_load(rehearsal.workdir.stack_file(self.stack).read_text())["config"]
         self._write()
         token = f"hf_{secrets.token_hex(16)}"
         rehearsal.make("env")
-        rehearsal.pulumi("stack", "init", STACK)
-        rehearsal.pulumi("config", "set", "--secret", SECRET_KEY, token, "--stack", STACK)
+        rehearsal.pulumi("stack", "init", self.stack)
+        rehearsal.pulumi("config", "set", "--secret", SECRET_KEY, token, "--stack", self.stack)
         self.secrets = [token, rehearsal.workdir.passphrase.read_text().strip()]
 
     def play(self, plan: list[Step]) -> Outcome:
@@ -155,7 +155,7 @@ class Machine:
             return
         if self.lost:  # of objects whose ids Google chooses, another one was made
             self._delete(invariants.left_by(seen, self.lost))
-            seen = look(self.rehearsal, STACK)
+            seen = look(self.rehearsal, self.stack)
         self.lost = set()
         self.outcome.wrong += self._after("up", seen)
 
@@ -163,7 +163,7 @@ class Machine:
         """A destroy without a fault ends with nothing; what a lost answer left is deleted before."""
         self._wait()
         if self.lost:
-            self._delete(invariants.left_by(look(self.rehearsal, STACK), self.lost))
+            self._delete(invariants.left_by(look(self.rehearsal, self.stack), self.lost))
         ended = self._command("down", None)
         seen = self._judged(ended)
         if ended.status:
@@ -177,7 +177,7 @@ class Machine:
         if not self.incomplete:
             return
         self.outcome.steps += 1
-        alone = ["--yes", "--skip-preview", *shlex.split(ALONE), "--stack", STACK]
+        alone = ["--yes", "--skip-preview", *shlex.split(ALONE), "--stack", self.stack]
         ended = running.run(self.rehearsal, running.plain(self.rehearsal, "destroy", *alone), None)
         self.outcome.met["incomplete cluster"] += 1
         self.outcome.log.append(f"destroy of the cluster: status {ended.status}")
@@ -210,9 +210,9 @@ class Machine:
         self.outcome.steps += 1
         started = time.monotonic()
         if command == "refresh":
-            line = running.plain(self.rehearsal, "refresh", "--yes", "--skip-preview", "--stack", STACK)
+            line = running.plain(self.rehearsal, "refresh", "--yes", "--skip-preview", "--stack", self.stack)
         else:
-            line = running.local(command, "--stack", STACK)
+            line = running.local(command, "--stack", self.stack)
         ended = running.run(self.rehearsal, line, kill)
         if ALONE in " ".join(ended.output.split()):
             self.incomplete = True
@@ -223,7 +223,7 @@ class Machine:
 
     def _judged(self, ended: running.Ended) -> Seen:
         """What holds after every command, however it ended."""
-        seen = look(self.rehearsal, STACK)
+        seen = look(self.rehearsal, self.stack)
         texts = {**seen.texts, "output": ended.output, "arguments": "\n".join(ended.arguments)}
         self.outcome.wrong += [
             *invariants.nothing_twice(seen),
@@ -255,12 +255,12 @@ class Machine:
             config.clear()
             config.update(changed(self.base, self.on))
 
-        self.rehearsal.edit(STACK, change)
+        self.rehearsal.edit(self.stack, change)
 
     def _can_refresh(self) -> bool:
         """Whether a plain refresh has something to refresh, and no lock of a killed engine stops it."""
-        present = state.read(self.rehearsal.workdir, STACK)
-        locked = state.locks(self.rehearsal.workdir, STACK)
+        present = state.read(self.rehearsal.workdir, self.stack)
+        locked = state.locks(self.rehearsal.workdir, self.stack)
         return bool(present and present.urns and not present.pending and not locked)
 
     def _errors(self, ended: running.Ended) -> list[str]:

@@ -18,7 +18,7 @@ from localcloud.tests.life_cycle.settings_changes import CHANGES, STACK, changed
 from localcloud.tests.life_cycle.steps import Step
 
 SEEDS = range(40)
-WRITTEN = yaml.safe_load((CLONE / f"Pulumi.{STACK}.yaml").read_text())
+STACKS = (STACK, "gpu")
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,16 @@ def test_the_emulator_accepts_every_fault(fault: steps.Fault) -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.sets(st.sampled_from(tuple(CHANGES))))
-def test_the_settings_are_valid_with_any_changes(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
+@given(st.sampled_from(STACKS), st.sets(st.sampled_from(tuple(CHANGES))))
+def test_the_settings_are_valid_with_any_changes(
+    tmp_path_factory: pytest.TempPathFactory, stack: str, names: set[str]
+) -> None:
     folder: Path = tmp_path_factory.mktemp("stack")
-    content = {**WRITTEN, "config": changed(WRITTEN["config"], names)}
-    (folder / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump(content))
-    assert load_stack(folder, STACK).settings.models[0].gated
+    written = yaml.safe_load((CLONE / f"Pulumi.{stack}.yaml").read_text())
+    (folder / f"Pulumi.{stack}.yaml").write_text(
+        yaml.safe_dump({**written, "config": changed(written["config"], names)})
+    )
+    assert load_stack(folder, stack).settings.models[0].gated
 
 
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)

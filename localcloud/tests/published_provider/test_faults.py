@@ -152,7 +152,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Rehearsal) -> No
     # APIs are on and refuse for a while, which the program sits out; then an answer is lost.
     output = refused(published, LOST)
     for first in ("project-dns", "network-vpc"):
-        assert f"not all of Google's servers accept the API of {first} yet" in output
+        assert f"{first}: not all of Google's servers accept its API yet" in output
     assert explanation(OFF)[0] not in normalized(output)
     refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.tests.real_engine.test_changes import REPLACED, UP, changes
-from tests.real_engine.harness import APIS_ON, Rehearsal
+from tests.real_engine.harness import Rehearsal
 
 KEY = "llmd-gke:imageCache"
 PARTS = {"image-cache", *(f"image-cache-{one}" for one in ("docker-hub", "ghcr", "k8s", "quay"))}
@@ -66,20 +66,3 @@ def test_hosts_of_a_list_are_asked_for_once_and_more_of_them_change_nothing_late
     assert {steps["v6e4-early-job"], steps["v6e4-early-suspended"]} == {"create"}
     running.edit("local", lambda config: config["llmd-gke:pools"][0].update(earlyHosts=2))
     assert changes(running.steps("up", "--yes", "--skip-preview", "--refresh")) == {}
-
-
-def in_two_zones(config: dict[str, Any]) -> None:
-    config["llmd-gke:cluster"]["zone"] = "us-east5-a"
-    entries = [{"kind": "on-demand"}, {"kind": "on-demand", "zone": "us-east5-b"}]
-    config["llmd-gke:pools"][0]["capacity"] = entries
-
-
-def test_a_zone_without_hosts_stops_nothing_while_the_next_entry_has_some(rehearsal: Rehearsal) -> None:
-    rehearsal.edit("local", in_two_zones)
-    rehearsal.faults({**APIS_ON, "stockout": ["us-east5-a", "us-east5-b"]})
-    done = rehearsal.up(check=False)
-    assert done.returncode == 1
-    assert "v6e4-on-demand in us-east5-a: GCE out of resources" in done.stdout
-    assert "v6e4-on-demand-b in us-east5-b: GCE out of resources" in done.stdout
-    rehearsal.faults({**APIS_ON, "stockout": ["us-east5-a"]})
-    assert rehearsal.up().returncode == 0

@@ -14,7 +14,7 @@ from tests.real_engine.harness import APIS_ON, Rehearsal
 KEY = "projects/my-project/locations/us-east5/keyRings/r/cryptoKeys/k"
 
 
-@pytest.mark.parametrize("stack", ["dev", "eu4a"])
+@pytest.mark.parametrize("stack", ["dev", "eu4a", "gpu"])
 def test_a_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(published: Rehearsal, stack: str) -> None:
     assert "to create" in published.preview(stack).stdout
     published.up(stack)

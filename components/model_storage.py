@@ -61,7 +61,7 @@ class ModelStorage(pulumi.ComponentResource):
         super().__init__("llmd-gke:models:ModelStorage", name, None, opts)
         models = [model for model in args.models if model.uses_buckets]
         caches = {model.cache_bucket for model in models if model.cache_bucket is not None}
-        weights = {model.weights_bucket for model in models if model.weights_bucket is not None}
+        weights = {bucket for model in models for bucket in model.read_buckets}
         made = {
             bucket: storage.Bucket(
                 f"{name}-{bucket}",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-QUEUE, KV_CACHE, PREFIX, NO_HIT = (
+QUEUE, KV_CACHE, PREFIX, NO_HIT, LORA = (
     "queue-scorer",
     "kv-cache-utilization-scorer",
     "prefix-cache-scorer",
     "no-hit-lru-scorer",
+    "lora-affinity-scorer",
 )
 
 PROFILES: Mapping[str, tuple[tuple[str, int], ...]] = {
@@ -24,6 +25,9 @@ PROFILES: Mapping[str, tuple[tuple[str, int], ...]] = {
 
 NEEDS_PREFIX_CACHE = frozenset({PREFIX, NO_HIT})
 """Scorers that are useless if the server caches no prefixes."""
+
+LORA_WEIGHT = 4
+"""Weight of the scorer that prefers replicas with the request's adapter; KServe adds it to profiles of its own."""
 
 SCORER_SUFFIX = "-scorer"
 PICKER_SUFFIX = "-picker"

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
+from llmd_gke.rules.adapters import DOWNLOADED
 from llmd_gke.settings import EgressSettings, ModelSettings
 
 FQDN_VERSION = "networking.gke.io/v1alpha1"
@@ -33,9 +34,6 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 """Where weights come from, by scheme: Hugging Face's site, its download hosts (``cdn-lfs….hf.co``, and those below
 ``cdn.hf.co``, which ``cdnDomains`` of https://huggingface.co/.well-known/meta.json lists; huggingface/hub-docs#2628),
 its Xet storage (``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. An asterisk stands for one label."""
-
-DOWNLOADED = ("hf://", "s3://")
-"""Schemes that KServe's storage initializer downloads, in the model's pods and (tokenizer) in the endpoint picker's."""
 
 PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
 """Ranges that contain the control plane's private endpoint, whose address is not known before the cluster exists, and
@@ -76,7 +74,8 @@ def control_plane() -> list[Json]:
 
 def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
     """Names that a model's pods may reach in mode ``names``: those of its sources, and those in the settings."""
-    return _names(egress, model.weights_uri, *([model.compile_cache] if model.compile_cache else []))
+    caches = [model.compile_cache] if model.compile_cache else []
+    return _names(egress, model.weights_uri, *(adapter.uri for adapter in model.adapters), *caches)
 
 
 def _names(egress: EgressSettings, *uris: str) -> list[str]:

@@ -65,7 +65,7 @@ def grants(model: ModelSettings) -> list[Grant]:
     name covers.
     """
     by_bucket: dict[str, Grant] = {}
-    for bucket in (model.weights_bucket, model.cache_bucket):
+    for bucket in (*model.read_buckets, model.cache_bucket):
         if bucket is not None:
             by_bucket.setdefault(bucket, Grant(f"{bucket}-read", bucket, READ))
     if model.compile_cache is None or model.cache_bucket is None:

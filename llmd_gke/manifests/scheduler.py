@@ -98,8 +98,11 @@ def _limits(model: ModelSettings, *, counted: bool) -> tuple[str, JsonObject] | 
 def _plugins(model: ModelSettings) -> list[PluginSettings]:
     if model.scheduler.plugins:
         return list(model.scheduler.plugins)
+    scorers = scheduling.PROFILES[model.scheduler.profile]
+    if model.adapters:
+        scorers = (*scorers, (scheduling.LORA, scheduling.LORA_WEIGHT))
     return [
         PluginSettings(type=kind, weight=weight)
-        for kind, weight in scheduling.PROFILES[model.scheduler.profile]
+        for kind, weight in scorers
         if model.prefix_caching or kind not in scheduling.NEEDS_PREFIX_CACHE
     ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from llmd_gke.catalog import compute_class, front_door, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.manifests import weights
 from llmd_gke.rules import parallelism, vllm_arguments
-from llmd_gke.rules.vllm_arguments import SHUTDOWN_TIMEOUT, takes_shutdown_timeout
+from llmd_gke.rules.vllm_arguments import LORA_MODULES, LORA_RANK, SHUTDOWN_TIMEOUT, takes_shutdown_timeout
 from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings, VariableSettings
 
 PROBE_SECONDS = 10
@@ -63,7 +65,18 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
         arguments.append(front_door.FORCED_USAGE)
     if takes_shutdown_timeout(model.image):
         arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]
-    return [*arguments, *model.extra_args]
+    return [*arguments, *_adapters(model), *model.extra_args]
+
+
+def _adapters(model: ModelSettings) -> list[str]:
+    """Arguments of a server with adapters. All of them may be in one batch: vLLM's own limit is one
+    (vllm-project/vllm ``vllm/config/lora.py`` v0.27.0).
+    """
+    if not model.adapters:
+        return []
+    modules = [{"name": one.name, "path": f"{weights.ADAPTERS_PATH}/{one.name}"} for one in model.adapters]
+    rank = [] if model.adapter_rank is None else [LORA_RANK, str(model.adapter_rank)]
+    return ["--enable-lora", "--max-loras", str(len(modules)), *rank, LORA_MODULES, *map(json.dumps, modules)]
 
 
 def _dtype(model: ModelSettings, pool: PoolSettings) -> str | None:

@@ -27,6 +27,7 @@ from llmd_gke.manifests.server_pod import (
     warm_up,
 )
 from llmd_gke.rules import environment as rules
+from llmd_gke.rules.adapters import DOWNLOADED
 from llmd_gke.settings import (
     EgressSettings,
     FrontDoorSettings,
@@ -67,6 +68,7 @@ def runtime_config(
     spans_hosts = pool.slice.multi_host
     serve = ["vllm", "serve", weights.MODEL_PATH]
     named = {one.name for one in model.env}
+    defaults = {**rules.DEFAULTS, **(kind.adapter_environment if model.adapters else {})}
     environment: list[Json] = [
         *({"name": name, "value": value} for name, value in kind.environment.items()),
         {"name": kind.cache_variable, "value": weights.CACHE_PATH},
@@ -75,11 +77,11 @@ def runtime_config(
             if kind.kv_offload_blocks and model.kv_offload_blocks
             else []
         ),
-        *({"name": name, "value": value} for name, value in rules.DEFAULTS.items() if name not in named),
+        *({"name": name, "value": value} for name, value in defaults.items() if name not in named),
         *(multi_host.environment(pool) if spans_hosts else ()),
         *(variable(one) for one in model.env),
     ]
-    attached = (weights.weights(model), weights.cache(model))
+    attached = (weights.weights(model), *weights.adapters(model), weights.cache(model))
     container: JsonObject = {
         "name": "main",
         "image": model.image,
@@ -209,8 +211,12 @@ def service(
     spans_hosts = pool.slice.multi_host
     if spans_hosts:
         annotations |= multi_host.placement()
+    downloaded: list[Json] = [
+        {"name": one.name, "uri": one.uri} for one in model.adapters if one.uri.startswith(DOWNLOADED)
+    ]
+    lora: JsonObject = {"lora": {"adapters": downloaded}} if downloaded else {}
     spec: JsonObject = {
-        "model": {"uri": model.weights_uri, "name": model.served_name},
+        "model": {"uri": model.weights_uri, "name": model.served_name, **lora},
         **({} if model.autoscaled else {"replicas": model.replicas}),
         "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
         "baseRefs": [{"name": naming.runtime_config(model.name, pool.accelerator)}],

@@ -12,10 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.rules import adapters as rules
 from llmd_gke.settings import ModelSettings
 
 MODEL_PATH = "/mnt/models"
 CACHE_PATH = "/var/cache/xla"
+ADAPTERS_PATH = "/mnt/lora"
+"""The folder below which KServe puts adapters that it downloads, each by its name."""
 FUSE_DRIVER = "gcsfuse.csi.storage.gke.io"
 FUSE_ANNOTATION = "gke-gcsfuse/volumes"
 
@@ -67,14 +70,27 @@ def weights(model: ModelSettings) -> Attached:
     """The volume with the weights, mounted where KServe would download them to."""
     if not brings_own_weights(model):
         return Attached()
-    mount: JsonObject = {"name": "weights", "mountPath": MODEL_PATH, "readOnly": True}
-    if model.weights_uri.startswith("gs://"):
-        options = PARALLEL_DOWNLOAD if model.parallel_download else BUFFERED_READ
-        return Attached([bucket_volume("weights", model.weights_uri, *options, read_only=True)], [mount])
-    claim, _, path = model.uri.removeprefix("pvc://").partition("/")
-    if path.strip("/"):
-        mount["subPath"] = path.strip("/")
-    volume: JsonObject = {"name": "weights", "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
+    return _mounted("weights", model.weights_uri, MODEL_PATH, parallel=model.parallel_download)
+
+
+def adapters(model: ModelSettings) -> list[Attached]:
+    """The volumes with adapters that are mounted; KServe downloads the others."""
+    return [
+        _mounted(f"lora-{adapter.name}", adapter.uri, f"{ADAPTERS_PATH}/{adapter.name}")
+        for adapter in model.adapters
+        if adapter.uri.startswith(rules.MOUNTED)
+    ]
+
+
+def _mounted(name: str, uri: str, path: str, *, parallel: bool = False) -> Attached:
+    mount: JsonObject = {"name": name, "mountPath": path, "readOnly": True}
+    if uri.startswith("gs://"):
+        options = PARALLEL_DOWNLOAD if parallel else BUFFERED_READ
+        return Attached([bucket_volume(name, uri, *options, read_only=True)], [mount])
+    claim, _, folder = uri.removeprefix("pvc://").partition("/")
+    if folder.strip("/"):
+        mount["subPath"] = folder.strip("/")
+    volume: JsonObject = {"name": name, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
     return Attached([volume], [mount])
 
 
@@ -90,7 +106,7 @@ def pod_annotations(model: ModelSettings) -> JsonObject:
     """Annotations of pods that mount a bucket; empty for others."""
     if not model.uses_buckets:
         return {}
-    return {FUSE_ANNOTATION: "true", **(UNLIMITED if model.weights_bucket is not None else {})}
+    return {FUSE_ANNOTATION: "true", **(UNLIMITED if model.read_buckets else {})}
 
 
 def bucket_volume(name: str, uri: str, *further: str, read_only: bool) -> JsonObject:

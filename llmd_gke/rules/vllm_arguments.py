@@ -60,7 +60,7 @@ NUMBERED_AS_VLLM = (
 """Suffixes of the names of images whose tags are vLLM's versions, also in mirrors. Others have a numbering of their
 own: ``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
-LORA_MODULES = "--lora-modules"
+LORA_MODULES, LORA_RANK = "--lora-modules", "--max-lora-rank"
 TRUST_REMOTE_CODE = "--trust-remote-code"
 CHANGE_CONTEXT = ("--hf-overrides", "--rope-scaling")
 """Arguments that change the maximum context of a model."""
@@ -220,11 +220,14 @@ def takes_shutdown_timeout(image: str) -> bool:
     return version is not None and version >= SHUTDOWN_TIMEOUT_SINCE
 
 
-def owned_arguments(image: str, *, offloads: bool = False) -> Mapping[str, str]:
-    """As :data:`OWNED_ARGUMENTS`, for the servers of an image; ``offloads``: with KV cache in the host's memory."""
+def owned_arguments(image: str, *, offloads: bool = False, adapts: bool = False) -> Mapping[str, str]:
+    """As :data:`OWNED_ARGUMENTS`, for the servers of an image; ``offloads``: with KV cache in the host's memory;
+    ``adapts``: with adapters of the settings.
+    """
     drains = {SHUTDOWN_TIMEOUT: "set drainSeconds"} if takes_shutdown_timeout(image) else {}
     connects = dict.fromkeys(("--kv-transfer-config", "--kv-offloading-size"), "set kvOffloadGb") if offloads else {}
-    return {**OWNED_ARGUMENTS, **drains, **connects}
+    loads = {**dict.fromkeys(("--enable-lora", LORA_MODULES), "set adapters"), LORA_RANK: "set adapterRank"}
+    return {**OWNED_ARGUMENTS, **drains, **connects, **(loads if adapts else {})}
 
 
 def spaced(word: str, rule: str) -> Iterator[Finding]:

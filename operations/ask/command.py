@@ -28,7 +28,7 @@ def command(
     *,
     cloud: CloudOption = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="A model of the stack. Default: its only one.")
+        str | None, typer.Option("--model", "-m", help="A model of the stack, or an adapter. Default: its only one.")
     ] = None,
     pod: Annotated[
         str | None, typer.Option("--pod", "-p", help="Ask only this pod. Default: each pod of the model.")
@@ -63,7 +63,8 @@ def command(
         if context is not None and target.cloud is not Cloud.GOOGLE:
             raise BadInput(f"--context: the {target.cloud} uses its own kubeconfig.\nFix: remove --context")
     enter(target)
-    question = Question(chosen.served_name, prompt, tokens, timeout, path)
+    asked = chosen.served_name if model in (None, chosen.name) else model
+    question = Question(asked, prompt, tokens, timeout, path)
     with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
         from llmd_common.kubernetes.fields import name
         from operations.ask.kubectl import is_ready
@@ -88,7 +89,7 @@ def command(
 
 
 def _model(target: Target, wanted: str | None) -> ModelSettings:
-    """The model named ``wanted``, or the stack's only one.
+    """The model named ``wanted``, the one with that adapter, or the stack's only one.
 
     Raises ``BadInput`` for another name or without a choice, and ``NotUp`` in the rehearsal or for a stopped model.
     """
@@ -98,7 +99,7 @@ def _model(target: Target, wanted: str | None) -> ModelSettings:
             f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke ask --stack {target.stack} --cloud laptop"
         )
     there = target.settings.models
-    chosen = [one for one in there if wanted in (None, one.name)]
+    chosen = [one for one in there if wanted in (None, one.name, *(adapter.name for adapter in one.adapters))]
     if len(chosen) != 1:
         names = ", ".join(one.name for one in there)
         raise BadInput(

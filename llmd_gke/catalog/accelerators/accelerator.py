@@ -173,6 +173,8 @@ class Accelerator:
     environment: Mapping[str, str]
     group_environment: Mapping[str, str]
     """Variables of every server, and additional ones of a model that spans hosts."""
+    adapter_environment: Mapping[str, str]
+    """Additional ones of servers with LoRA adapters, which no setting may give another value."""
     cache_variable: str
     """The variable that names the folder of compiled graphs."""
     owned_variables: Mapping[str, str]

@@ -277,6 +277,7 @@ NVIDIA = Accelerator(
     config_suffix="gpu",
     environment={},
     group_environment={},
+    adapter_environment={},
     cache_variable="VLLM_CACHE_ROOT",
     owned_variables={"VLLM_CACHE_ROOT": "set compileCache"},
     platform_variables=re.compile(r"^(NVIDIA_VISIBLE_DEVICES|CUDA_VISIBLE_DEVICES)$"),

@@ -185,6 +185,9 @@ TPU = Accelerator(
     # The server compiles before it accepts requests; without this, the first requests would wait for compilation.
     environment={"SKIP_JAX_PRECOMPILE": "0"},
     group_environment={"TPU_MULTIHOST_BACKEND": "ray"},
+    # The JAX implementation, which is the default of most models, has no manager of adapters (tpu_inference
+    # ``models/common/model_loader.py``; its suite ``.buildkite/features/LoRA_Torch.yml`` sets the same).
+    adapter_environment={"MODEL_IMPL_TYPE": "vllm"},
     cache_variable="VLLM_XLA_CACHE_PATH",
     owned_variables={
         "SKIP_JAX_PRECOMPILE": "the server must compile before it accepts requests",

@@ -13,17 +13,11 @@ from collections.abc import Sequence
 from llmd_gke.catalog import front_door
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.routing import GATEWAY_API
-from llmd_gke.rules.callers import adapters
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 PATH = "/v1/models"
 NAME = "models"
 """Name of the HTTPRoute and of its filter."""
-
-
-def names(model: ModelSettings) -> tuple[str, ...]:
-    """All names that a model answers to: its own, and those of its adapters."""
-    return tuple(dict.fromkeys((*model.answers_to, *adapters(model.extra_args))))
 
 
 def answer(caller: str, door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
@@ -36,7 +30,7 @@ def answer(caller: str, door: FrontDoorSettings, models: Sequence[ModelSettings]
         name: f"{model.model_namespace}/{model.model_name}"
         for model in models
         if not model.stopped and any(allowed.name == caller for allowed in door.callers_of(model.model_name))
-        for name in names(model)
+        for name in model.names
     }
     data: list[Json] = [
         {"id": name, "object": "model", "created": 0, "owned_by": owner} for name, owner in owners.items()

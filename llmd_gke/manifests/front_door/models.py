@@ -12,7 +12,7 @@ from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import naming
-from llmd_gke.manifests.front_door import listing, versions
+from llmd_gke.manifests.front_door import versions
 from llmd_gke.manifests.front_door.gateway import admitting
 from llmd_gke.manifests.named import Named, named, names
 from llmd_gke.settings import CallerSettings, FrontDoorSettings, ModelSettings
@@ -36,7 +36,7 @@ def any_name_of(model: ModelSettings) -> JsonObject:
     with two matches the endpoint picker is asked twice, and counts and queues each request twice (envoyproxy/ai-gateway
     v1.0.0 ``post_translate_modify.go`` ``patchListenerWithInferencePoolFilters``; envoyproxy/ai-gateway#2595).
     """
-    names = "|".join(re.sub(r"[^\w/-]", lambda special: f"\\{special[0]}", name) for name in listing.names(model))
+    names = "|".join(re.sub(r"[^\w/-]", lambda special: f"\\{special[0]}", name) for name in model.names)
     return {"type": "RegularExpression", "name": front_door.MODEL_HEADER, "value": names}
 
 

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
 from llmd_gke.json_types import Json, JsonObject
-from llmd_gke.manifests.front_door.listing import names
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 NAME = "stopped"
@@ -55,7 +54,7 @@ def lua(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
         name: ", ".join(f"[{json.dumps(caller.name)}] = true" for caller in door.callers_of(model.model_name))
         for model in models
         if model.stopped
-        for name in names(model)
+        for name in model.names
     }
     if not callers:
         return ""

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 
 from llmd_gke.catalog import front_door
 from llmd_gke.json_types import JsonObject
-from llmd_gke.manifests.front_door.listing import names
 from llmd_gke.settings import ModelSettings
 from llmd_gke.settings.sections.versions import DIRECT
 
@@ -53,8 +52,8 @@ def lua(models: Sequence[ModelSettings]) -> str:
 def _entries(models: Sequence[ModelSettings]) -> Iterator[str]:
     """By name in requests: what the hash begins with, and the header that it is of; nothing for a single version."""
     released = [(model, model.release) for model in models if model.release is not None and not model.stopped]
-    count = Counter(name for model, _ in released for name in names(model))
-    sources = {name: (model.model_name, release.sticky) for model, release in released for name in names(model)}
+    count = Counter(name for model, _ in released for name in model.names)
+    sources = {name: (model.model_name, release.sticky) for model, release in released for name in model.names}
     for name, (model, sticky) in sources.items():
         header = front_door.CALLER_HEADER if sticky else REQUEST_ID
         of = f"{json.dumps(model)}, {json.dumps(header)}" if count[name] > 1 else ""

@@ -10,8 +10,9 @@ from pydantic import Field, PrivateAttr
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.gateways import gke
-from llmd_gke.rules import schedule
+from llmd_gke.rules import callers, schedule
 from llmd_gke.rules.callers import SERVED_NAME
+from llmd_gke.settings.sections.adapters import AdapterSettings, Rank
 from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
@@ -68,6 +69,10 @@ class ModelSettings(Section):
     """Maximum number of tokens that the server processes in one step (default: vLLM's)."""
     dtype: Literal["auto", "bfloat16", "float16"] = "auto"
     """Data type of the weights (default: ``auto``); TPUs have no float16, T4 has no bfloat16."""
+    adapters: tuple[AdapterSettings, ...] = Field(default=(), strict=False)
+    """LoRA adapters that the servers load beside the weights (default: none)."""
+    adapter_rank: Rank | None = None
+    """Highest rank of the adapters (default: vLLM's, 16)."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     """Further arguments for vLLM, not abbreviated: ``--flag=value``, or flag and value as two entries (default:
     none)."""
@@ -198,9 +203,15 @@ class ModelSettings(Section):
         return None if self.compile_cache is None else models.bucket_of(self.compile_cache)
 
     @property
+    def read_buckets(self) -> tuple[str, ...]:
+        """The buckets of weights and adapters, each once."""
+        found = (self.weights_bucket, *(models.bucket_of(adapter.uri) for adapter in self.adapters))
+        return tuple(dict.fromkeys(bucket for bucket in found if bucket is not None))
+
+    @property
     def uses_buckets(self) -> bool:
         """Whether the model's pods need a service account of their own, for access to a bucket."""
-        return self.weights_bucket is not None or self.cache_bucket is not None
+        return bool(self.read_buckets) or self.cache_bucket is not None
 
     @property
     def autoscaled(self) -> bool:
@@ -274,6 +285,12 @@ class ModelSettings(Section):
         """
         own = (self.name, f"publishers/{self.namespace}/models/{self.name}")
         return (*(() if self.name == self.model_name else own), self.served_name, self.published_name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that its servers answer to, with those of adapters, also of adapters in ``extra_args``."""
+        adapters = (*(adapter.name for adapter in self.adapters), *callers.adapters(self.extra_args))
+        return tuple(dict.fromkeys((*self.answers_to, *adapters)))
 
     @property
     def path(self) -> str:

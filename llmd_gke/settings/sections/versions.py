@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from llmd_gke.settings.sections.adapters import AdapterSettings
 from llmd_gke.settings.sections.base import Section, Word
 
 FIRST = "v1"
@@ -27,8 +28,10 @@ class VersionSettings(Section):
     """Where its weights are (default: the model's)."""
     image: Word | None = None
     """Container image of its servers (default: the model's)."""
+    adapters: tuple[AdapterSettings, ...] | None = Field(default=None, strict=False)
+    """Its LoRA adapters, instead of the model's (default: the model's)."""
     extra_args: tuple[str, ...] | None = Field(default=None, strict=False)
-    """Its arguments for vLLM, adapters among them, instead of the model's (default: the model's)."""
+    """Its arguments for vLLM, instead of the model's (default: the model's)."""
     pool: str | None = None
     """The pool that it runs on (default: the model's)."""
     replicas: Annotated[int, Field(ge=1, le=1000)] | None = None

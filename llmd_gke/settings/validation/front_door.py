@@ -9,7 +9,6 @@ from llmd_gke.rules import callers, cloud_armor
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.front_door import forced_usage
 from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
-from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate, of_each
@@ -26,9 +25,9 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
     names: dict[str, tuple[str, ...]] = {}
     positions: dict[str, str] = {}
     for key, model in zip(settings.model_keys, settings.models, strict=True):
-        names[model.model_name] = (*names.get(model.model_name, ()), *names_of(model))
+        names[model.model_name] = (*names.get(model.model_name, ()), *model.names)
         positions.setdefault(model.model_name, key)
-    named = of_each(settings.model_keys, "name", "namespace", "servedModelName", "extraArgs")
+    named = of_each(settings.model_keys, "name", "namespace", "servedModelName", "adapters", "extraArgs")
     for model, finding in callers.unique_names(names):
         yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding, named)
     for key, model in zip(settings.model_keys, settings.models, strict=True):
@@ -124,11 +123,6 @@ def stand_ins(present: bool) -> Iterator[SettingFinding]:
             fix="pulumi config rm llmd-gke:callerKeys, then llmd-gke key new CALLER for each caller",
         )
         yield SettingFinding(callers.KEYS, None, finding)
-
-
-def names_of(model: ModelSettings) -> tuple[str, ...]:
-    """The names that a model answers to: its own, and those of its adapters."""
-    return (*model.answers_to, *callers.adapters(model.extra_args))
 
 
 def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[SettingFinding]:

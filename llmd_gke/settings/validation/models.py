@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import accelerators
+from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import (
+    adapters,
     buckets,
     capacity_order,
     environment,
@@ -44,7 +46,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.image", model.image, models.image(model.image))
     yield from locate(f"{key}.image", model.image, models.image_hardware(model.image, kind), *of_kind)
     yield from locate(f"{key}.uri", model.uri, models.weights_format(model.uri, kind), *of_kind)
-    owned = vllm_arguments.owned_arguments(model.image, offloads=model.kv_offload_gb is not None)
+    offloads, adapts = model.kv_offload_gb is not None, bool(model.adapters)
+    owned = vllm_arguments.owned_arguments(model.image, offloads=offloads, adapts=adapts)
     findings = vllm_arguments.server_arguments(model.extra_args, kind, owned=owned)
     yield from locate(f"{key}.extraArgs", list(model.extra_args), findings, *of_kind)
     findings = vllm_parser.settings(model.extra_args, model.image, kind, owned=owned)
@@ -54,6 +57,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         findings = environment.variable(one.name, one.value, one.secret, one.key, kind)
         yield from locate(at, one.name, findings, at, *of_kind)
     yield from locate(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
+    yield from _adapters(key, model, kind, of_kind)
     yield from locate(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
     context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
     loosened = Input({"containers": [{"securityContext": context}]})
@@ -118,6 +122,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.pool", model.pool, findings, *needs)
     if slice_.multi_host and not model.experimental_multi_host:
         return
+    if model.adapters:
+        yield from locate(f"{key}.adapters", len(model.adapters), adapters.single_host(slice_), *needs)
     at = {
         "tensor-parallel": ("tensorParallel", model.tensor_parallel),
         "pipeline-parallel": ("pipelineParallel", model.pipeline_parallel),
@@ -138,6 +144,20 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(
         f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology_or_gpus), *needs
     )
+
+
+def _adapters(key: str, model: ModelSettings, kind: Accelerator, of_kind: tuple[str, ...]) -> Iterator[SettingFinding]:
+    rank = adapters.rank_alone(model.adapter_rank, len(model.adapters))
+    yield from locate(f"{key}.adapterRank", model.adapter_rank, rank, f"{key}.adapters")
+    for number, one in enumerate(model.adapters):
+        at, others = f"{key}.adapters[{number}]", [other.name for other in model.adapters[:number]]
+        findings = adapters.name(one.name, (*model.answers_to, *others))
+        yield from locate(f"{at}.name", one.name, findings, *of_each([key], "name", "servedModelName", "adapters"))
+        findings = adapters.uri(one.uri, model.weights_uri)
+        yield from locate(f"{at}.uri", one.uri, findings, *of_each([key], "uri", "weightsCache"))
+    if model.adapters:
+        findings = adapters.implementation([(one.name, one.value) for one in model.env], kind)
+        yield from locate(f"{key}.env", [one.name for one in model.env], findings, *of_kind)
 
 
 def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
@@ -197,7 +217,7 @@ def _scheduler(key: str, model: ModelSettings, caching_key: str) -> Iterator[Set
 
 def storage(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that buckets to be created have valid names, and that a model uses each."""
-    used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
+    used = {bucket for model in settings.models for bucket in (*model.read_buckets, model.cache_bucket)}
     for index, bucket in enumerate(settings.storage.buckets):
         key = f"llmd-gke:storage.buckets[{index}]"
         yield from locate(key, bucket, buckets.bucket(bucket))

@@ -211,7 +211,7 @@ def test_each_caller_gets_the_list_of_the_models_it_may_use(graph: Graph) -> Non
         caller: [one["id"] for one in json.loads(listing.answer(caller, settings.front_door, settings.models))["data"]]
         for caller in ("team-a", "batch", "nobody")
     }
-    names = {model.name: [*listing.names(model)] for model in settings.models}
+    names = {model.name: [*model.names] for model in settings.models}
     assert lists == {"team-a": names["qwen"] + names["small"], "batch": names["qwen"], "nobody": []}
     script = str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
     assert '["team-a"]' in script

@@ -145,9 +145,9 @@ def test_errors_are_in_openais_form_and_say_when_to_try_again(graph: Graph) -> N
 def test_an_adapter_is_a_name_of_its_model_in_the_list_and_at_the_route() -> None:
     graph = variant("tokens")
     rules = str(spec(the(graph, ROUTE, "qwen-door"))["rules"])
-    assert "'value': 'qwen|publishers/models/models/qwen|sql'" in rules
+    assert "'value': 'qwen|publishers/models/models/qwen|sql|sea'" in rules
     script = str(spec(the(graph, SCRIPT, "callers"))["lua"])
-    for name in ("qwen", "publishers/models/models/qwen", "sql"):
+    for name in ("qwen", "publishers/models/models/qwen", "sql", "sea"):
         assert script.count(f'\\\\"id\\\\":\\\\"{name}\\\\"') == 2, "in the lists of both callers"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators, kserve
-from llmd_gke.manifests import server_pod, serving
+from llmd_gke.manifests import identity, server_pod, serving
 from llmd_gke.settings import ModelSettings, PoolSettings
+from llmd_gke.settings.sections.adapters import AdapterSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool, container
 
 SINGLE_HOSTS = [
@@ -70,6 +72,27 @@ def test_kv_cache_in_the_hosts_memory_is_requested_beside_the_servers_own(
     assert server["resources"]["requests"]["memory"] == f"{memory}G"
     counts = [one["value"] for one in server["env"] if one["name"] == "TPU_OFFLOAD_NUM_CPU_CHUNKS"]
     assert counts == (["3000"] if topology else [])
+
+
+@pytest.mark.parametrize("host", [("ct6e-standard-1t", "1x1"), ("g2-standard-8", None)])
+def test_adapters_are_mounted_or_downloaded_and_loaded_by_their_names(host: tuple[str, str | None]) -> None:
+    machine, topology = host
+    pool = PoolSettings(name="pool", machine_type=machine, topology=topology, max_nodes=2)
+    places = {"sql": "gs://mine/sql", "own": "pvc://claim/own", "sea": "hf://me/sea"}
+    adapters = tuple(AdapterSettings(name=name, uri=uri) for name, uri in places.items())
+    model = ModelSettings(name="qwen", uri="hf://Qwen/Qwen3-4B", pool="pool", adapters=adapters, adapter_rank=32)
+    server, service = container(model, pool), cast("Any", serving.service(model, pool))["spec"]
+    words = server["args"]
+    assert words[words.index("--max-lora-rank") + 1] == "32"
+    loaded = [json.loads(word) for word in words[words.index("--lora-modules") + 1 :]]
+    assert {one["name"]: one["path"] for one in loaded} == {name: f"/mnt/lora/{name}" for name in places}
+    mounted = {mount["mountPath"] for mount in server["volumeMounts"]}
+    assert {f"/mnt/lora/{name}" for name in places} & mounted == {"/mnt/lora/sql", "/mnt/lora/own"}
+    assert service["model"]["lora"] == {"adapters": [{"name": "sea", "uri": "hf://me/sea"}]}
+    assert {"name": "MODEL_IMPL_TYPE", "value": "vllm"} in server["env"] or topology is None
+    assert [grant.bucket for grant in identity.grants(model)] == ["mine"]
+    picker = service["router"]["scheduler"]["config"]["inline"]
+    assert {"pluginRef": "lora-affinity-scorer", "weight": 4} in picker["schedulingProfiles"][0]["plugins"]
 
 
 def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: PoolSettings) -> None:

@@ -24,7 +24,7 @@ CHOICES = {
         notify-webhook project-id root-model served-name traces-endpoint unique-name
     """,
     "there are several ways, or several values change together": """
-        bucket-uri caller-model capacity-list capacity-repeated capacity-room capacity-zone data-parallel
+        adapter bucket-uri caller-model capacity-list capacity-repeated capacity-room capacity-zone data-parallel
         egress-combination gpu-capacity gpu-machine-type gpu-zone kv-offload maintenance-exclusion model-disk
         model-format model-heads model-size not-offered notify-kind replica-autoscaler route-path route-rules schedule
         scheduler-plugin server-environment tpu-capacity tpu-machine-type tpu-pool-region tpu-pool-size

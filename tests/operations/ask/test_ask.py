@@ -221,6 +221,17 @@ def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
     assert part in capsys.readouterr().err
 
 
+def test_an_adapter_is_asked_by_its_name_at_the_servers_of_its_model(
+    ask: Callable[..., int], machine: Machine, clone: Clone
+) -> None:
+    file, server_ = clone.root / "Pulumi.one.yaml", direct()
+    file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, adapters: [{name: sql, uri: 'hf://me/sql'}]"))
+    server_.names = ("qwen", "sql")
+    machine.pods(qwen_kserve_abc_1=server_)
+    assert ask("--context", "mine", "--model", "sql") == 0
+    assert [body["model"] for body in server_.seen] == ["sql"]
+
+
 def test_a_model_without_pods_is_not_up(
     ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Whether KEDA makes the replicas of a stack's models follow their load, and what runs for it, with Prometheus.
+"""What runs where KEDA makes the replicas of a stack's models follow their load, with Prometheus.
 
 GKE's managed adapter of metrics needs neither: :mod:`localcloud.metrics_adapter`.
 """
@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import cast
 
 from llmd_common.problems import Stale
-from localcloud.cluster import stack_file
 from localcloud.common import cluster_status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
 from localcloud.monitoring import options
-from localcloud.product import Source, effective_source, versions
-from localcloud.product.settings import load_stack
-from localcloud.workflow.local_settings import CLUSTER, MODELS, Config
+from localcloud.workflow.settings import settings_of
 
 PROGRAMS = (*options.PROGRAMS, "keda-operator", "keda-metrics-apiserver", "keda-admission-webhooks")
 """What is built."""
@@ -25,22 +21,10 @@ COLLECTORS = "monitoring"
 """The process that runs Prometheus."""
 
 
-def asked(workdir: Workdir, stack: str) -> bool:
-    """Whether KEDA scales a model. Raises ``BadInput`` for a stack file that cannot be read."""
-    cluster = stack_file.table(stack_file.read(workdir, stack).get(CLUSTER))
-    version = str(cluster.get("minVersion", versions.gke_default()))
-    return any(_by_keda(model, version) for model in stack_file.models(workdir, stack))
-
-
-def _by_keda(model: Config, version: str) -> bool:
-    chosen = stack_file.table(model.get("scaling")).get("source")
-    return "minReplicas" in model and effective_source(cast("Source | None", chosen), version) == "keda"
-
-
 def without_servers(workdir: Workdir, stack: str, now: datetime) -> Mapping[str, str]:
-    """The models that are not stopped, but may have no server now, with the reason. The settings are valid."""
+    """The models that are not stopped, but may have no server now, with the reason."""
     reasons: dict[str, str] = {}
-    for model in load_stack(workdir.root, stack).settings.models:
+    for model in settings_of(workdir, stack).models:
         if model.idle_after_seconds is not None and not model.stopped:
             reasons[model.name] = "has no server while it is idle"
         elif not model.serves_at(now) and not model.stopped:
@@ -53,7 +37,7 @@ def check_collected(workdir: Workdir, stack: str) -> None:
     status = cluster_status.read(Layout(workdir.home).status)
     if status and COLLECTORS not in [one.name for one in status.processes]:
         raise Stale(
-            f"{MODELS} of stack {stack}: KEDA needs the load of the models, and this {workdir.label} was "
+            f"llmd-gke:models of stack {stack}: KEDA needs the load of the models, and this {workdir.label} was "
             "started without Prometheus.\n"
             f"Fix: `{workdir.make('down')}`, then `{workdir.make('up', stack)}`, which starts it with Prometheus."
         )

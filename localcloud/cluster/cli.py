@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from llmd_common.problems import Problem
 from localcloud import binaries
 from localcloud.cluster import start, status_table
 from localcloud.cluster.processes import ETCD_QUOTA, PROGRAMS
-from localcloud.common.environment import is_proxy
 from localcloud.common.layout import Layout
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
-from localcloud.linux_namespaces import discover, enter
 from localcloud.monitoring import options
 
 app = typer.Typer(
@@ -64,23 +60,3 @@ def stop() -> None:
 def status() -> None:
     """Show processes, their memory and restarts, and the location of logs."""
     raise typer.Exit(0 if status_table.show(workdir(), Console()) else 1)
-
-
-@app.command(
-    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
-)
-def exec_(arguments: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
-    """Run a command inside, e.g. `kubectl get nodes`, with the administrator's KUBECONFIG."""
-    here = workdir()
-    present = discover.running(here.home)
-    if present is None:
-        raise Problem(f"No laptop cloud is running in {here.home}.\nFix: python -m localcloud cluster start")
-    import os
-
-    layout = Layout(here.home)
-    kept = {name: value for name, value in os.environ.items() if not is_proxy(name)}
-    environment = {**kept, "KUBECONFIG": str(layout.kubeconfig), "LLMD_GKE_HOME": str(here.home)}
-    environment["PATH"] = f"{here.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
-    raise typer.Exit(
-        subprocess.run(enter.command(present.init.pid, arguments), env=environment, check=False).returncode
-    )

@@ -1,5 +1,5 @@
-"""The front door of a stack: whether there is one, the programs of its pods (ten minutes of building), a caller's key,
-and the wait for its Envoys.
+"""The front door of a stack: the programs of its pods (ten minutes of building), a caller's key, and the wait for its
+Envoys.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import tenacity
 from rich.console import Console
 
 from llmd_common.kubernetes.fields import Object, conditions, each, get, text
-from localcloud.cluster import kubectl, stack_file
+from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
 from localcloud.product import front_door
-from localcloud.product.settings import CALLER_KEYS, NAMESPACE, caller_keys, load_stack
+from localcloud.product.settings import CALLER_KEYS, NAMESPACE, caller_keys
 from localcloud.workflow import config
+from localcloud.workflow.settings import settings_of
 
-KEY = "llmd-gke:frontDoor"
 PROGRAMS = (
     "front-door-envoy",
     "redis-server",
@@ -33,17 +33,12 @@ WAIT_SECONDS = 120.0
 """Time limit for the replacement of the Envoys: two pods, one after the other, with their sidecars."""
 
 
-def asked(workdir: Workdir, stack: str) -> bool:
-    """Whether the stack's file has the setting. Raises ``BadInput`` for a file that cannot be read."""
-    return bool(stack_file.read(workdir, stack).get(KEY))
-
-
 def key(workdir: Workdir, stack: str, model: str) -> str | None:
     """The key of a caller who may use that model; ``None`` if no key is needed or known.
 
     It is read from the copy of the stack file for the engine, in which stand-ins replace secrets.
     """
-    settings = load_stack(workdir.root, stack).settings
+    settings = settings_of(workdir, stack)
     door = settings.front_door
     copy = workdir.stack_copy(stack)
     if door is None or not door.uses_keys or not copy.exists():
@@ -63,9 +58,7 @@ def wait(workdir: Workdir, stack: str, console: Console) -> None:
     one Envoy says nothing about the other; if all models are stopped it never does, and nothing waits. Afterwards
     prints what is missing; raises nothing.
     """
-    if not asked(workdir, stack):
-        return
-    settings = load_stack(workdir.root, stack).settings
+    settings = settings_of(workdir, stack)
     door, models = settings.front_door, settings.models
     if door is None or all(model.stopped for model in models):
         return

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from llmd_common.problems import Stale
 from localcloud import binaries
-from localcloud.cluster import autoscaling, capacity_check, front_door, health, saturation, start, variables, vllm
+from localcloud.cluster import autoscaling, capacity_check, front_door, health, start, variables, vllm
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -24,7 +24,13 @@ from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
 from localcloud.monitoring import options
+from localcloud.product.settings import StackSettings
 from localcloud.workflow import state
+from localcloud.workflow.say import say
+from localcloud.workflow.settings import settings_of
+
+COUNTING_PICKER = "counting-picker"
+"""The endpoint picker of models that limit the requests in flight."""
 
 
 def check(workdir: Workdir, stack: str | None = None) -> None:
@@ -62,14 +68,15 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight,
     vLLM itself for those with a model that asks for it.
     """
-    has_door = stack is not None and front_door.asked(workdir, stack)
-    scaled = stack is not None and autoscaling.asked(workdir, stack)
+    settings = settings_of(workdir, stack) if stack is not None else None
+    has_door = settings is not None and settings.front_door is not None
+    scaled = settings is not None and settings.scales_by("keda")
     wanted = (
         *binaries.names(),
         *options.programs(),
         *(front_door.PROGRAMS if has_door else ()),
         *(autoscaling.PROGRAMS if scaled else ()),
-        *(saturation.PROGRAMS if stack is not None and saturation.asked(workdir, stack) else ()),
+        *([COUNTING_PICKER] if settings is not None and _limits_requests(settings) else []),
     )
     binaries.ensure(wanted, console)
     charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)
@@ -78,12 +85,24 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
         vllm.ensure(workdir, stack, console)
 
 
+def _limits_requests(settings: StackSettings) -> bool:
+    """Whether a model has ``scheduler.saturation.maxConcurrency``, or ``maxNumSeqs``, which takes its place where
+    callers have different priorities.
+    """
+    counted = settings.front_door is not None and settings.front_door.has_priorities
+    return any(
+        (model.scheduler.saturation is not None and model.scheduler.saturation.max_concurrency is not None)
+        or (counted and model.max_num_seqs is not None)
+        for model in settings.models
+    )
+
+
 def start_cluster(workdir: Workdir, console: Console, stack: str | None = None) -> None:
     """Starts the cluster unless it runs.
 
     A stack with a model whose replicas follow its load needs Prometheus: ``Stale`` if the cluster runs without it.
     """
-    scaled = stack if stack is not None and autoscaling.asked(workdir, stack) else None
+    scaled = stack if stack is not None and settings_of(workdir, stack).scales_by("keda") else None
     optional = options.PROGRAMS if scaled else options.programs()
     start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *optional)}, console)
     if scaled:
@@ -102,12 +121,10 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
     failed = False
     for name, endpoint in models.items():
         if name in reasons:
-            text = f"\n{name} {reasons[name]}, and need not have one now: it is not asked."
-            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            say(console, f"\n{name} {reasons[name]}, and need not have one now: it is not asked.")
             continue
         if endpoint.get("stopped"):
-            text = f"\n{name} is stopped: there is no answer at {endpoint['url']}."
-            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            say(console, f"\n{name} is stopped: there is no answer at {endpoint['url']}.")
             continue
         command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
         done = subprocess.run(
@@ -118,7 +135,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
             text=True,
             check=False,
         )
-        console.print(f"\n{done.stdout.rstrip()}", highlight=False, soft_wrap=True, markup=False)
+        say(console, f"\n{done.stdout.rstrip()}")
         failed = failed or done.returncode != 0
     if failed:
         diagnose(workdir, console)
@@ -128,12 +145,9 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
 def diagnose(workdir: Workdir, console: Console) -> None:
     """Prints the problems of the cluster, after a failure that they may have caused."""
     for line in health.problems(workdir):
-        console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
-    console.print(
-        f"Logs of every process: {Layout(workdir.home).logs}; `make status CLOUD=laptop` shows what is running.",
-        highlight=False,
-        soft_wrap=True,
-    )
+        say(console, f"cluster: {line}")
+    logs = Layout(workdir.home).logs
+    say(console, f"Logs of every process: {logs}; `make status CLOUD=laptop` shows what is running.")
 
 
 def remove_cluster(workdir: Workdir) -> None:

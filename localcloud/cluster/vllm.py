@@ -16,13 +16,14 @@ from rich.table import Table
 
 from llmd_common import bootstrap, child_process
 from llmd_common.problems import SetUpFailed
-from localcloud.cluster import capacity_check, stack_file
+from localcloud.cluster import capacity_check
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.linux_namespaces import discover
 from localcloud.nodes.entrypoints.real_vllm import DIFFERENCES
 from localcloud.nodes.images import repository_of
 from localcloud.workflow.say import say
+from localcloud.workflow.settings import settings_of
 
 IMAGE = "laptop.cloud/vllm/vllm-tpu"
 """The repository of the image that stands for it (``nodes/images.toml``)."""
@@ -44,10 +45,9 @@ REMOVE = f"python3 llmd_common/bootstrap.py --remove {SET}"
 
 
 def servers(workdir: Workdir, stack: str) -> int:
-    """How many servers of the stack are real. Raises ``BadInput`` for a stack file that cannot be read."""
-    models = [one for one in stack_file.models(workdir, stack) if repository_of(str(one.get("image"))) == IMAGE]
-    numbers = [model.get("maxReplicas", model.get("replicas", 1)) for model in models]
-    return sum(number for number in numbers if isinstance(number, int))
+    """How many servers of the stack are real."""
+    models = settings_of(workdir, stack).models
+    return sum(model.most_replicas for model in models if repository_of(model.image) == IMAGE)
 
 
 def check(workdir: Workdir, stack: str) -> None:

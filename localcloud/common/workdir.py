@@ -95,7 +95,6 @@ def kind_of_environment(environ: Mapping[str, str] = os.environ) -> CloudKind:
     return kind or KINDS[0]
 
 
-@dataclass(frozen=True)
 class Workdir:
     """The folders of one rehearsal or laptop cloud.
 
@@ -103,9 +102,36 @@ class Workdir:
     ``.laptop`` there.
     """
 
-    root: Path
-    home: Path
-    kind: CloudKind = "rehearsal"
+    def __init__(self, root: Path, home: Path, kind: CloudKind = "rehearsal") -> None:
+        self.root, self.home, self.kind = root, home, kind
+        self.pulumi_home = home / "home"
+        """The engine's own PULUMI_HOME: credentials, selected stack, plugins."""
+        self.plugins = self.pulumi_home / "plugins"
+        """The folder in which the engine finds providers; it contains only what `home.launchers` lists."""
+        self.state = home / "state"
+        """The file backend."""
+        self.cloud = home / "cloud"
+        """The emulator's and the stand-in's resources, and the record of calls."""
+        self.config = home / "config"
+        """Copies of the stack files, which receive the encryption salt in place of the committed ones."""
+        self.wrapper = home / "bin"
+        """The folder with the `pulumi` that plain commands find first."""
+        self.passphrase = home / "passphrase"
+        """A random passphrase, readable by its owner only."""
+        self.empty_dir = home / "nothing"
+        """An empty folder, for tools that look for credentials in one."""
+        self.env_script = home / "env.sh"
+        """The file that a shell can source."""
+        self.run_lock = home / "run.lock"
+        """The file that is locked while a `make` command works here."""
+        self.charts = home / "charts"
+        """The charts that the Platform component installs on the laptop cloud."""
+        self.traits = TRAITS[kind]
+        """The properties of its kind of cloud."""
+        self.label = self.traits.label
+        """The cloud's name in messages."""
+        self.namespaced = self.traits.namespaced
+        """Whether it runs in Linux namespaces of its own, without a network."""
 
     @classmethod
     def of(cls, root: Path | None = None, kind: CloudKind | None = None) -> Workdir:
@@ -121,76 +147,6 @@ class Workdir:
         wanted = kind or kind_of_environment()
         given = os.environ.get("LLMD_GKE_HOME") if os.environ.get(CLOUD, wanted) == wanted else None
         return cls(chosen, Path(given or chosen / f".{wanted}").absolute(), wanted)
-
-    @property
-    def pulumi_home(self) -> Path:
-        """The engine's own PULUMI_HOME: credentials, selected stack, plugins."""
-        return self.home / "home"
-
-    @property
-    def plugins(self) -> Path:
-        """The folder in which the engine finds providers; it contains only what `home.launchers` lists."""
-        return self.pulumi_home / "plugins"
-
-    @property
-    def state(self) -> Path:
-        """The file backend."""
-        return self.home / "state"
-
-    @property
-    def cloud(self) -> Path:
-        """The emulator's and the stand-in's resources, and the record of calls."""
-        return self.home / "cloud"
-
-    @property
-    def config(self) -> Path:
-        """Copies of the stack files, which receive the encryption salt in place of the committed ones."""
-        return self.home / "config"
-
-    @property
-    def wrapper(self) -> Path:
-        """The folder with the `pulumi` that plain commands find first."""
-        return self.home / "bin"
-
-    @property
-    def passphrase(self) -> Path:
-        """A random passphrase, readable by its owner only."""
-        return self.home / "passphrase"
-
-    @property
-    def empty_dir(self) -> Path:
-        """An empty folder, for tools that look for credentials in one."""
-        return self.home / "nothing"
-
-    @property
-    def env_script(self) -> Path:
-        """The file that a shell can source."""
-        return self.home / "env.sh"
-
-    @property
-    def run_lock(self) -> Path:
-        """The file that is locked while a `make` command works here."""
-        return self.home / "run.lock"
-
-    @property
-    def charts(self) -> Path:
-        """The charts that the Platform component installs on the laptop cloud."""
-        return self.home / "charts"
-
-    @property
-    def traits(self) -> CloudTraits:
-        """The properties of its kind of cloud."""
-        return TRAITS[self.kind]
-
-    @property
-    def label(self) -> str:
-        """The cloud's name in messages."""
-        return self.traits.label
-
-    @property
-    def namespaced(self) -> bool:
-        """Whether it runs in Linux namespaces of its own, without a network."""
-        return self.traits.namespaced
 
     def make(self, target: str, stack: str | None = None) -> str:
         """The command that a message recommends: `make` in a clone, `localcloud` where that is installed."""

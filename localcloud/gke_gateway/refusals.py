@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from llmd_common.kubernetes.fields import each, namespace, number, part, text
-from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.grants import granted
 from localcloud.gke_gateway.resources.objects import GATEWAY, SECRET, ClusterSnapshot, full_name
 from localcloud.providers.protocol.values import JsonObject
@@ -46,14 +45,14 @@ class Refusal:
         return self.reason in ("InvalidParameters", "ListenersNotValid")
 
 
-RouteRule = Callable[[JsonObject, GatewayClass], Iterator[str]]
+RouteRule = Callable[[JsonObject], Iterator[str]]
 GatewayRule = Callable[[JsonObject, ClusterSnapshot], Iterator[Refusal]]
 
 
-def route_refusal(route: JsonObject, gateway_class: GatewayClass) -> Refusal | None:
-    """The first reason for which GKE rejects a route of a Gateway of that class; ``None`` if it accepts the route."""
+def route_refusal(route: JsonObject) -> Refusal | None:
+    """The first reason for which GKE rejects a route; ``None`` if it accepts the route."""
     for rule in ROUTE_RULES:
-        for error in rule(route, gateway_class):
+        for error in rule(route):
             # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131 (`Error GWCER104: HTTPRoute "…/…" is
             # misconfigured, err: …`); the reason as in kserve/kserve#5311.
             message = f'Error GWCER104: HTTPRoute "{full_name(route)}" is misconfigured, err: {error}.'
@@ -70,7 +69,7 @@ def _rules(route: JsonObject) -> list[JsonObject]:
     return each(route, "spec", "rules")
 
 
-def _parent_ports(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+def _parent_ports(route: JsonObject) -> Iterator[str]:
     """HTTPRouteParentRefPort and HTTPRouteDestinationPortMatching: unsupported (REPORTS).
 
     No public source; wording inferred.
@@ -79,7 +78,7 @@ def _parent_ports(route: JsonObject, _: GatewayClass) -> Iterator[str]:
         yield "Port in a parentRef is not supported"
 
 
-def _timeouts(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+def _timeouts(route: JsonObject) -> Iterator[str]:
     """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311).
 
     Wording: kserve/kserve#5707.
@@ -88,13 +87,13 @@ def _timeouts(route: JsonObject, _: GatewayClass) -> Iterator[str]:
         yield "Timeouts are not supported"
 
 
-def _retry(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+def _retry(route: JsonObject) -> Iterator[str]:
     """HTTPRouteRetry: unsupported (REPORTS). No public source; wording inferred."""
     if any("retry" in rule for rule in _rules(route)):
         yield "Retry is not supported"
 
 
-def _matches(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+def _matches(route: JsonObject) -> Iterator[str]:
     """Regular expressions: `GWCER104: Paths must start with a '/' character "^/.*$"` (kserve/kserve#5319).
 
     Of one that starts with '/', and of methods (HTTPRouteMethodMatching: unsupported, REPORTS): no public source;
@@ -111,24 +110,18 @@ def _matches(route: JsonObject, _: GatewayClass) -> Iterator[str]:
                 yield "Method matching is not supported"
 
 
-def _filters(route: JsonObject, gateway_class: GatewayClass) -> Iterator[str]:
+def _filters(route: JsonObject) -> Iterator[str]:
     """Filters of rules. HTTPRoutePathRewrite, HTTPRoutePortRedirect, 303/307/308, CORS: unsupported (REPORTS).
 
     So is HTTPRouteRequestMultipleMirrors: the load balancer's routes have one mirror (Compute API,
     ``HttpRouteAction.requestMirrorPolicy``).
 
     ReplacePrefixMatch works nevertheless, ReplaceFullPath does not (FREEZE). A redirect's port:
-    https://docs.cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities#spec-rules-filters. That the
-    classic load balancer takes no filters, and in which words it says so, was seen in events of a Gateway whose record
-    has no address that is known. The others: no public source; wording inferred.
+    https://docs.cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities#spec-rules-filters. The
+    others: no public source; wording inferred.
     """
     for rule in _rules(route):
         filters = each(rule, "filters")
-        if filters and not gateway_class.filters:
-            yield (
-                f"classic GXLB (GatewayClass {gateway_class.name}) does not support rule filters, "
-                "GFEv3 based External LB (GatewayClass gke-l7-global-external-managed) supports rule filters"
-            )
         if sum("requestMirror" in entry for entry in filters) > 1:
             yield "More than one RequestMirror filter in a rule is not supported"
         for entry in filters:
@@ -143,7 +136,7 @@ def _filters(route: JsonObject, gateway_class: GatewayClass) -> Iterator[str]:
                 yield f"Filter type {text(entry, 'type')} is not supported"
 
 
-def _backend_filters(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+def _backend_filters(route: JsonObject) -> Iterator[str]:
     """HTTPRouteBackendRequestHeaderModification: filters inside backendRefs are unsupported (REPORTS).
 
     No public source; wording inferred.

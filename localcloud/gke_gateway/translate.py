@@ -102,7 +102,7 @@ def _bind(
         )
         for index, rule in enumerate(each(route, "spec", "rules"))
     )
-    return RouteBinding(attachment, rules, route_refusal(route, gateway_class))
+    return RouteBinding(attachment, rules, route_refusal(route))
 
 
 def _unusable_secret(gateway: JsonObject, snapshot: ClusterSnapshot) -> Refusal | None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
 from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
-
-if TYPE_CHECKING:
-    from localcloud.providers.protocol.values import JsonObject
 
 app = typer.Typer(
     help="The emulator of Google's APIs (localcloud/docs/google-emulator.md): show its contents and set faults.",
@@ -51,12 +48,9 @@ def faults(
     from localcloud.google_api.core.cloud import EmulatedCloud
 
     try:
-        read: object = json.loads(given)
-        if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
-            raise ValueError("expected a list of objects")
         cloud = EmulatedCloud(folder())
         with cloud.opened():
-            cloud.faults.set(cast("list[JsonObject]", read))
+            cloud.faults.set(json.loads(given))
     except ValueError as error:
         raise BadInput(f"{error}\nFix: see localcloud/docs/google-emulator.md#faults") from None
     show("faults")

@@ -7,21 +7,15 @@ several of them may share. The plugin reaches nothing else (``isolation.py``, ``
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import stat
 import subprocess
 import sys
 import threading
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from localcloud.google_api import isolation
-
-if TYPE_CHECKING:
-    from localcloud.google_api.core.cloud import EmulatedCloud
 
 ADDRESS = "LLMD_GKE_GOOGLE_API"
 """Environment variable with the emulator's address, for the plugin."""
@@ -43,23 +37,14 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, lambda received, _: child.send_signal(received))
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         threading.Thread(target=_end_with_standard_input, args=[child], daemon=True).start()
-    clouds: list[EmulatedCloud] = []
-    threading.Thread(target=_serve, args=[listener, folder, clouds], daemon=True).start()
-    status = child.wait()
-    # A request whose client is gone is still answered, and what it makes is kept. The engine waits for its plugins
-    # (`providers/kubernetes/serve.py`), so that nothing else is waited for.
-    with clouds[0].lock if clouds else nullcontext():
-        os._exit(status if status >= 0 else 128 - status)
-
-
-def _serve(listener: socket.socket, folder: Path, clouds: list[EmulatedCloud]) -> None:
-    """Serves from the first request on: most previews have none."""
-    select.select([listener], [], [])
-    from localcloud.google_api.server import running
+    from localcloud.google_api.server import running  # while the plugin starts
 
     with running(folder, listener) as cloud:
-        clouds.append(cloud)
-        threading.Event().wait()
+        status = child.wait()
+        # A request whose client is gone is still answered, and what it makes is kept. The engine waits for its plugins
+        # (`providers/kubernetes/serve.py`), so that nothing else is waited for.
+        with cloud.lock:
+            os._exit(status if status >= 0 else 128 - status)
 
 
 def _end_with_standard_input(child: subprocess.Popen[bytes]) -> None:

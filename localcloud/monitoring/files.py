@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_common.kubernetes.fields import Object
@@ -35,32 +34,21 @@ def shortened(duration: str, faster: float) -> str:
     return f"{max(SHORTEST_MILLISECONDS, round(milliseconds(duration) / faster))}ms"
 
 
-@dataclass(frozen=True)
 class PrometheusFiles:
     """The folder of Prometheus. ``faster`` divides every interval."""
 
-    root: Path
-    faster: float = 1.0
-
-    @property
-    def configuration(self) -> Path:
+    def __init__(self, root: Path, faster: float = 1.0) -> None:
+        self.root, self.faster = root, faster
+        self.configuration = root / "prometheus.json"
         """The configuration file of Prometheus."""
-        return self.root / "prometheus.json"
-
-    @property
-    def rules(self) -> Path:
+        self.rules = root / "rules"
         """A folder: every ``*.yaml`` and ``*.json`` in it is a file of rules."""
-        return self.root / "rules"
-
-    @property
-    def data(self) -> Path:
+        self.data = root / "data"
         """The data folder of Prometheus."""
-        return self.root / "data"
-
-    @property
-    def report(self) -> Path:
+        self.report = root / "targets.json"
         """Every target as JSON, with the reason where it is not scraped."""
-        return self.root / "targets.json"
+        self._targets = root / "targets"
+        self._tokens = root / "tokens"
 
     def prepare(self) -> None:
         """Creates the folders, and removes tokens and targets of an earlier run."""
@@ -90,14 +78,6 @@ class PrometheusFiles:
             return False
         write(self.configuration, content, 0o600)
         return True
-
-    @property
-    def _targets(self) -> Path:
-        return self.root / "targets"
-
-    @property
-    def _tokens(self) -> Path:
-        return self.root / "tokens"
 
     def _of(self, endpoint: ScrapeEndpoint) -> Path:
         return self._targets / f"{endpoint.job.replace('/', '_')}.json"

@@ -19,7 +19,7 @@ from llmd_gke.catalog import (
     zones,
 )
 from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
-from llmd_gke.catalog.scaling import READER_ROLE, Source
+from llmd_gke.catalog.scaling import READER_ROLE
 from llmd_gke.catalog.versions import engine_cli, engine_floor
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.gateways import gke
@@ -34,4 +34,4 @@ from llmd_gke.gateways.gke import (
 from llmd_gke.manifests import charts
 from llmd_gke.probe import is_of_probe
 from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
-from llmd_gke.rules.scaling import effective_source, has_managed_adapter
+from llmd_gke.rules.scaling import has_managed_adapter

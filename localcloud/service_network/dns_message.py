@@ -21,12 +21,10 @@ UDP_BYTES = 512
 """Maximum length of an answer by UDP to a client that states no size (RFC 1035, 4.2.1)."""
 LONGEST_UDP_BYTES = 1232
 """Maximum length of an answer by UDP to any client, so that it is not fragmented (https://www.dnsflagday.net/2020/)."""
-TCP_BYTES = 0xFFFF
-"""Maximum length of an answer by TCP: the length has two octets (RFC 1035, 4.2.2)."""
 
 
-def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
-    """The answer to a query, truncated to what UDP or ``tcp`` allows; ``None`` for other data."""
+def answer(query: bytes, names: Names) -> bytes | None:
+    """The answer to a query, truncated to what UDP allows; ``None`` for other data."""
     try:
         asked = dns.message.from_wire(query, continue_on_error=True)
     except dns.message.ShortHeader:
@@ -46,5 +44,5 @@ def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
     elif (question.rdtype, question.rdclass) == (A, IN):
         # One record set per address: if not all of them fit, whole sets are omitted.
         response.answer = [dns.rrset.from_text(question.name, TTL_SECONDS, IN, A, address) for address in names[name]]
-    longest = TCP_BYTES if tcp else min(max(asked.payload, UDP_BYTES), LONGEST_UDP_BYTES)
+    longest = min(max(asked.payload, UDP_BYTES), LONGEST_UDP_BYTES)
     return response.to_wire(max_size=longest, prefer_truncation=True)

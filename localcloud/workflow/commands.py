@@ -13,11 +13,11 @@ from rich.console import Console
 from llmd_common.problems import Problem
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
-from localcloud.product.settings import command_to_set
+from localcloud.product.settings import command_to_set, required_secrets
 from localcloud.workflow import backend, config, event_log, failures, interlock, pack, recovery, state, unchanged
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
-from localcloud.workflow.settings import secrets_of
+from localcloud.workflow.settings import settings_of
 
 
 def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
@@ -39,7 +39,7 @@ def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False) 
     pack.folder(workdir)
     cloud = backend.of(workdir)
     with exclusive(workdir, "up"):
-        required = secrets_of(workdir, stack)
+        required = required_secrets(settings_of(workdir, stack))
         runner = set_up(workdir, console, stack)
         say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
         recovery.clear_locks(runner, stack, console)
@@ -111,7 +111,7 @@ def preview(workdir: Workdir, stack: str, console: Console) -> int:
     """Shows what `up` would do to a stack. Changes neither its state nor any other stack."""
     config.check_name(stack)
     pack.folder(workdir)
-    required = secrets_of(workdir, stack)
+    required = required_secrets(settings_of(workdir, stack))
     runner = set_up(workdir, console, stack)
     say_missing(config.sync(workdir, stack, required, partial(_say_note, console)), workdir, stack, console)
     ensure_stack(runner, stack, select=False)

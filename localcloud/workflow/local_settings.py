@@ -11,8 +11,6 @@ BUDGET = "llmd-gke:budget"
 ACCOUNT = "billingAccount"
 FRONT_DOOR = "llmd-gke:frontDoor"
 ACCESS = "access"
-MODELS = "llmd-gke:models"
-CLUSTER = "llmd-gke:cluster"
 
 Config = dict[str, object]
 

@@ -23,6 +23,7 @@ from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 from localcloud.workflow import backend, cloud_files, processes, state
 from localcloud.workflow.runner import Runner
+from localcloud.workflow.say import say
 
 CREATING = "creating"
 
@@ -50,14 +51,10 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
         processes.end(processes.left_over(runner.workdir))
     if held:
         for done in state.mend(runner.workdir, stack):
-            console.print(f"recovery: {done}.", highlight=False, soft_wrap=True)
+            say(console, f"recovery: {done}.")
         runner.ask("cancel", "--yes", stack)
         numbers = ", ".join(str(lock.pid) for lock in held)
-        console.print(
-            f"recovery: removed the lock of an engine that is no longer running (process {numbers}).",
-            highlight=False,
-            soft_wrap=True,
-        )
+        say(console, f"recovery: removed the lock of an engine that is no longer running (process {numbers}).")
 
 
 def settle(runner: Runner, stack: str, config_file: str, console: Console) -> None:
@@ -78,8 +75,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
             lines.append(f"  {name}: was created, but the state lacked it; imported with ID {created['id']}")
         else:
             lines.append(f"  {name}: was not created; this run creates it")
-    console.print("recovery: an earlier run was interrupted during:", highlight=False, soft_wrap=True)
-    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
+    say(console, "\n".join(["recovery: an earlier run was interrupted during:", *lines]))
     edit(runner, stack, taken_over)
     targets = [word for urn in taken_over for word in ("--target", urn)]
     if all(one.kind == CREATING for one in present.pending):

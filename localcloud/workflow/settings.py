@@ -1,4 +1,4 @@
-"""Checks a stack file for the local clouds, and lists the secrets that the stack needs."""
+"""The settings of a stack, checked for the local clouds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import os
 
 from llmd_common.problems import BadInput
 from localcloud.common.workdir import CLOUD, Workdir
-from localcloud.product.settings import SettingsError, load_stack, required_secrets
+from localcloud.product.settings import SettingsError, StackSettings, load_stack
 
 
-def secrets_of(workdir: Workdir, stack: str) -> list[str]:
-    """Full keys of the secrets that the stack needs. Raises ``BadInput`` with every problem in the stack file."""
+def settings_of(workdir: Workdir, stack: str) -> StackSettings:
+    """The settings in the stack file. Raises ``BadInput`` with every problem in it."""
     os.environ[CLOUD] = workdir.kind  # the settings reject a rehearsal-only stack elsewhere
     try:
-        checked = load_stack(workdir.root, stack)
+        return load_stack(workdir.root, stack).settings
     except SettingsError as error:
         raise BadInput(str(error)) from None
-    return required_secrets(checked.settings)

@@ -22,8 +22,9 @@ from llmd_common.problems import Problem
 from localcloud.common.environment import clean
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir
-from localcloud.product.settings import NAMESPACE
+from localcloud.product.settings import NAMESPACE, required_secrets
 from localcloud.workflow import arguments, backend, config, interlock, pack
+from localcloud.workflow.settings import settings_of
 
 
 def selected(workdir: Workdir, environ: Mapping[str, str]) -> str | None:
@@ -85,9 +86,7 @@ def prepared(workdir: Workdir, call: arguments.Call, environ: Mapping[str, str])
 
 
 def _with_copy(workdir: Workdir, call: arguments.Call, stack: str) -> list[str]:
-    from localcloud.workflow.settings import secrets_of
-
-    required = secrets_of(workdir, stack) if call.command != "config" else []
+    required = required_secrets(settings_of(workdir, stack)) if call.command != "config" else []
     config.sync(workdir, stack, required)
     return call.adding("--config-file", str(workdir.stack_copy(stack)))
 

@@ -20,14 +20,16 @@ import yaml
 
 from llmd_common import bootstrap
 from llmd_gke.repository import CLONE
+from llmd_gke.settings import required_secrets
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import Journal
 from localcloud.providers.protocol.values import JsonObject
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import cloud_files, commands, config, home, processes, state
+from localcloud.workflow import cloud_files, config, home, processes, state
 from localcloud.workflow.runner import Runner
+from localcloud.workflow.settings import settings_of
 
 LINKED = ("__main__.py", "charts", "components", "llmd_common", "llmd_gke", "policies", "quick_sdk", ".venv")
 WAIT_SECONDS = 120.0
@@ -210,7 +212,7 @@ class Rehearsal:
         """The engine's own events of a command such as ``preview`` or ``up --yes --skip-preview``."""
         engine = resolve.ready(cache_folder())
         assert engine is not None
-        config.sync(self.workdir, stack, commands.secrets_of(self.workdir, stack))
+        config.sync(self.workdir, stack, required_secrets(settings_of(self.workdir, stack)))
         log = self.folder / "events.jsonl"
         log.unlink(missing_ok=True)
         environment = clean(self.environment, self.workdir) | {"PULUMI_DEBUG_COMMANDS": "true"}

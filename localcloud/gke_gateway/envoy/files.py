@@ -6,7 +6,6 @@ import json
 import os
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.gke_gateway.envoy.clusters import nowhere
@@ -14,41 +13,23 @@ from localcloud.gke_gateway.envoy.common import NOWHERE, from_file, typed
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
-@dataclass(frozen=True)
 class EnvoyFiles:
     """Envoy's folder: readable by its owner only, since certificates' keys are in it."""
 
-    root: Path
-
-    @property
-    def bootstrap(self) -> Path:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bootstrap = root / "bootstrap.json"
         """Envoy's bootstrap configuration."""
-        return self.root / "bootstrap.json"
-
-    @property
-    def listeners(self) -> Path:
+        self.listeners = root / "lds" / "listeners.json"
         """The file with all listeners."""
-        return self.root / "lds" / "listeners.json"
-
-    @property
-    def clusters(self) -> Path:
+        self.clusters = root / "cds" / "clusters.json"
         """The file with all clusters."""
-        return self.root / "cds" / "clusters.json"
-
-    @property
-    def endpoints(self) -> Path:
+        self.endpoints = root / "eds"
         """A folder with the endpoints of each cluster: Envoy takes one resource from such a file."""
-        return self.root / "eds"
-
-    @property
-    def certificates(self) -> Path:
+        self.certificates = root / "sds"
         """A folder with a file for each certificate and its key."""
-        return self.root / "sds"
-
-    @property
-    def access_log(self) -> Path:
+        self.access_log = root / "access.log"
         """A line of JSON for each request."""
-        return self.root / "access.log"
 
     def routes(self, name: str) -> Path:
         """The routes of a port."""

@@ -19,12 +19,11 @@ CONTROLLER = "networking.gke.io/gateway"
 
 @dataclass(frozen=True)
 class GatewayClass:
-    """A GatewayClass. ``pools``: it can carry an InferencePool. ``filters``: its routes can have filters."""
+    """A GatewayClass."""
 
     name: str
     description: str
     internal: bool = False
-    filters: bool = True
 
     @property
     def pools(self) -> bool:
@@ -36,11 +35,10 @@ _ALL = (
     GatewayClass(REGIONAL_EXTERNAL, "Regional external Application Load Balancer"),
     GatewayClass(REGIONAL_INTERNAL, "Regional internal Application Load Balancer", internal=True),
     GatewayClass("gke-l7-global-external-managed", "Global external Application Load Balancer"),
-    GatewayClass("gke-l7-gxlb", "Classic Application Load Balancer", filters=False),
 )
 
 CLASSES: Mapping[str, GatewayClass] = {entry.name: entry for entry in _ALL}
-"""The single-cluster classes. Multi-cluster ones come with a fleet feature that the program does not use."""
+"""The single-cluster classes but the classic one. Multi-cluster ones come with a fleet feature that no stack uses."""
 
 
 def objects() -> list[JsonObject]:

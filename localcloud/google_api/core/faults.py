@@ -1,4 +1,4 @@
-"""Faults on demand: one list, set over HTTP (``/_emulator/faults``) or in Python (:meth:`Faults.set`).
+"""Faults on demand: one list, set by a command (``python -m localcloud google faults``) or :meth:`ApiFaults.set`.
 
 Each fault is an object. ``method`` (a pattern such as ``compute.*.insert``) and ``resource`` (a pattern of the path)
 say where it strikes, ``times`` how often (without it: always), ``after`` how many requests it lets pass first::
@@ -21,61 +21,71 @@ say where it strikes, ``times`` how often (without it: always), ``after`` how ma
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import cast
+from typing import Annotated, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
 
 from localcloud.providers.protocol import faults as protocol
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text, texts
 
-KINDS: dict[str, frozenset[str]] = {
-    "error": frozenset({"code", "message", "reason"}),
-    "drop": frozenset(),
-    "slow": frozenset({"seconds"}),
-    "operation": frozenset({"message"}),
-    "expired-token": frozenset(),
-    "stockout": frozenset({"zone", "capacity"}),
-    "reclaimed": frozenset({"seconds"}),
-    "world": frozenset(
-        {
-            "billing",
-            "enabledApis",
-            "existingBuckets",
-            "existingSubnets",
-            "identities",
-            "inUseAfterCluster",
-            "permissions",
-            "projectState",
-            "quota",
-            "stockout",
-            "usableAfter",
-            "versions",
-        }
-    ),
-}
-_COMMON = frozenset({"fault", "method", "resource", "times", "after"})
+
+class _Fault(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
+    method: str = "*"
+    resource: str = "*"
+    times: NonNegativeInt | None = None
+    after: NonNegativeInt = 0
 
 
-def _is_text(value: JsonValue) -> bool:
-    return isinstance(value, str)
+class _Plain(_Fault):
+    fault: Literal["drop", "expired-token"]
 
 
-def _is_amount(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+class _Error(_Fault):
+    fault: Literal["error"]
+    code: Annotated[int, Field(ge=400, le=599)] = 503
+    message: str = ""
+    reason: str = ""
 
 
-def _is_count(value: JsonValue) -> bool:
-    return _is_amount(value) and isinstance(value, int)
+class _Operation(_Fault):
+    fault: Literal["operation"]
+    message: str = ""
 
 
-def _each(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
-    return lambda value: isinstance(value, list) and all(member(one) for one in value)
+class _Lasting(_Fault):
+    fault: Literal["slow", "reclaimed"]
+    seconds: NonNegativeFloat = 1
 
 
-def _table(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
-    return lambda value: isinstance(value, dict) and all(member(one) for one in value.values())
+class _Stockout(_Fault):
+    fault: Literal["stockout"]
+    zone: str = "*"
+    capacity: str = "*"
+
+
+class _World(_Fault):
+    fault: Literal["world"]
+    billing: bool = True
+    enabled_apis: list[str] = []
+    existing_buckets: list[str] = []
+    existing_subnets: dict[str, dict[str, object]] = {}
+    identities: dict[str, str] = {}
+    in_use_after_cluster: NonNegativeFloat = 0
+    permissions: list[str] = []
+    project_state: str = ""
+    quota: dict[str, Annotated[float, Field(ge=-1)]] = {}
+    stockout: list[str] = []
+    usable_after: dict[str, NonNegativeFloat] = {}
+    versions: dict[str, list[str]] = {}
+
+
+_One = Annotated[_Plain | _Error | _Operation | _Lasting | _Stockout | _World, Field(discriminator="fault")]
+_FAULTS = TypeAdapter(list[_One])
 
 
 def out_of_stock(faults: Sequence[JsonObject], zone: str, capacity: str) -> bool:
@@ -102,29 +112,6 @@ def reclaimed(faults: Sequence[JsonObject], pool: str) -> bool:
     )
 
 
-_TEXT = ("a text", _is_text)
-_COUNT = ("a whole number, 0 or more", _is_count)
-_SECONDS_RULE = ("a number of seconds, 0 or more", _is_amount)
-_TEXTS = ("a list of strings", _each(_is_text))
-VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
-    **dict.fromkeys(
-        ("fault", "method", "resource", "message", "reason", "zone", "capacity", "projectState"),
-        _TEXT,
-    ),
-    **dict.fromkeys(("times", "after"), _COUNT),
-    "code": ("an HTTP error status, 400 to 599", lambda value: isinstance(value, int) and 400 <= value <= 599),
-    **dict.fromkeys(("seconds", "inUseAfterCluster"), _SECONDS_RULE),
-    "billing": ("true or false", lambda value: isinstance(value, bool)),
-    **dict.fromkeys(("enabledApis", "existingBuckets", "permissions", "stockout"), _TEXTS),
-    "existingSubnets": ("an object of objects", _table(lambda one: isinstance(one, dict))),
-    "identities": ("an object of strings", _table(_is_text)),
-    "quota": ("an object of numbers, -1 for no limit", _table(lambda one: one == -1 or _is_amount(one))),
-    "usableAfter": ("an object of numbers, 0 or more", _table(_is_amount)),
-    "versions": ("an object of lists of strings", _table(_each(_is_text))),
-}
-"""For each field of a fault: what its value must be, as text and as a predicate."""
-
-
 class CloudConditions(protocol.Faults):
     """Faults for the rules: those of the file ``$LLMD_GKE_FAULTS``, overridden by those set here."""
 
@@ -147,18 +134,12 @@ class ApiFaults:
         """Replaces all faults. Raises ``ValueError`` for one that is not known: a misspelt one must not make a test
         pass.
         """
-        for given in faults:
-            kind = text(given, "fault")
-            if kind not in KINDS:
-                raise ValueError(f"fault {kind!r} is not known. Allowed: {', '.join(KINDS)}")
-            if unknown := sorted(given.keys() - _COMMON - KINDS[kind]):
-                raise ValueError(
-                    f"fault {kind}: unknown {', '.join(unknown)}. Allowed: {', '.join(sorted(KINDS[kind]))}"
-                )
-            for key, value in given.items():
-                expected, fits = VALUES[key]
-                if not fits(value):
-                    raise ValueError(f"fault {kind}: {key} is {json.dumps(value)}. Allowed: {expected}")
+        try:
+            _FAULTS.validate_python(faults)
+        except ValidationError as refused:
+            first = refused.errors()[0]
+            where = ".".join(str(part) for part in first["loc"][1:])
+            raise ValueError(f"fault {where}: {first['input']!r}: {first['msg']}") from None
         self.take(faults)
 
     def take(self, faults: Sequence[JsonObject]) -> None:

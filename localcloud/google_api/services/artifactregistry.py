@@ -16,6 +16,7 @@ SCANNING: JsonObject = {
 }
 
 
+@answers(f"{REPOSITORIES}.get")
 def _repository(request: Request) -> JsonObject:
     name = request.at["name"]
     if repository := request.cloud.copy(name):
@@ -74,12 +75,6 @@ def _created(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure := text(operation, "failure"):
         _drop(cloud, text(operation, "target"))
     return failure
-
-
-@answers(f"{REPOSITORIES}.get")
-def get(request: Request) -> JsonObject:
-    """Returns a repository."""
-    return _repository(request)
 
 
 @answers(f"{REPOSITORIES}.list")

@@ -16,6 +16,7 @@ def _key(request: Request) -> str:
     return f"projects/{request.project}/serviceAccounts/{given.rpartition('/')[2]}"
 
 
+@answers("iam.projects.serviceAccounts.get")
 def _account(request: Request) -> JsonObject:
     account = request.cloud.resources.get(_key(request))
     if account is None:
@@ -46,12 +47,6 @@ def create(request: Request) -> JsonObject:
         inputs: JsonObject = {"accountId": ident, "project": project}
         cloud_state.put(ACCOUNT, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
     return made
-
-
-@answers("iam.projects.serviceAccounts.get")
-def get(request: Request) -> JsonObject:
-    """Returns an account."""
-    return _account(request)
 
 
 @answers("iam.projects.serviceAccounts.list")

@@ -13,6 +13,7 @@ WEEK = "604800"
 """Seconds for which deleted objects are kept where a bucket says nothing."""
 
 
+@answers("storage.buckets.get")
 def _bucket(request: Request) -> JsonObject:
     name = request.at["bucket"]
     record = request.cloud.resources.get(f"b/{name}")
@@ -59,12 +60,6 @@ def insert(request: Request) -> JsonObject:
         inputs: JsonObject = {"name": name, "location": text(made, "location")}
         cloud_state.put(BUCKET, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
     return made
-
-
-@answers("storage.buckets.get")
-def get(request: Request) -> JsonObject:
-    """Returns a bucket."""
-    return _bucket(request)
 
 
 @answers("storage.buckets.list")

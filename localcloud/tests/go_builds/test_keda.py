@@ -14,51 +14,9 @@ from llmd_common.problems import SetUpFailed
 from llmd_gke.catalog import scaling, versions
 from llmd_gke.manifests import keda as product
 from localcloud import binaries
-from localcloud.go_builds import keda, keda_chart, modules
+from localcloud.go_builds import keda_chart, modules
 
 MODULE = "github.com/kedacore/keda/v2"
-SWITCH = """func buildScaler() {
-	// TRIGGERS-START
-	switch triggerType {
-	case "cpu":
-		return 1
-	case "cron":
-		return 2
-	case "kafka":
-		return 3
-	case "memory":
-		return 4
-	case "prometheus":
-		return 5
-	default:
-		return 6
-	}
-	// TRIGGERS-END
-}
-"""
-
-
-def scalers(folder: Path, switch: str = SWITCH) -> Path:
-    (folder / "pkg" / "scalers").mkdir(parents=True)
-    (folder / "pkg" / "scaling").mkdir()
-    for name in ("cpu_memory_scaler", "cron_scaler", "kafka_scaler", "prometheus_scaler", "scaler"):
-        (folder / "pkg" / "scalers" / f"{name}.go").write_text("package scalers\n")
-    (folder / keda.BUILDER).write_text(switch)
-    return folder
-
-
-def test_scalers_that_the_laptop_cloud_does_not_use_are_left_out_with_their_triggers(tmp_path: Path) -> None:
-    files = keda.fewer_scalers(scalers(tmp_path))
-    assert files.pop("pkg/scalers/kafka_scaler.go") is None
-    assert list(files) == [keda.BUILDER]
-    expected = SWITCH.replace('\tcase "kafka":\n\t\treturn 3\n', "")
-    assert files[keda.BUILDER] == expected
-
-
-@pytest.mark.parametrize("switch", [SWITCH.replace("TRIGGERS-END", "END"), SWITCH.replace('"cron"', '"other"')])
-def test_a_version_with_another_switch_is_refused_with_the_file_to_correct(tmp_path: Path, switch: str) -> None:
-    with pytest.raises(SetUpFailed, match=r"Fix: correct localcloud/go_builds/keda\.py"):
-        keda.fewer_scalers(scalers(tmp_path, switch))
 
 
 @pytest.fixture(scope="module")

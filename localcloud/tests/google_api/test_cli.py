@@ -43,10 +43,9 @@ def test_the_command_prints_what_exists_and_sets_faults(busy: Client, monkeypatc
     assert printed("faults", '[{"fault": "error", "method": "compute.*", "code": 503}]')[0]["code"] == 503
     assert busy.refused("GET", f"{COMPUTE}/global/networks/vpc")[0] == 503
     assert printed("faults", "[]") == []
-    with pytest.raises(Exception, match="'meteor' is not known"):
-        printed("faults", '[{"fault": "meteor"}]')
-    with pytest.raises(Exception, match="expected a list of objects"):
-        printed("faults", '{"fault": "meteor"}')
+    for wrong in ('[{"fault": "meteor"}]', '{"fault": "meteor"}'):
+        with pytest.raises(Exception, match="meteor"):
+            printed("faults", wrong)
 
 
 def test_looking_does_not_make_the_files_again_that_make_down_removed(busy: Client) -> None:

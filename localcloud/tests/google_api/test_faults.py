@@ -41,12 +41,12 @@ def test_a_deletion_that_fails_late_gives_back_what_was_there_whoever_ends_it(
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
-        ({"fault": "meteor"}, "'meteor' is not known. Allowed: error"),
-        ({"fault": "slow", "second": 1}, "unknown second"),
-        ({"fault": "error", "times": "two"}, 'times is "two". Allowed: a whole number, 0 or more'),
-        ({"fault": "error", "code": 200}, "code is 200. Allowed: an HTTP error status, 400 to 599"),
-        ({"fault": "slow", "seconds": "5"}, 'seconds is "5". Allowed: a number of seconds'),
-        ({"fault": "world", "stockout": "us-east5-b"}, "Allowed: a list of strings"),
+        ({"fault": "meteor"}, "'meteor'"),
+        ({"fault": "slow", "second": 1}, "slow.second"),
+        ({"fault": "error", "times": "two"}, "error.times: 'two'"),
+        ({"fault": "error", "code": 200}, "error.code: 200"),
+        ({"fault": "slow", "seconds": "5"}, "slow.seconds: '5'"),
+        ({"fault": "world", "stockout": "us-east5-b"}, "world.stockout: 'us-east5-b'"),
     ],
 )
 def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], text: str) -> None:

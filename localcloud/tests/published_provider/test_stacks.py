@@ -52,14 +52,6 @@ def test_what_is_switched_off_goes_off(published: Rehearsal) -> None:
     assert changes(published.steps("preview", stack="dev")) == {}
 
 
-def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Rehearsal) -> None:
-    published.edit("dev", clustered(endpoint="dns"))
-    published.up("dev")
-    assert changes(published.steps("preview", stack="dev")) == {}
-    published.pulumi("refresh", "--yes", "--stack", "dev")
-    assert changes(published.steps("preview", stack="dev")) == {}
-
-
 def across_hosts(config: dict[str, Any]) -> None:
     """A model on four hosts, whose downloads are limited to names."""
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from pathlib import Path
 
 import yaml
@@ -42,26 +43,19 @@ def plant(folder: Path, mark: Path) -> None:
         file.chmod(0o755)
 
 
-def test_a_provider_on_the_path_is_never_started(small: Rehearsal, tmp_path: Path) -> None:
+def test_a_provider_on_the_path_or_in_the_users_plugin_cache_is_never_started(small: Rehearsal, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     plant(tmp_path / "bin", mark)
-    small.environ["PATH"] = f"{tmp_path / 'bin'}:{small.environment['PATH']}"
+    cache = small.environment.get("LLMD_GKE_CACHE") or str(Path.home() / ".cache" / "llmd-gke")
+    path = f"{tmp_path / 'bin'}:{small.environment['PATH']}"
+    small.environ |= {"PATH": path, "HOME": str(tmp_path / "user"), "LLMD_GKE_CACHE": cache}
+    for provider in ("gcp", "kubernetes"):
+        version = metadata.version(f"pulumi-{provider}")
+        plant(tmp_path / "user" / ".pulumi" / "plugins" / f"resource-{provider}-v{version}", mark)
     small.up()
     small.preview("eu4a")
     small.pulumi("refresh", "--yes", "--skip-preview")
     small.down()
-    assert not mark.exists()
-
-
-def test_a_provider_in_the_users_plugin_cache_is_never_started(small: Rehearsal, tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    small.environ["HOME"] = str(tmp_path / "user")
-    for provider, version in (("gcp", "10.2.0"), ("kubernetes", "4.34.2")):
-        plant(tmp_path / "user" / ".pulumi" / "plugins" / f"resource-{provider}-v{version}", mark)
-    small.environ["LLMD_GKE_CACHE"] = small.environment.get("LLMD_GKE_CACHE") or str(
-        Path.home() / ".cache" / "llmd-gke"
-    )
-    small.up()
     assert not mark.exists()
 
 

@@ -1,4 +1,4 @@
-"""A list of capacities in the whole stack: a reclaimed spot host's replica moves on, and back, under load."""
+"""Where hosts come from in the whole stack: a reclaimed spot host's replica moves on and back, GPUs answer for TPUs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests import naming
 from localcloud.tests.real_kubernetes import models, objects, steady_load
 from localcloud.tests.real_kubernetes.harness import Laptop, until
@@ -13,6 +14,7 @@ from localcloud.tests.real_kubernetes.harness import Laptop, until
 SPOT, REGULAR = "v6e4-spot", "v6e4-on-demand"
 REPLICAS = 3
 MOVE_SECONDS = 240.0
+TPU_ZONE, GPU_ZONE, FALLBACK = "europe-west4-a", "europe-west4-b", "qwen-gpu"
 
 
 def in_order(config: dict[str, Any]) -> None:
@@ -65,3 +67,31 @@ def test_a_job_that_asked_for_a_host_is_suspended_and_later_commands_leave_it_al
         assert len(models.ready_servers(laptop, REPLICAS)) == REPLICAS
         laptop.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
         laptop.pulumi("up", "--yes", "--expect-no-changes", "--stack", "local")
+
+
+def with_a_fallback(config: dict[str, Any]) -> None:
+    """As in docs/recipes.md: the model once more, on GPUs of another zone, stopped."""
+    config["llmd-gke:pools"].append({"name": "l4", "machineType": "g2-standard-8", "zone": GPU_ZONE, "maxNodes": 2})
+    fallback = {"name": FALLBACK, "uri": "hf://Qwen/Qwen3-4B", "pool": "l4", "maxModelLen": 4096, "stopped": True}
+    config["llmd-gke:models"].append(fallback)
+
+
+def test_gpus_answer_while_the_tpu_zone_has_no_hosts(laptop: Laptop, tmp_path: Path) -> None:
+    with models.changed(laptop):
+        laptop.edit("local", with_a_fallback)
+        laptop.up()
+        laptop.emulator_faults({"fault": "stockout", "zone": TPU_ZONE})
+        try:
+            for node in objects.every(laptop, "nodes", "-l", f"{POOL_LABEL}=v6e4"):
+                laptop.kubectl("delete", "node", objects.name(node), "--wait=false")
+            until(lambda: not any(objects.is_ready(pod) for pod in models.servers(laptop)), "no server on TPU", 120)
+            laptop.typed(f"llmd-gke start --stack local --model {FALLBACK} --yes")
+            (pod,) = models.ready_servers(laptop, 1, FALLBACK)
+            limits = pod["spec"]["containers"][0]["resources"]["limits"]
+            assert limits["nvidia.com/gpu"] == "1"
+            with steady_load.steady(laptop, tmp_path / "answers.jsonl", *models.endpoint(laptop, FALLBACK)) as load:
+                load.await_more(20)
+            assert [one for one in load.answers() if one["status"] != 200] == []
+        finally:
+            laptop.emulator_faults()
+        models.ready_servers(laptop, REPLICAS)

@@ -168,7 +168,9 @@ def main() -> int:
             raise
         print(problem, file=sys.stderr)
         return SetUpFailed.status
-    except KeyboardInterrupt:
-        print("\nStopped. The next run continues from here.", file=sys.stderr)
-        return 130
+    except SystemExit as ended:
+        # An interrupt becomes typer's `Exit`. After a signal that the engine heard, a command has said more.
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            print("\nStopped. The next run continues from here.", file=sys.stderr)
+        raise
     return 0

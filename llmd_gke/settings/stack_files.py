@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 import yaml
@@ -18,6 +19,10 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 first. Such a name has no special meaning in a shell, in a path or in YAML."""
 
 
+CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+"""The first line of what git could not merge."""
+
+
 class Unusable(Exception):
     """A stack file, or its name, cannot be used. ``finding`` says why."""
 
@@ -28,7 +33,9 @@ class Unusable(Exception):
 
 def stacks(root: Path) -> list[str]:
     """The stacks that have a file in the folder, sorted."""
-    names = (path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
+    names = (
+        path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml") if path.is_file()
+    )
     return sorted(name for name in names if NAME.fullmatch(name))
 
 
@@ -46,23 +53,37 @@ def check_name(stack: str) -> str:
 def text(root: Path, stack: str) -> str:
     """The text of ``Pulumi.<stack>.yaml``. Raises :class:`Unusable`."""
     file = root / f"Pulumi.{check_name(stack)}.yaml"
+    if not root.is_dir():
+        raise Unusable(f"the folder {root} does not exist", fix="unset LLMD_GKE_ROOT, or give it the clone's folder")
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise Unusable(f"{file.name} does not exist", ", ".join(stacks(root)), _instead(root, stack)) from None
+        problem = (
+            f"{file.name} is a link to a file that does not exist"
+            if file.is_symlink()
+            else f"{file.name} does not exist"
+        )
+        raise Unusable(problem, ", ".join(stacks(root)), _instead(root, stack)) from None
     except UnicodeDecodeError as error:
+        probably = "UTF-16" if error.object[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "Latin-1 or Windows-1252"
         line = error.object[: error.start].count(b"\n") + 1
         raise Unusable(
             f"{file.name} is not UTF-8: byte 0x{error.object[error.start]:02x} in line {line}",
             "UTF-8, as YAML requires",
-            "save the file as UTF-8 (it is probably Latin-1 or Windows-1252)",
+            f"save the file as UTF-8 (it is probably {probably})",
         ) from None
     except OSError as error:
-        raise Unusable(f"{file.name} cannot be read: {error.strerror}", fix="fix the file's permissions") from None
+        raise Unusable(
+            f"{file.name} cannot be read: {error.strerror}", fix="make it a file that you may read"
+        ) from None
 
 
 def _instead(root: Path, stack: str) -> str:
-    names = stacks(root)
+    names, file = stacks(root), f"Pulumi.{stack}.yaml"
+    if (root / file).is_symlink():
+        return f"correct the link, or remove it: rm {file}"
+    if (other := (root / file).with_suffix(".yml")).exists():
+        return f"mv {other.name} {file}"
     bare = stack.removeprefix("Pulumi.").removesuffix(".yaml").lower()
     near = difflib.get_close_matches(bare, [name.lower() for name in names], n=1, cutoff=0.6)
     for name in names:
@@ -90,7 +111,10 @@ def content(text: str, name: str) -> object:
         ) from None
     except yaml.YAMLError as error:
         problem, fix = _position(error), "correct the file at that position"
-        if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
+        if marker := CONFLICT.search(text):
+            line = text[: marker.start()].count("\n") + 1
+            problem, fix = f"a merge left its conflict in line {line}", "keep one of both sides, without the markers"
+        elif isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
         elif (odd := _lookalike(text)) is not None:
             line, plain = text[: text.index(odd)].count("\n") + 1, unicodedata.normalize("NFKC", odd)

@@ -74,6 +74,8 @@ class Runner:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's message if it fails."""
         command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
         done = child_process.run(command, environment=self.environment)
+        if done.returncode < 0:
+            raise Problem(f"`pulumi {' '.join(arguments)}` was killed.\nFix: run the command again; it continues.")
         if done.returncode:
             raise Problem(
                 f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"

@@ -18,13 +18,16 @@ from hashlib import sha1
 from pathlib import Path
 from typing import cast
 
-from llmd_common.problems import Problem
-from localcloud.common.environment import clean
-from localcloud.common.project import project
-from localcloud.common.workdir import Workdir
-from localcloud.product.settings import NAMESPACE, required_secrets
-from localcloud.workflow import arguments, backend, config, interlock, pack
-from localcloud.workflow.settings import settings_of
+from llmd_common.early_interrupt import ends_at_once
+
+with ends_at_once():
+    from llmd_common.problems import Problem
+    from localcloud.common.environment import clean
+    from localcloud.common.project import project
+    from localcloud.common.workdir import Workdir
+    from localcloud.product.settings import NAMESPACE, required_secrets
+    from localcloud.workflow import arguments, backend, config, interlock, pack
+    from localcloud.workflow.settings import settings_of
 
 
 def selected(workdir: Workdir, environ: Mapping[str, str]) -> str | None:

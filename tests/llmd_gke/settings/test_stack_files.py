@@ -105,6 +105,14 @@ def test_a_missing_stack_file_in_an_empty_folder_says_what_to_do(tmp_path: Path)
     assert message(tmp_path, "mine").endswith("fix:     copy a stack file to Pulumi.mine.yaml")
 
 
+def test_what_stands_in_place_of_a_stack_file_is_named_with_the_way_to_one(tmp_path: Path) -> None:
+    assert "unset LLMD_GKE_ROOT" in message(tmp_path / "nowhere", "mine")
+    (tmp_path / "Pulumi.mine.yml").touch()
+    assert message(tmp_path, "mine").endswith("fix:     mv Pulumi.mine.yml Pulumi.mine.yaml")
+    (tmp_path / "Pulumi.mine.yaml").symlink_to("nowhere")
+    assert message(tmp_path, "mine").endswith("rm Pulumi.mine.yaml")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
 def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
     write(tmp_path, b"config: {}")
@@ -116,7 +124,7 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
         file.chmod(0)
     result = message(tmp_path, "mine")
     assert "Pulumi.mine.yaml cannot be read" in result
-    assert "fix:     fix the file's permissions" in result
+    assert "fix:     make it a file that you may read" in result
 
 
 @pytest.mark.parametrize(
@@ -124,7 +132,9 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
     [
         (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
         (b"config:\n\tx: 1\n", "is not YAML: "),
-        (b"\xff\xfe\x00", "is not UTF-8: byte 0xff in line 1"),
+        (b"\xff\x00", "is not UTF-8: byte 0xff in line 1"),
+        ("config: {}\n".encode("utf-16"), "(it is probably UTF-16)"),
+        (b"config:\n<<<<<<< HEAD\n  a:b: 1\n=======\n  a:b: 2\n>>>>>>> x\n", "a merge left its conflict in line 2"),
         (b"", "has no map `config:`"),
         (b"text", "has no map `config:`"),
         (b"config:\n", "has no map `config:`"),

@@ -103,7 +103,8 @@ class Workdir:
     """
 
     def __init__(self, root: Path, home: Path, kind: CloudKind = "rehearsal") -> None:
-        self.root, self.home, self.kind = root, home, kind
+        self.root, self.home = root, home
+        self.kind: CloudKind = kind
         self.pulumi_home = home / "home"
         """The engine's own PULUMI_HOME: credentials, selected stack, plugins."""
         self.plugins = self.pulumi_home / "plugins"

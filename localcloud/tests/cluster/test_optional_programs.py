@@ -19,7 +19,7 @@ from localcloud.providers.protocol.values import JsonObject
 
 DOOR, KEDA, COUNTING = front_door.PROGRAMS, autoscaling.PROGRAMS, (lifecycle.COUNTING_PICKER,)
 LOAD: JsonObject = {"minReplicas": 1, "maxReplicas": 3}
-NEW = {"minVersion": "1.37"}
+NEW: JsonObject = {"minVersion": "1.37"}
 STACKS: dict[str, tuple[str | None, JsonObject, JsonObject, tuple[str, ...]]] = {
     "no stack": (None, {}, {}, ()),
     "a fixed number": ("local", {"replicas": 1}, {}, ()),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings.secret_keys import stand_in_key
-from localcloud.cluster import saturation
+from localcloud.cluster import lifecycle
 from localcloud.tests.real_kubernetes.front_door import base, metrics_of_picker, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop
 from localcloud.tests.real_kubernetes.streams import set_times
@@ -36,7 +36,7 @@ def limited(config: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
-    with stack_up(tmp_path_factory.mktemp("door-priorities"), limited, *saturation.PROGRAMS) as made:
+    with stack_up(tmp_path_factory.mktemp("door-priorities"), limited, lifecycle.COUNTING_PICKER) as made:
         yield made
 
 

@@ -14,6 +14,7 @@ import yaml
 from llmd_common.problems import BadInput, SetUpFailed, Unreachable
 from policies.audit.cli import print_audit
 from policies.audit.judge import Report, audit
+from tests.fakes.script import SHEBANG
 from tests.policies.objects import GATEWAY_YAML, GOOD_ROUTE, POOL_YAML
 
 BAD_GATEWAY = GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-gxlb")
@@ -37,9 +38,7 @@ def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatc
     """Puts a program on PATH, before all others."""
     file = folder / "bin" / name
     file.parent.mkdir(exist_ok=True)
-    file.with_suffix(".py").write_text(f"import sys\nargv = sys.argv[1:]\n{script}")
-    # The path of an interpreter after `#!` may not contain spaces.
-    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{file}.py" "$@"\n')
+    file.write_text(f"{SHEBANG}import sys\nargv = sys.argv[1:]\n{script}")
     file.chmod(0o755)
     monkeypatch.setenv("PATH", str(file.parent))
 

@@ -19,8 +19,6 @@ STACK = "field"
 CLUSTER = {"name": "shared", "zone": "europe-west4-a", "deletionProtection": False}
 SPACE = "llm-d-inference-scheduling"
 SERVICES = {f"qwen2-3b-pattern{number}": f"{SPACE}/qwen2-3b-pattern{number}" for number in (1, 3)}
-KEEP = f"from operations import outputs, target; outputs.keep_models(target.Target.choose({STACK!r}))"
-"""What ``llmd-gke destroy --keep-models`` does before it destroys."""
 
 OTHERS = """
 import json
@@ -67,8 +65,7 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         words = ["adopt", "--stack", STACK, "--context", support.CONTEXT, "--write", "--output", "json"]
         command = [sys.executable, "-m", "operations", *words]
         printed = shared._run(command, check).stdout  # pyright: ignore[reportPrivateUsage]
-        answer = json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])[0]
-        return {one["what"]: one["said"] for one in answer["findings"]}
+        return {one["what"]: one["said"] for one in support.answer(printed)["findings"]}
 
     def complete(config: dict[str, Any]) -> None:
         network = {"network": "shared", "subnet": "shared-nodes", "podsRange": "pods", "servicesRange": "services"}
@@ -100,11 +97,11 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         assert {tuple(path.split(".")[:2]) for path in updates[f"{name}-service"]["detailedDiff"]} <= sections
     assert not changed()
     used = shared.cloud()
-    shared._run([sys.executable, "-c", KEEP], check=True)  # pyright: ignore[reportPrivateUsage]
+    shared._run([sys.executable, "-c", support.KEEP, STACK], check=True)  # pyright: ignore[reportPrivateUsage]
     shared.events("destroy", "--yes", "--skip-preview", stack=STACK)
     left = shared.cloud()
     assert left.items() <= used.items()
     assert {key: one for key, one in left.items() if not key.startswith(f"{SPACE}/")} == {
         key: one for key, one in before.items() if not key.startswith(f"{SPACE}/")
     }
-    assert {key for key in used if key.startswith(f"{SPACE}/")} <= left.keys()
+    assert {key for key in used if key.startswith(f"{SPACE}/qwen2-3b")} <= left.keys()

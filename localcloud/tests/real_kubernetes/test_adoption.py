@@ -6,8 +6,8 @@ policies of the models are made with kubectl.
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.objects import MODELS, Object
 from localcloud.tests.real_kubernetes.serving import SERVER_IMAGE
 from localcloud.tests.real_kubernetes.streams import set_times, streams
-from localcloud.workflow import state
+from tests.operations.adopt import support
 
 REPLICAS = {"pattern1": 1, "pattern3": 2}
 STACK = "team"
@@ -74,16 +74,14 @@ def hand_made(name: str, replicas: int) -> list[Object]:
 
 
 @pytest.fixture
-def shared(tmp_path: Path, whole: None) -> Laptop:
-    """The cluster of others, with the two deployments, whose clients get answers."""
-    made = Laptop(tmp_path)
-    made.copy_project()
+def shared(another: Callable[[str], Laptop], whole: None) -> Laptop:
+    """The cluster of others, with the two deployments, which are ready."""
+    made = another("shared")
     made.program((CLONE / "__main__.py").read_text().partition("early_hosts = {")[0])
     made.up(check=False)  # no outputs
     (made.root / "__main__.py").unlink()
     (made.root / "__main__.py").symlink_to(CLONE / "__main__.py")
-    for name, replicas in REPLICAS.items():
-        made.apply(*hand_made(name, replicas))
+    made.apply(*(one for name, replicas in REPLICAS.items() for one in hand_made(name, replicas)))
     for name, replicas in REPLICAS.items():
         until(lambda name=name: objects.condition(models.service(made, name), "Ready") == "True", f"{name} is ready")
         models.ready_servers(made, replicas, name)
@@ -97,32 +95,25 @@ def address(laptop: Laptop) -> str:
 
 def adopt(laptop: Laptop, *, check: bool) -> dict[str, Any]:
     command = ("-m", "operations", "adopt", "--stack", STACK, "--write", "--output", "json")
-    printed = laptop.inside(sys.executable, *command, check=check, timeout=600).stdout
-    return json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])[0]
+    return support.answer(laptop.inside(sys.executable, *command, check=check, timeout=600).stdout)
 
 
 def owned_by_others(laptop: Laptop) -> dict[str, object]:
     """What is in the cluster besides models: specs, labels, annotations and data, by kind and name."""
-    kinds = "namespaces,deployments,services,configmaps,gateways.gateway.networking.k8s.io,nodes"
+    kinds = "namespaces,deployments,services,configmaps,gateways.gateway.networking.k8s.io"
     crds = "customresourcedefinitions,llminferenceserviceconfigs.serving.kserve.io"
     found: dict[str, object] = {}
     for one in objects.every(laptop, f"{kinds},{crds}"):
         metadata = one["metadata"]
-        if metadata.get("namespace") not in (MODELS, "kube-system"):
-            marks = {key: metadata.get(key) for key in ("labels", "annotations")}
-            ident = f"{one['kind']}/{metadata.get('namespace', '')}/{metadata['name']}"
-            found[ident] = {
-                **marks,
-                "spec": one.get("spec") if one["kind"] != "Node" else None,
-                "data": one.get("data"),
-            }
+        space = metadata.get("namespace", "")
+        if space not in (MODELS, "kube-system"):
+            marks = [metadata.get(key) for key in ("labels", "annotations")]
+            found[f"{one['kind']}/{space}/{metadata['name']}"] = [*marks, one.get("spec"), one.get("data")]
     return found
 
 
 def test_requests_flow_over_an_adoption_and_a_destroy_gives_the_models_back(shared: Laptop, tmp_path: Path) -> None:
     laptop, base = shared, f"http://{address(shared)}/{MODELS}"
-    others = state.read(laptop.workdir, "local")
-    assert others is not None
 
     def complete(config: dict[str, Any]) -> None:
         config["gcp:project"] = "rehearsal"
@@ -134,6 +125,12 @@ def test_requests_flow_over_an_adoption_and_a_destroy_gives_the_models_back(shar
         steps = laptop.steps(*UP, stack=STACK)
         return {name: step for name, step in steps.items() if step not in ("same", "read")}
 
+    lws = ("-n", "lws-system", "deployment/lws-controller-manager")
+    laptop.kubectl("set", "image", *lws, "*=registry.k8s.io/lws/lws:v0.7.0")
+    verdicts = {one["what"]: one["verdict"] for one in adopt(laptop, check=False)["findings"]}
+    assert verdicts["LeaderWorkerSet"] == "failed"
+    laptop.kubectl("rollout", "undo", *lws)
+    laptop.workdir.stack_file(STACK).unlink()
     before = owned_by_others(laptop)
     set_times(laptop, "100ms", "500ms", MODELS)
     wanted = [{"model": name, "key": "", "count": STREAMS} for name in REPLICAS]
@@ -167,8 +164,7 @@ def test_requests_flow_over_an_adoption_and_a_destroy_gives_the_models_back(shar
                 laptop.kubectl(*finding["fix"].partition("kubectl ")[2].split())
         assert objects.one(laptop, "httproutes.gateway.networking.k8s.io", "pattern1", MODELS) is None
         flow()
-        keep = f"from operations import outputs, target; outputs.keep_models(target.Target.choose({STACK!r}))"
-        laptop.inside(sys.executable, "-c", keep)
+        laptop.inside(sys.executable, "-c", support.KEEP, STACK)
         laptop.events("destroy", "--yes", "--skip-preview", stack=STACK)
         assert owned_by_others(laptop) == before
         flow()

@@ -33,7 +33,7 @@ COMMANDS: dict[str, Command] = {
         "operations.doctor.command", "Find what would make `pulumi up` fail, before anything is created."
     ),
     "adopt": Command("operations.adopt.command", "Propose a stack for a cluster that exists, and what it imports."),
-    "audit": Command("operations.audit.command", "Apply the policies to manifests, charts, clusters and plans."),
+    "audit": Command("policies.audit.cli", "Apply the policies to manifests, charts, clusters and plans."),
     "cost": Command("operations.cost.command", "Show chips, nodes and price of a stack before it is created."),
     "comment": Command("operations.comment.command", "Describe what a change does, as a comment for a pull request."),
     "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for previews in CI."),
@@ -100,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Google's libraries warn of the end of a Python version's support years ahead, amid a command's output.
     warnings.filterwarnings("ignore", message="You are using a Python version", category=FutureWarning)
     try:
+        if argv[:1] == ["audit"]:
+            # The command of the pack's wheel, which has to do without Typer.
+            return int(importlib.import_module(COMMANDS["audit"].module).main(argv[1:], f"{PROGRAM} audit"))
         application(argv)(args=argv, prog_name=PROGRAM)
     except Problem as problem:
         print(problem, file=sys.stderr)

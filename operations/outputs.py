@@ -171,9 +171,30 @@ def remaining(target: Target) -> list[str]:
     ]
 
 
+def keep_models(target: Target) -> list[str]:
+    """Changes the state so that a destroy leaves the models and what belongs to them; an ``up`` changes it back.
+
+    As an option of the program (``retainOnDelete``, pulumi/pulumi v3.259.0 sdk/go/common/apitype/core.go), an update
+    that stops a model would leave its routes, too. Returns the models' names. Raises as :func:`read` does.
+    """
+    state = _export(target)
+    below: set[object] = set()
+    models: list[str] = []
+    for one in cast("list[dict[str, object]]", _part(state.get("deployment", {}), "resources")):  # parents come first
+        if str(one["type"]).startswith("llmd-gke:models:") or one.get("parent") in below:
+            below.add(one["urn"])
+            one |= {"retainOnDelete": True, "protect": False}
+            models += [_name(one)] if one["type"] == "llmd-gke:models:Model" else []
+    _ask(target, "stack", "import", stdin=json.dumps(state))
+    return models
+
+
 def _deployment(target: Target) -> Mapping[str, object]:
-    state = cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
-    return state.get("deployment", {})
+    return _export(target).get("deployment", {})
+
+
+def _export(target: Target) -> Mapping[str, Mapping[str, object]]:
+    return cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
 
 
 def _part(deployment: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
@@ -218,7 +239,7 @@ def _last_update(target: Target) -> Mapping[str, object]:
     return history[0] if history else {}
 
 
-def _ask(target: Target, *arguments: str) -> str:
+def _ask(target: Target, *arguments: str, stdin: str = "") -> str:
     command, environment = _engine(target)
     command = [
         *command,
@@ -232,7 +253,7 @@ def _ask(target: Target, *arguments: str) -> str:
         target.stack,
     ]
     try:
-        done = child_process.run(command, environment=environment, seconds=ANSWER_SECONDS)
+        done = child_process.run(command, environment=environment, stdin=stdin, seconds=ANSWER_SECONDS)
     except subprocess.TimeoutExpired:
         raise Unreachable(
             f"Reading the state of stack {target.stack} took longer than {ANSWER_SECONDS} s.\n"

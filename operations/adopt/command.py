@@ -18,8 +18,9 @@ IMPORTED = """Then
   pulumi stack init {stack}
   pulumi up --stack {stack} --target '**llmd-gke:project:**' --target '**llmd-gke:network:**' \
     --target '**llmd-gke:cluster:**'
-  pulumi import --stack {stack} --file import.{stack}.json --protect=false --generate-code=false
-  pulumi up --stack {stack} --policy-pack policies"""
+  pulumi import --stack {stack} --file import.{stack}.json --generate-code=false
+  pulumi up --stack {stack} --policy-pack policies
+From then on a destroy deletes these models, too; `llmd-gke destroy --stack {stack} --keep-models` leaves them."""
 
 
 def command(

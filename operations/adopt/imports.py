@@ -6,13 +6,13 @@ what is in the state, such as after an import that was interrupted (pulumi ``pkg
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
 
-from llmd_common.kubernetes.fields import get, name, namespace, text
+from llmd_common.kubernetes.fields import each, get, name, namespace, part, text
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.rules import existing as rules
-from operations.doctor.platform import POLICIES, Live
+from operations.doctor.platform import POLICIES, ROUTE, Live
 from operations.doctor.result import Result, failed, ok, warning
 
 PROVIDER = "cluster"
@@ -78,13 +78,23 @@ def changes(wanted: object, there: object, path: tuple[str, ...] = ()) -> Iterat
         yield from (".".join((*path, key)) for key in old.keys() - new.keys())
 
 
-def rivals(wanted: Collection[Key], live: Live) -> Iterator[Result]:
-    """Hand-made health checks and backend policies for what the stack's own will be about: GKE follows one of them."""
-    ours = {(kind, space) for kind, space, _ in wanted}
-    for kind in POLICIES:
+def rivals(wanted: Mapping[Key, ResourceNode], live: Live) -> Iterator[Result]:
+    """Hand-made routes, health checks and backend policies for what the stack's own are about: GKE follows one of them,
+    of routes the oldest (https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule). KServe deletes its own routes.
+    """
+    for kind in (*POLICIES, ROUTE):
+        ours = {(key[1], to) for key, node in wanted.items() if key[0] == kind for to in _targets(node.inputs)}
         for one in live.of(kind):
             space, title, plain = namespace(one), name(one), kind.partition(".")[0]
-            if (kind, space) in ours and (kind, space, title) not in wanted:
-                target = f"{text(one, 'spec', 'targetRef', 'kind')} {text(one, 'spec', 'targetRef', 'name')}"
+            owned = (kind, space, title) in wanted or get(one, "metadata", "ownerReferences")
+            if shared := [] if owned else [to for to in _targets(one) if (space, to) in ours]:
                 fix = f"after the first `up`: kubectl -n {space} delete {plain.lower()} {title}"
-                yield warning(f"{plain} {space}/{title}", f"not imported: the stack has its own for {target}", fix)
+                message = f"not imported: the stack has its own for {', '.join(shared)}"
+                yield warning(f"{plain} {space}/{title}", message, fix)
+
+
+def _targets(one: object) -> list[str]:
+    """Kind and name of what a policy or route is about."""
+    targets = [ref for rule in each(one, "spec", "rules") for ref in each(rule, "backendRefs")]
+    targets += [policy] if (policy := part(one, "spec", "targetRef")) else []
+    return list(dict.fromkeys(f"{text(to, 'kind') or 'Service'} {text(to, 'name')}" for to in targets))

@@ -10,7 +10,7 @@ import typer
 
 from llmd_gke.wording import counted
 from operations.ending_in_order import ending_in_order
-from operations.exits import Failed, Problem, Refused
+from operations.exits import BadInput, Failed, Problem, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
 from operations.target import Target
@@ -22,13 +22,16 @@ def command(
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Destroy without asking for confirmation.")] = False,
+    keep_models: Annotated[
+        bool, typer.Option(help="Leave the models in the existing cluster, without an owner.")
+    ] = False,
 ) -> None:
     """Destroy a stack, and retry while Google still uses resources that its cluster left behind.
 
     `pulumi destroy` fails if a network endpoint group of GKE outlives its cluster by some minutes ("already being used
     by"). This command waits 3 to 5 minutes and tries again, four times in total. Groups that GKE has not deleted after
     the first wait are named and deleted. It stops at any other error. Whether everything is destroyed is read from the
-    stack's state.
+    stack's state. Of a stack in a cluster that exists, adopted models are destroyed, too, without --keep-models.
 
     Exit status 1: some resources remain and may be billed; 4: not confirmed; 130: Ctrl-C, SIGTERM or a closed
     terminal: the message names what remains.
@@ -40,8 +43,14 @@ def command(
 
         target = Target.choose(stack, cloud)
         command_line = " ".join(engine.down(target))
-    consent(target, yes)
-    with working(f"reading the state of stack {stack}", quiet_seconds=0):
+    if keep_models and not _can_keep(target):
+        raise BadInput(f"Stack {stack} destroys KServe, and every model with it.\nFix: leave out --keep-models")
+    consent(target, yes, keep_models=keep_models)
+    with working(f"reading the state of stack {stack}", quiet_seconds=0) as work:
+        if keep_models:
+            from operations import outputs
+
+            work.say(f"leaving {', '.join(outputs.keep_models(target)) or 'no model'}")
         refuse_protected(target)
     folder = target.root / "live"
     folder.mkdir(exist_ok=True)
@@ -78,6 +87,11 @@ def refuse_protected(target: Target) -> None:
 
     if target.cloud is Cloud.GOOGLE and (names := outputs.protected(target)):
         again = f"llmd-gke destroy --stack {target.stack}"
+        if target.settings.cluster.existing is not None:
+            raise Refused(
+                f"Stack {target.stack} has imported {', '.join(names)}, and no `up` has followed. Nothing was "
+                f"removed.\nFix: `{again} --keep-models` leaves them as they are"
+            )
         raise Refused(protection.refusal(target.stack, names, destroy=again))
 
 
@@ -93,7 +107,7 @@ def _stopped(target: Target) -> str:
     return f"Stack {target.stack} is not destroyed: {named(left)}." if left else f"Stack {target.stack} is destroyed."
 
 
-def consent(target: Target, yes: bool) -> None:
+def consent(target: Target, yes: bool, *, keep_models: bool = False) -> None:
     """Asks for confirmation before anything is destroyed. Raises ``Refused`` without consent or without a terminal."""
     if yes or target.cloud is not Cloud.GOOGLE:
         return
@@ -101,5 +115,13 @@ def consent(target: Target, yes: bool) -> None:
         raise Refused(
             f"There is no terminal to ask for confirmation.\nFix: llmd-gke destroy --stack {target.stack} --yes"
         )
-    if not typer.confirm(f"Destroy stack {target.stack} in project {target.settings.project}?", err=True):
+    models = "" if keep_models or not _can_keep(target) else " and its models (--keep-models leaves them)"
+    if not typer.confirm(f"Destroy stack {target.stack}{models} in project {target.settings.project}?", err=True):
         raise Refused("Nothing was destroyed.")
+
+
+def _can_keep(target: Target) -> bool:
+    """Whether models can outlive the stack: KServe is in the cluster without it."""
+    from llmd_gke.catalog.existing import KSERVE
+
+    return KSERVE in target.settings.existing_controllers

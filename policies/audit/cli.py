@@ -13,9 +13,10 @@ from policies.audit.judge import audit
 from policies.audit.output import as_sarif, table
 
 ABOUT = (
-    "Apply the policy pack to anything: manifests (a file, a folder, or - for standard input), the folder of a chart "
-    "(helm) or kustomization (kubectl), a context of the kubeconfig, a plan (terraform show -json, pulumi preview "
-    "--json)."
+    "Apply the policies to what runs already or another tool creates; no stack file and no engine is needed. A source "
+    "is a file or folder of manifests (- for standard input), the folder of a chart (needs helm) or of a kustomization "
+    "(kubectl), a context of the kubeconfig (kubectl; permissions get and list; Secrets are never read), or a plan in "
+    "JSON: terraform show -json, pulumi preview --json."
 )
 
 
@@ -28,14 +29,14 @@ def print_audit(sources: Sequence[str], stack: str, config: Path | None, output:
     return 1 if report.refused else report.status
 
 
-def main() -> int:
-    """Runs the command with the arguments of the process."""
-    parser = argparse.ArgumentParser("llmd-gke-audit", description=ABOUT)
+def main(arguments: Sequence[str] | None = None, program: str = "llmd-gke-audit") -> int:
+    """Runs the command, by default with the arguments of the process, and returns its exit status."""
+    parser = argparse.ArgumentParser(program, description=ABOUT)
     parser.add_argument("source", nargs="+", help="several sources are judged together, as one program")
     parser.add_argument("--output", "-o", choices=("table", "sarif"), default="table")
     parser.add_argument("--stack", "-s", default="", help="name by which rules for production know production (prod*)")
     parser.add_argument("--config", type=Path, help="levels and parameters of rules, as for --policy-pack-config")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     try:
         return print_audit(options.source, options.stack, options.config, options.output)
     except Problem as problem:

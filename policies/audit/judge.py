@@ -66,7 +66,10 @@ class Report:
 
 
 def read(source: str) -> Source:
-    """The resources of a source: ``-``, a file, a folder, or a context of the kubeconfig. Raises ``Problem``."""
+    """The resources of a source: ``-``, a file, a folder, or a context of the kubeconfig. Raises ``Problem``.
+
+    Where all of it is unread, nothing was judged, and the status says so.
+    """
     path = Path(source)
     if source == "-":
         found = _of_text(sys.stdin.read(), "standard input")
@@ -75,7 +78,7 @@ def read(source: str) -> Source:
     elif path.is_file():
         found = _of_text(manifests.text_of(path), source)
     elif source in (known := kubectl.contexts()):
-        return manifests.of_context(source)
+        found = manifests.of_context(source)
     else:
         raise BadInput(
             f"{source} is neither a file or folder nor a context of the kubeconfig.\nAllowed: {SOURCES}, or a context "
@@ -83,13 +86,17 @@ def read(source: str) -> Source:
         )
     if not found.resources and not found.unread:
         raise BadInput(f"{source} has no Kubernetes object and no planned resource.\nAllowed: {SOURCES}")
+    if not found.resources:
+        found.status = found.status or BadInput.status
     return found
 
 
 def _of_text(text: str, name: str) -> Source:
     try:
         content = plain(cast("object", json.loads(text)), most=sys.maxsize)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if name.endswith(".json"):
+            raise BadInput(f"{name} is no JSON: {error}.\nFix: write it again; the program may have failed") from None
         content = None
     if isinstance(content, Mapping):
         if "resource_changes" in content:

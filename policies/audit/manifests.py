@@ -45,8 +45,11 @@ def is_placeholder(text: str) -> bool:
     return PLACEHOLDER.fullmatch(text) is not None
 
 
-def of_text(text: str, file: str) -> Source:
-    """The objects in the documents of a YAML text. What is not a Kubernetes object is left out."""
+def of_text(text: str, file: str, folder: Path | None = None) -> Source:
+    """The objects in the documents of a YAML text. What is not a Kubernetes object is left out.
+
+    ``folder``: of the chart or kustomization that the text is rendered from, whose lines are not those of its files.
+    """
     source = Source()
     position = 0
     for end in [*(match.start() for match in DOCUMENT.finditer(text)), len(text)]:
@@ -63,7 +66,10 @@ def of_text(text: str, file: str) -> Source:
                 )
                 source.status = BadInput.status
             elif isinstance(value, Mapping) and is_object(value):
-                made = of_object(value, *((rendered[1], 0) if rendered else (file, first)))
+                place = (file, 0 if folder else first)
+                if rendered:  # CHART/templates/...
+                    place = (str(folder / rendered[1].partition("/")[2]) if folder else rendered[1], 0)
+                made = of_object(value, *place)
                 source.resources.append(replace(made, inputs=unknown_where(made.inputs, is_placeholder)))
     return source
 
@@ -85,10 +91,10 @@ def of_folder(folder: Path) -> Source:
     Those below are programs of their own, and are only named.
     """
     if (folder / CHART).is_file():
-        return of_text(_output("helm", "template", "audit", str(folder)), str(folder / CHART))
+        return of_text(_output("helm", "template", "audit", str(folder)), str(folder / CHART), folder)
     for name in KUSTOMIZATIONS:
         if (folder / name).is_file():
-            return of_text(_output("kubectl", "kustomize", str(folder)), str(folder / name))
+            return of_text(_output("kubectl", "kustomize", str(folder)), str(folder / name), folder)
     source = Source()
     for place, folders, files in os.walk(folder):
         own = Path(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -157,3 +158,25 @@ def test_a_state_that_does_not_answer_in_time_is_unreachable(
     monkeypatch.setattr(outputs, "ANSWER_SECONDS", 0.5)
     with pytest.raises(Unreachable, match="took longer than"):
         outputs.read(Target("one", Cloud.GOOGLE, clone.root))
+
+
+def test_models_are_left_by_a_change_of_the_state_alone(clone: Clone, pulumi: Path, tmp_path: Path) -> None:
+    listed = (
+        ("cluster", "llmd-gke:cluster:Cluster", "", False),
+        ("pool", "kubernetes:core/v1:Service", "cluster", False),
+        ("qwen", "llmd-gke:models:Model", "", True),
+        ("qwen-service", "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService", "qwen", True),
+    )
+    resources = [
+        {"urn": f"urn::{name}", "type": kind, "parent": f"urn::{parent}", "protect": protect}
+        for name, kind, parent, protect in listed
+    ]
+    (tmp_path / "state").write_text(json.dumps({"version": 3, "deployment": {"resources": resources}}))
+    answer = "open(state, 'w').write(sys.stdin.read()) if 'import' in sys.argv else print(open(state).read())"
+    pulumi.write_text(f"{SHEBANG}import sys\nstate = {str(tmp_path / 'state')!r}\n{answer}\n")
+    target = Target("one", Cloud.GOOGLE, clone.root)
+    assert outputs.protected(target) == ("qwen", "qwen-service")
+    assert outputs.keep_models(target) == ["qwen"]
+    after = json.loads((tmp_path / "state").read_text())["deployment"]["resources"]
+    assert [one["urn"] for one in after if one.get("retainOnDelete")] == ["urn::qwen", "urn::qwen-service"]
+    assert outputs.protected(target) == ()

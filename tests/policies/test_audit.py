@@ -14,6 +14,7 @@ import yaml
 from llmd_common.problems import BadInput, SetUpFailed, Unreachable
 from policies.audit.cli import print_audit
 from policies.audit.judge import Report, audit
+from tests.fakes.script import SHEBANG
 from tests.policies.objects import GATEWAY_YAML, GOOD_ROUTE, POOL_YAML
 
 BAD_GATEWAY = GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-gxlb")
@@ -37,9 +38,7 @@ def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatc
     """Puts a program on PATH, before all others."""
     file = folder / "bin" / name
     file.parent.mkdir(exist_ok=True)
-    file.with_suffix(".py").write_text(f"import sys\nargv = sys.argv[1:]\n{script}")
-    # The path of an interpreter after `#!` may not contain spaces.
-    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{file}.py" "$@"\n')
+    file.write_text(f"{SHEBANG}import sys\nargv = sys.argv[1:]\n{script}")
     file.chmod(0o755)
     monkeypatch.setenv("PATH", str(file.parent))
 
@@ -72,13 +71,20 @@ def test_a_folder_is_one_program_and_each_violation_says_object_place_incident_a
 
 @pytest.mark.parametrize(
     ("text", "named"),
-    [("", "no Kubernetes object"), ('{"values": {}}', "terraform show -json"), ("\0\u00ff", "no Kubernetes object")],
+    [("", "plan.json is no JSON"), ('{"values": {}}', "terraform show -json"), ("\0\u00ff", "plan.json is no JSON")],
 )
 def test_a_source_without_objects_is_refused_with_what_is_allowed(text: str, named: str, tmp_path: Path) -> None:
-    for source in (tmp_path, tmp_path / "plan.json"):
-        with pytest.raises(BadInput, match=named):
-            audit([str(source)])
-        (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(BadInput, match="terraform show -json"):
+        audit([str(tmp_path)])
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(BadInput, match=named):
+        audit([str(tmp_path / "plan.json")])
+
+
+def test_a_source_of_which_nothing_is_read_does_not_pass(tmp_path: Path) -> None:
+    changes = [terraform("null_resource", {})]
+    (tmp_path / "plan.json").write_text(json.dumps({"resource_changes": changes}))
+    assert print_audit([str(tmp_path / "plan.json")], "", None, "table") == BadInput.status
 
 
 def test_what_is_no_yaml_is_named_and_does_not_pass_and_no_secret_is_shown(
@@ -231,8 +237,9 @@ def test_charts_and_kustomizations_are_rendered_by_their_tools(
         audit([str(folder)])
     text = f"---\n# Source: x/templates/gateway.yaml\n{BAD_GATEWAY}---\n{POOL_YAML}"
     program(tmp_path, tool, f"assert argv[-1] == {str(folder)!r}\nprint({text!r})", monkeypatch)
-    files = {one.rule.name: one.file for one in audit([str(folder)]).violations}
-    assert files["gateway-class"] == "x/templates/gateway.yaml"
+    places = {one.rule.name: (one.file, one.line) for one in audit([str(folder)]).violations}
+    assert places["gateway-class"] == (str(folder / "templates" / "gateway.yaml"), 0)
+    assert places["backend-timeout"] == (str(folder / file), 0)
 
 
 def test_standard_input_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,8 @@ from tests.real_engine.harness import Rehearsal
 UP = ("up", "--yes", "--skip-preview")
 STACK = "field"
 CLUSTER = {"name": "shared", "zone": "europe-west4-a", "deletionProtection": False}
-SERVICES = {f"qwen2-3b-pattern{number}": f"llm-d-inference-scheduling/qwen2-3b-pattern{number}" for number in (1, 3)}
+SPACE = "llm-d-inference-scheduling"
+SERVICES = {f"qwen2-3b-pattern{number}": f"{SPACE}/qwen2-3b-pattern{number}" for number in (1, 3)}
 
 OTHERS = """
 import json
@@ -64,8 +65,7 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         words = ["adopt", "--stack", STACK, "--context", support.CONTEXT, "--write", "--output", "json"]
         command = [sys.executable, "-m", "operations", *words]
         printed = shared._run(command, check).stdout  # pyright: ignore[reportPrivateUsage]
-        answer = json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])[0]
-        return {one["what"]: one["said"] for one in answer["findings"]}
+        return {one["what"]: one["said"] for one in support.answer(printed)["findings"]}
 
     def complete(config: dict[str, Any]) -> None:
         network = {"network": "shared", "subnet": "shared-nodes", "podsRange": "pods", "servicesRange": "services"}
@@ -85,9 +85,10 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
     shared.pulumi("stack", "init", STACK)
     first = [f"--target=**llmd-gke:{part}:**" for part in ("project", "network", "cluster")]
     shared.events(*UP, *first, stack=STACK)
-    listed = ("--file", f"import.{STACK}.json", "--protect=false", "--generate-code=false")
+    listed = ("--file", f"import.{STACK}.json", "--generate-code=false")
     shared.events("import", "--yes", *listed, stack=STACK)
-    assert before.items() <= shared.cloud().items()
+    shared.events("destroy", "--yes", "--skip-preview", "--target=**-service", stack=STACK, check=False)
+    assert before.items() <= shared.cloud().items(), "half adopted is not owned"
     updates = {name: one for name, one in changed().items() if one["op"] != "create"}
     assert {(name, one["op"]) for name, one in updates.items()} == {(f"{name}-service", "update") for name in SERVICES}
     for name, ident in SERVICES.items():
@@ -95,7 +96,12 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         sections = {tuple(path.split(".")[:2]) for path in announced}
         assert {tuple(path.split(".")[:2]) for path in updates[f"{name}-service"]["detailedDiff"]} <= sections
     assert not changed()
+    used = shared.cloud()
+    shared._run([sys.executable, "-c", support.KEEP, STACK], check=True)  # pyright: ignore[reportPrivateUsage]
     shared.events("destroy", "--yes", "--skip-preview", stack=STACK)
-    # KServe deletes the Deployments of its services, and the stand-in has no KServe.
-    left = {key: one for key, one in shared.cloud().items() if not key.endswith("-kserve")}
-    assert left == {key: one for key, one in before.items() if key not in SERVICES.values()}
+    left = shared.cloud()
+    assert left.items() <= used.items()
+    assert {key: one for key, one in left.items() if not key.startswith(f"{SPACE}/")} == {
+        key: one for key, one in before.items() if not key.startswith(f"{SPACE}/")
+    }
+    assert {key for key in used if key.startswith(f"{SPACE}/qwen2-3b")} <= left.keys()

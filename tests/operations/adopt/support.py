@@ -13,6 +13,8 @@ import yaml
 from tests.fakes.script import SHEBANG
 
 CONTEXT = "gke_rehearsal_europe-west4_shared"
+KEEP = "import sys; from operations import outputs, target; outputs.keep_models(target.Target.choose(sys.argv[1]))"
+"""What ``llmd-gke destroy --keep-models`` does before it destroys."""
 OTHERS = (Path(__file__).parent / "field.yaml").read_text()
 """Everything that somebody else has made."""
 KUBECTL = """
@@ -51,6 +53,11 @@ NODES: list[dict[str, Any]] = [
     ]
 ]
 POOLS = {"apiVersion": "inference.networking.k8s.io/v1", "kind": "InferencePool", "metadata": {"name": "none"}}
+
+
+def answer(printed: str) -> dict[str, Any]:
+    """What ``adopt --output json`` has printed, between messages."""
+    return json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])[0]
 
 
 @dataclass

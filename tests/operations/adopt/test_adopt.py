@@ -101,8 +101,9 @@ def test_a_stack_file_is_never_changed_and_brings_the_import_list(
     }
     said = {one["what"]: one for one in answer["findings"]}
     assert "spec.template" in said[f"LLMInferenceService {SECOND}"]["said"]
-    rival = said[f"HealthCheckPolicy {SPACE}/qwen2-pattern3-health-check"]
-    assert f"kubectl -n {SPACE} delete healthcheckpolicy" in rival["fix"]
+    for kind, name in (("HealthCheckPolicy", "qwen2-pattern3-health-check"), ("HTTPRoute", "by-hand")):
+        assert f"kubectl -n {SPACE} delete {kind.lower()} {name}" in said[f"{kind} {SPACE}/{name}"]["fix"]
+    assert f"HTTPRoute {SPACE}/page" not in said
 
 
 def test_two_owners_an_old_controller_and_a_missing_permission_are_refused(

@@ -17,6 +17,7 @@ import pytest
 
 from operations import outputs
 from operations.cli import main
+from operations.exits import Exit
 from operations.live import engine
 from operations.target import Target
 from tests.operations.live.support import ROOT, calls, go
@@ -170,3 +171,8 @@ def test_the_destroy_command_fails_after_a_destroy_that_ended_with_0_and_left_re
     assert "49 resources" in errors
     assert "number-48" in errors
     assert "Fix: llmd-gke destroy --stack eu4a --cloud google" in errors
+
+
+def test_a_destroy_leaves_models_only_in_a_cluster_that_it_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["destroy", "--stack", "eu4a", "--cloud", "google", "--yes", "--keep-models"]) == Exit.WRONG_INPUT
+    assert "Fix: leave out --keep-models" in capsys.readouterr().err

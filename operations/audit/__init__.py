@@ -1,1 +1,0 @@
-"""``llmd-gke audit``."""

@@ -62,7 +62,8 @@ def hand_made(name: str, replicas: int) -> list[Object]:
             "containers": [server],
         },
     }
-    check = {"type": "HTTP", "httpHealthCheck": {"requestPath": "/health", "port": 8000}}
+    port = {"portSpecification": "USE_FIXED_PORT", "port": 8000}
+    check = {"type": "HTTP", "httpHealthCheck": {"requestPath": "/health", **port}}
     rule = {"matches": [{"path": path}], "filters": [rewrite], "backendRefs": [pool]}
     google = "networking.gke.io/v1"
     return [

@@ -86,7 +86,7 @@ def test_gpus_answer_while_the_tpu_zone_has_no_hosts(laptop: Laptop, tmp_path: P
                 laptop.kubectl("delete", "node", objects.name(node), "--wait=false")
             until(lambda: not any(objects.is_ready(pod) for pod in models.servers(laptop)), "no server on TPU", 120)
             laptop.edit("local", lambda config: config["llmd-gke:models"][1].update(stopped=False))
-            laptop.up()
+            laptop.pulumi("up", "--yes", "--skip-preview", "--stack", "local")  # `make up` asks the first model
             (pod,) = models.ready_servers(laptop, 1, FALLBACK)
             limits = pod["spec"]["containers"][0]["resources"]["limits"]
             assert limits["nvidia.com/gpu"] == "1"

@@ -17,7 +17,7 @@ from llmd_gke.repository import CLONE
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.objects import MODELS, Object
-from localcloud.tests.real_kubernetes.serving import SERVER_IMAGE
+from localcloud.tests.real_kubernetes.serving import SERVER_IMAGE, ask, chat
 from localcloud.tests.real_kubernetes.streams import set_times, streams
 from tests.operations.adopt import support
 
@@ -86,6 +86,13 @@ def shared(another: Callable[[str], Laptop], whole: None) -> Laptop:
     for name, replicas in REPLICAS.items():
         until(lambda name=name: objects.condition(models.service(made, name), "Ready") == "True", f"{name} is ready")
         models.ready_servers(made, replicas, name)
+
+    def answers(name: str) -> bool:
+        (answer,) = ask(made, f"http://{address(made)}/{MODELS}/{name}", chat("hello", model=name))
+        return answer["status"] == 200
+
+    for name in REPLICAS:
+        until(lambda name=name: answers(name), f"the Gateway leads to {name}")
     return made
 
 

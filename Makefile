@@ -2,12 +2,6 @@
 # Needs: make, git, Python 3.11 to 3.14; Go 1.26 only if the Pulumi engine or programs of the laptop cloud have to be
 # built; Linux for the laptop cloud.
 
-ifeq ($(wildcard Pulumi.yaml),)
-$(error This is not the folder of the Makefile. Fix: make -C "$(strip $(subst /Makefile,,$(MAKEFILE_LIST)))" $(MAKECMDGOALS))
-endif
-
-unexport PYTHONHOME # no other Python starts with it
-
 # STACK and CLOUD are plain text: make never expands them, and the shell reads them from its environment.
 STACK ?= local
 STACK_IS_FROM := $(origin STACK)

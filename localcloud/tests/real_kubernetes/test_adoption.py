@@ -141,7 +141,7 @@ def test_requests_flow_over_an_adoption_and_a_destroy_gives_the_models_back(shar
     laptop.workdir.stack_file(STACK).unlink()
     before = owned_by_others(laptop)
     set_times(laptop, "100ms", "500ms", MODELS)
-    wanted = [{"model": name, "key": "", "count": STREAMS} for name in REPLICAS]
+    wanted = [{"model": name, "key": "none", "count": STREAMS} for name in REPLICAS]
     with (
         streams(laptop, tmp_path / "one", f"{base}/pattern1", wanted[:1]) as one,
         streams(laptop, tmp_path / "three", f"{base}/pattern3", wanted[1:]) as three,

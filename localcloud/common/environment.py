@@ -24,9 +24,9 @@ PREFIXES = (
 
 NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
 
-KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE"})
-"""Variables that start with a removed prefix, but are the user's decision: a failed command names it
-(llmd_gke/google_errors.py)."""
+KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE", "PULUMI_K8S_ENABLE_PATCH_FORCE"})
+"""Variables that start with a removed prefix, but are the user's decision: a failed command or `llmd-gke adopt` names
+them."""
 
 PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 """Variables of proxies, also in lower case. A proxy cannot be reached from a laptop cloud, and clients would use it."""

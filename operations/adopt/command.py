@@ -19,7 +19,8 @@ IMPORTED = """Then
   pulumi up --stack {stack} --target '**llmd-gke:project:**' --target '**llmd-gke:network:**' \
     --target '**llmd-gke:cluster:**'
   pulumi import --stack {stack} --file import.{stack}.json --generate-code=false
-  pulumi up --stack {stack} --policy-pack policies
+  PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up --stack {stack} --policy-pack policies
+The variable takes fields from who applied them by hand, such as kubectl; only this update needs it.
 From then on a destroy deletes these models, too; `llmd-gke destroy --stack {stack} --keep-models` leaves them."""
 
 

@@ -63,7 +63,7 @@ def brings_own_weights(model: ModelSettings) -> bool:
     KServe would also mount the claim in the endpoint picker's pod on a CPU node, which can keep a ReadWriteOnce disk
     from being attached to the TPU node.
     """
-    return model.weights_uri.startswith(("gs://", "pvc://"))
+    return model.weights_uri.startswith(rules.MOUNTED)
 
 
 def weights(model: ModelSettings) -> Attached:

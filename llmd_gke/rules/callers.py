@@ -177,6 +177,6 @@ def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Find
                         "served-name",
                         f"{owner[name]} answers to {name}, too: the front door chooses the model by its name",
                         allowed="a name that no other model or adapter has",
-                        fix="set servedModelName, or rename the adapter in --lora-modules",
+                        fix="set servedModelName, or rename the adapter",
                     ),
                 )

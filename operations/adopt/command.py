@@ -20,7 +20,7 @@ IMPORTED = """Then
     --target '**llmd-gke:cluster:**'
   pulumi import --stack {stack} --file import.{stack}.json --generate-code=false
   PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up --stack {stack} --policy-pack policies
-The variable takes fields from who applied them by hand, such as kubectl; only this update needs it.
+The variable takes over fields that others have applied, such as kubectl; only this update needs it.
 From then on a destroy deletes these models, too; `llmd-gke destroy --stack {stack} --keep-models` leaves them."""
 
 

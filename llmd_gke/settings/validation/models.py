@@ -76,7 +76,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         findings = buckets.parallel_download(model.weights_uri)
         needs = of_each([key], "uri", "weightsCache")
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings, *needs)
-    elif model.weights_bucket is not None:
+    elif model.read_buckets:
         findings = buckets.buffered_read(settings.cluster.min_version)
         yield from locate(f"{key}.parallelDownload", model.parallel_download, findings)
     for number, path in enumerate(model.paths):
@@ -123,7 +123,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     if slice_.multi_host and not model.experimental_multi_host:
         return
     if model.adapters:
-        yield from locate(f"{key}.adapters", len(model.adapters), adapters.single_host(slice_), *needs)
+        yield from locate(f"{key}.adapters", [one.name for one in model.adapters], adapters.single_host(slice_), *needs)
     at = {
         "tensor-parallel": ("tensorParallel", model.tensor_parallel),
         "pipeline-parallel": ("pipelineParallel", model.pipeline_parallel),
@@ -225,7 +225,7 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
             finding = Finding(
                 "unused-bucket",
                 "no model uses this bucket",
-                fix=f"use it in uri, weightsCache or compileCache of a model (gs://{bucket}), or remove it",
+                fix=f"use it in uri, adapters, weightsCache or compileCache of a model (gs://{bucket}), or remove it",
                 severity="warning",
             )
             yield SettingFinding(key, bucket, finding)

@@ -34,6 +34,8 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, number, 
 
 
 class _Fault(BaseModel):
+    """Checked only: what a fault leaves out means what the code that reads it says."""
+
     model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
     method: str = "*"
     resource: str = "*"

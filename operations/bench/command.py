@@ -175,6 +175,7 @@ def take(
             },
             levels=tuple(levels),
             stopped=stopped,
+            hardware=price.hardware(target.settings, served) if served else "",
         )
         where = folder or Path("bench") / f"{target.stack}-{endpoint.name}-{taken:%Y%m%d-%H%M%S}"
         try:

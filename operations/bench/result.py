@@ -14,7 +14,7 @@ from operations.exits import BadInput
 
 FORMAT = 1
 
-LAPTOP = "taken on the laptop cloud, where a simulator answers; the numbers say nothing about TPUs"
+LAPTOP = "taken on the laptop cloud, where a simulator answers; the numbers say nothing about TPUs or GPUs"
 OTHER = "taken at the URL set with --url; which server answered is unknown"
 
 
@@ -40,7 +40,7 @@ class Level:
 
 @dataclass(frozen=True)
 class BenchResult:
-    """The result of a run. ``mark``: why its numbers are not measurements of a TPU; empty if they are."""
+    """The result of a run. ``mark``: why its numbers are not measurements of a TPU or GPU; empty if they are."""
 
     stack: str
     cloud: str
@@ -58,6 +58,8 @@ class BenchResult:
     levels: tuple[Level, ...]
     stopped: Mapping[str, str]
     """By workload, the reason why its concurrency was not increased further."""
+    hardware: str = ""
+    """Machine type, topology and capacity of the model's hosts; empty in results that older versions wrote."""
 
     def of(self, workload: str) -> list[Level]:
         """The levels of a workload, lowest first."""

@@ -86,9 +86,10 @@ def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
             table.add_row(str(one.concurrency), *_changes(one, other))
         if both:
             parts.append(table)
+        parts += _cheapest(kind, old, new)
     if not parts:
         parts.append("The two results share no combination of workload and concurrency.")
-    parts += [f"Not comparable: {difference}." for difference in differences(old, new)]
+    parts += [f"Not the same: {difference}." for difference in differences(old, new)]
     parts += [f"NOT A MEASUREMENT ({name}): {one.mark}." for name, one in (("first", old), ("second", new)) if one.mark]
     return parts
 
@@ -98,11 +99,26 @@ def differences(old: BenchResult, new: BenchResult) -> list[str]:
     pairs = {
         "cloud": (old.cloud, new.cloud),
         "model": (old.model, new.model),
+        "hardware": (old.hardware, new.hardware),
         "chips": (old.chips, new.chips),
         "generator": (old.generator, new.generator),
         **{key: (old.settings.get(key), new.settings.get(key)) for key in sorted({*old.settings, *new.settings})},
     }
     return [f"{name} {one} and {other}" for name, (one, other) in pairs.items() if one != other]
+
+
+def _cheapest(kind: str, *results: BenchResult) -> list[str]:
+    """The lowest price of an output token that each result reached, at whatever concurrency; lowest first."""
+    found: list[tuple[float, str]] = []
+    for result in results:
+        level = result.best(kind)
+        price = result.usd_per_million(level) if level else None
+        if level is None or price is None:
+            return []
+        hosts = result.hardware or counted(result.chips, "chip")
+        found.append((price, f"{price:,.2f} USD with {result.model} on {hosts} at {level.concurrency} concurrent"))
+    prices = "; ".join(text for _, text in sorted(found))
+    return [f"Lowest price of a million output tokens, prompts with {NAMES[kind]}: {prices}."]
 
 
 def _changes(one: Level, other: Level) -> list[str]:

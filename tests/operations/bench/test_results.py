@@ -180,7 +180,26 @@ def test_two_results_are_compared_level_by_level_and_what_differs_is_named(
     assert "190 → 285 (+50%)" in out
     assert "120 ms → 60 ms (-50%)" in out
     assert "900" not in out
-    assert "Not comparable: chips 12 and 16." in out
+    assert "Not the same: chips 12 and 16." in out
+
+
+def test_a_tpu_and_a_gpu_are_compared_by_the_lowest_price_of_a_token(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = load_stack(ROOT, "gpu").settings
+    cost = price.of_model(settings, settings.models[0])
+    gpu = replace(
+        RESULT,
+        model="qwen-gpu",
+        chips=cost.chips,
+        usd_per_hour=cost.usd_per_hour,
+        hardware=price.hardware(settings, settings.models[0]),
+        levels=(level("random", 1, 20, 0.3), level("random", 4, 40, 0.4)),
+    )
+    tpu = replace(RESULT, hardware="ct6e-standard-4t 2x2 spot")
+    text = " ".join(shown(tables.comparison(tpu, gpu), capsys))
+    cheapest = text[text.index("Lowest price") :]
+    assert gpu.usd_per_million(gpu.levels[1]) == pytest.approx((cost.usd_per_hour or 0) / 3600 / 40 * 1e6)
+    assert cheapest.index("with qwen-gpu on g2-standard") < cheapest.index("52.11 USD with qwen on ct6e-standard-4t")
+    assert "at 4 concurrent" in cheapest
 
 
 def test_the_price_is_that_of_the_models_own_hosts() -> None:

@@ -25,8 +25,8 @@ from localcloud.nodes.images import repository_of
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import settings_of
 
-IMAGE = "laptop.cloud/vllm/vllm-tpu"
-"""The repository of the image that stands for it (``nodes/images.toml``)."""
+IMAGES = ("laptop.cloud/vllm/vllm-tpu", "laptop.cloud/vllm/vllm-openai")
+"""The repositories of the images that stand for it (``nodes/images.toml``): by their names, for TPUs and for GPUs."""
 
 SET = "vllm"
 """Name of the set of requirements in ``bootstrap.BESIDE``."""
@@ -47,7 +47,7 @@ REMOVE = f"python3 llmd_common/bootstrap.py --remove {SET}"
 def servers(workdir: Workdir, stack: str) -> int:
     """How many servers of the stack are real."""
     models = settings_of(workdir, stack).models
-    return sum(model.most_replicas for model in models if repository_of(model.image) == IMAGE)
+    return sum(model.most_replicas for model in models if repository_of(model.image) in IMAGES)
 
 
 def check(workdir: Workdir, stack: str) -> None:
@@ -58,7 +58,7 @@ def check(workdir: Workdir, stack: str) -> None:
     if platform.machine() not in MACHINES:
         raise SetUpFailed(
             f"vLLM for processors has no wheel for {platform.machine()}; it has for {', '.join(MACHINES)}.\n"
-            f"Fix: remove `image: {IMAGE}` from the models of Pulumi.{stack}.yaml: the simulator serves them."
+            f"Fix: remove `image: laptop.cloud/…` from the models of Pulumi.{stack}.yaml: the simulator serves them."
         )
     try:
         ctypes.CDLL("libnuma.so.1")

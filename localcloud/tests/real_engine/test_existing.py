@@ -97,7 +97,7 @@ def test_hand_made_deployments_are_adopted_and_what_others_own_stays_as_it_was(s
         assert {tuple(path.split(".")[:2]) for path in updates[f"{name}-service"]["detailedDiff"]} <= sections
     assert not changed()
     used = shared.cloud()
-    shared._run([sys.executable, "-c", support.KEEP, STACK], check=True)  # pyright: ignore[reportPrivateUsage]
+    shared._run([sys.executable, "-c", support.KEEP, STACK, "rehearsal"], check=True)  # pyright: ignore[reportPrivateUsage]
     shared.events("destroy", "--yes", "--skip-preview", stack=STACK)
     left = shared.cloud()
     assert left.items() <= used.items()

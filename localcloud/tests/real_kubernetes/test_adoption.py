@@ -121,7 +121,7 @@ def owned_by_others(laptop: Laptop) -> dict[str, object]:
     return found
 
 
-def test_requests_flow_over_an_adoption(shared: Laptop, tmp_path: Path) -> None:
+def test_requests_flow_over_an_adoption_and_a_destroy_that_keeps_models(shared: Laptop, tmp_path: Path) -> None:
     laptop, base = shared, f"http://{address(shared)}/{MODELS}"
 
     def complete(config: dict[str, Any]) -> None:
@@ -176,3 +176,7 @@ def test_requests_flow_over_an_adoption(shared: Laptop, tmp_path: Path) -> None:
                 laptop.kubectl(*finding["fix"].partition("kubectl ")[2].split())
         assert objects.one(laptop, "httproutes.gateway.networking.k8s.io", "pattern1", MODELS) is None
         flow()
+        laptop.inside(sys.executable, "-c", support.KEEP, STACK, "laptop")
+        laptop.events("destroy", "--yes", "--skip-preview", stack=STACK)
+        flow()
+    assert owned_by_others(laptop) == before

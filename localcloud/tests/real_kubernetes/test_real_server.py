@@ -19,9 +19,11 @@ from rich.console import Console
 from llmd_common import bootstrap
 from llmd_gke.catalog import metrics
 from llmd_gke.repository import CLONE
+from llmd_gke.settings.load import read_config
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud import binaries
 from localcloud.cluster import front_door, vllm
+from localcloud.nodes.entrypoints.real_vllm import DIFFERENCES
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
@@ -34,6 +36,8 @@ from localcloud.tests.real_kubernetes.streams import streams
 from localcloud.workflow import state
 
 STACK, MODEL, ADAPTER, CALLER = "vllm", "qwen", "sailor", "team-a"
+GPU_MODEL = "qwen-gpu"
+"""The model of the stack ``gpu``, on its pool, beside those on TPUs."""
 CAPITAL = "What is the capital of France?"
 TURNS, BLOCK = 30, 128
 """Of the session, and the tokens that vLLM caches together on processors."""
@@ -151,6 +155,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     def with_both(config: dict[str, Any]) -> None:
         config["llmd-gke:frontDoor"]["keepPaths"] = True
         models.first(config)["paths"] = [*FURTHER]
+        shipped: dict[str, Any] = {**read_config(CLONE, "gpu")}
+        config["llmd-gke:pools"].append({**shipped["llmd-gke:pools"][0], "zone": "europe-west4-a"})
+        image = "laptop.cloud/vllm/vllm-openai:v0.27.0"
+        config["llmd-gke:models"].append({**models.first(shipped), "name": GPU_MODEL, "image": image})
 
     with brought_up(tmp_path_factory.mktemp("real-server"), STACK, with_both) as made:
         present = state.read(made.workdir, STACK)
@@ -180,6 +188,19 @@ def test_every_request_passes_or_is_a_known_limit(server: Server) -> None:
     PAGE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
     limited = {(case, entrance) for (case, _, entrance), outcome in outcomes.items() if outcome != "passed"}
     assert limited == {*LIMITS}, outcomes
+
+
+def test_a_model_on_gpus_serves_with_the_arguments_and_variables_of_the_stack_gpu(server: Server) -> None:
+    laptop, door = server.laptop, server.entrances[DOOR]
+    (pod,) = models.servers(laptop, GPU_MODEL)
+    node = laptop.get("node", pod["spec"]["nodeName"])
+    assert node["metadata"]["labels"]["cloud.google.com/gke-accelerator"] == "nvidia-l4"
+    (answer,) = ask(laptop, door.base, keyed(chat(CAPITAL, model=GPU_MODEL, path="chat/completions"), door.key))
+    assert answer["status"] == 200, answer
+    said = laptop.kubectl("logs", objects.name(pod), "-n", objects.MODELS, "-c", "main")
+    given = {word.partition("=")[0] for word in objects.arguments(pod) if word.startswith("--")}
+    removed = {one.name for one in DIFFERENCES if one.value is None}
+    assert [name for name in given - removed if name not in said.partition("vllm serve")[2].partition("\n")[0]] == []
 
 
 def test_an_adapter_answers_by_its_name(server: Server) -> None:

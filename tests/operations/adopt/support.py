@@ -13,8 +13,12 @@ import yaml
 from tests.fakes.script import SHEBANG
 
 CONTEXT = "gke_rehearsal_europe-west4_shared"
-KEEP = "import sys; from operations import outputs, target; outputs.keep_models(target.Target.choose(sys.argv[1]))"
-"""What ``llmd-gke destroy --keep-models`` does before it destroys."""
+KEEP = """
+import sys
+from operations import options, outputs, target
+outputs.keep_models(target.Target.choose(sys.argv[1], options.Cloud(sys.argv[2])))
+"""
+"""What ``llmd-gke destroy --keep-models`` does before it destroys a stack in a cloud."""
 OTHERS = (Path(__file__).parent / "field.yaml").read_text()
 """Everything that somebody else has made."""
 KUBECTL = """

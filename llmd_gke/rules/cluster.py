@@ -22,6 +22,9 @@ WIDEST_PROXY_PREFIX = 16
 WORKLOAD_POOL = re.compile(r"[a-z0-9][-a-z0-9.:]*\.(?:svc|hub)\.id\.goog")
 HYPERDISK_ONLY = frozenset({"c4", "c4a", "c4d", "n4", "n4a", "n4d"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
+ARM = frozenset({"t2a", "c4a", "n4a"})
+"""Series with Arm processors: GKE taints their nodes with ``kubernetes.io/arch=arm64:NoSchedule``, which no pod of the
+platform tolerates (https://cloud.google.com/kubernetes-engine/docs/how-to/prepare-arm-workloads-for-deployment)."""
 
 
 def gateway_api(cluster: Input) -> Iterator[Finding]:
@@ -240,9 +243,21 @@ def private_pool(pool: Input) -> Iterator[Finding]:
         )
 
 
+def is_arm(machine_type: str) -> bool:
+    """Whether a machine type has Arm processors."""
+    return machine_type.partition("-")[0] in ARM
+
+
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
-    """The system pool has no accelerator: GKE's own pods, controllers and endpoint pickers do not run on its hosts."""
-    if accelerators.family_of(machine_type) and (kind := accelerators.accelerator_of(machine_type)) is not None:
+    """GKE's own pods, controllers and endpoint pickers run on the system pool: no accelerators, no Arm processors."""
+    if is_arm(machine_type):
+        yield Finding(
+            "system-pool",
+            f"{machine_type} has Arm processors: GKE taints its nodes, and controllers stay Pending",
+            "a machine type with x86 processors",
+            "for example e2-standard-4",
+        )
+    elif accelerators.family_of(machine_type) and (kind := accelerators.accelerator_of(machine_type)) is not None:
         yield Finding(
             "system-pool",
             f"{machine_type} is a {kind.name} host: system pods, controllers and endpoint pickers cannot run there",

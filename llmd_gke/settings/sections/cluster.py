@@ -19,7 +19,7 @@ class SystemPoolSettings(Section):
     """Non-TPU nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool."""
 
     machine_type: Word = "e2-standard-4"
-    """Machine type of the nodes, not a TPU host (default: ``e2-standard-4``, 4 vCPUs and 16 GB)."""
+    """Machine type of the nodes: x86, no TPU or GPU (default: ``e2-standard-4``, 4 vCPUs and 16 GB)."""
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
     """Minimum number of nodes (default: 1)."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4

@@ -56,17 +56,21 @@ def _missing_proxies(program: Program, _settings: ParameterValues) -> Iterator[S
             yield StackFinding(gateway, finding)
 
 
+def _is_arm(pool: Subject) -> bool:
+    return cluster.is_arm(pool.node.get("nodeConfig", "machineType").text() or "")
+
+
 def _ordinary_pool(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     pools = list(program.of(NODE_POOL))
-    if not pools or not all(node_pools.accelerator(pool.node) is not None for pool in pools):
+    if not pools or not all(node_pools.accelerator(pool.node) is not None or _is_arm(pool) for pool in pools):
         return
     for owner in program.of(CLUSTER):
         if owner.node.get("removeDefaultNodePool").boolean() is True:
             finding = Finding(
                 "ordinary-node-pool",
-                "every node pool in the program has TPUs: GKE's system pods, KServe and the endpoint pickers "
-                "cannot be scheduled",
-                fix="add a small node pool without TPU",
+                "every node pool in the program has TPUs, GPUs or Arm processors, whose nodes GKE taints: GKE's system "
+                "pods, KServe and the endpoint pickers cannot be scheduled",
+                fix="add a small node pool without them",
             )
             unknown = any(isinstance(pool.node.get("nodeConfig", "machineType").value, Unknown) for pool in pools)
             yield StackFinding(owner, finding, "a machine type is not known yet" if unknown else "")
@@ -179,9 +183,12 @@ MISSING_PROXIES = Rule(
 
 ORDINARY_POOL = Rule(
     name="ordinary-node-pool",
-    title="A cluster has a node pool without TPU",
-    why="GKE's system pods, KServe and the endpoint pickers cannot run on TPU nodes.",
-    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
+    title="A cluster has a node pool with x86 processors and without TPU or GPU",
+    why="GKE taints all others: its system pods, KServe and the endpoint pickers cannot run there.",
+    sources=(
+        "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",
+        "https://cloud.google.com/kubernetes-engine/docs/how-to/prepare-arm-workloads-for-deployment",
+    ),
     kinds=(CLUSTER, NODE_POOL),
     check_program=_ordinary_pool,
 )

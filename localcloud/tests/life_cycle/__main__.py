@@ -3,9 +3,8 @@
 Without ``--seed``, the first seed is drawn and printed.
 
 Every seed is played in a project of its own: about a minute each, half of which is waiting, so that ``--jobs 2`` plays
-two at a time on two cores. ``--seed N`` plays one again,
-``--plan '[…]'`` a plan as it is printed, ``--shrink`` looks for a shorter one that fails, too (each attempt is a whole
-life cycle). Needs the Google provider: ``python -m localcloud programs pulumi-resource-gcp``.
+two at a time on two cores. ``--seed N`` plays one again, ``--plan '[…]'`` a plan as it is printed. Needs the Google
+provider: ``python -m localcloud programs pulumi-resource-gcp``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve as engine_resolve
 from localcloud.tests.life_cycle.machine import Machine, Outcome
 from localcloud.tests.life_cycle.settings_changes import STACK
-from localcloud.tests.life_cycle.steps import Step, as_text, from_text, plan_of, shorter
+from localcloud.tests.life_cycle.steps import Step, as_text, from_text, plan_of
 
 RESULTS = Path(".cache/life-cycles.jsonl")
 """One line for each seed that was played."""
@@ -83,19 +82,6 @@ def of_seed(number: int, plan: list[Step], stack: str) -> Result:
         by_hand=outcome.by_hand,
         met=dict(outcome.met),
     )
-
-
-def shrunk(plan: list[Step], stack: str) -> list[Step]:
-    """The shortest plan that still fails, by leaving out one thing after the other."""
-    while True:
-        for smaller in shorter(plan):
-            with tempfile.TemporaryDirectory(prefix="life-cycle-") as folder:
-                print(f"  trying {as_text(smaller)}", flush=True)
-                if played(smaller, Path(folder), stack).wrong:
-                    plan = smaller
-                    break
-        else:
-            return plan
 
 
 def summary(results: list[Result]) -> str:
@@ -158,7 +144,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="the first one; without it, one is drawn")
     parser.add_argument("--stack", default=STACK, help="the shipped stack that lives (gpu: on GPUs, with a front door)")
     parser.add_argument("--plan", help="a plan as JSON, in place of a seed's")
-    parser.add_argument("--shrink", action="store_true", help="look for a shorter plan that fails")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that a line for each seed is added to")
     parser.add_argument("--resume", action="store_true", help="leave out seeds that have passed, by that file")
     parser.add_argument("--jobs", type=int, default=1, help="how many seeds are played at a time")
@@ -173,9 +158,8 @@ def main() -> int:
     passed = _passed(options.results) if options.resume else set[int]()
     numbers = [number for number in range(first, first + options.seeds) if number not in passed]
     results: list[Result] = []
-    more = ["--stack", options.stack, *(["--shrink"] if options.shrink else [])]
     if options.jobs > 1 and len(numbers) > 1 and not options.plan:
-        results = side_by_side(numbers, options.jobs, options.results, more)
+        results = side_by_side(numbers, options.jobs, options.results, ["--stack", options.stack])
         numbers = []
     for number in numbers:
         plan = from_text(options.plan) if options.plan else plan_of(number)
@@ -189,8 +173,6 @@ def main() -> int:
             print(f"  WRONG: {sentence}")
         if result.wrong:
             print(f"  again: python -m localcloud.tests.life_cycle --stack {options.stack} --seed {number}", flush=True)
-            if options.shrink:
-                print(f"  shrunk: {as_text(shrunk(plan, options.stack))}", flush=True)
     print(summary(results))
     return 1 if any(one.wrong for one in results) else 0
 

@@ -103,12 +103,13 @@ test-localcloud: known dev  ##- run the local clouds' tests; CLOUD=laptop: on re
 # Images of containers set the variable: then each worker compiles every module again.
 RUN_TESTS = env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS) $(if $(MINUTES),--minutes=$(MINUTES))
 
-# SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
+# SEED=N plays one again; without it, seeds are new ones. PLAN='[...]' plays a plan as a failure prints it.
 SEEDS ?= 5
 JOBS ?= 2
+export SEEDS PLAN FAULTS_STACK
 test-faults: dev  ##- play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
-	@.venv/bin/python -m localcloud.tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
+	@SEED="$(or $(SEED),$(shell date +%s))" .venv/bin/python -m pytest localcloud/tests/life_cycle/test_seeds.py -n "$(JOBS)" -rA
 
 lint: dev  ##- check style and format with ruff, and the workflows with zizmor
 	@.venv/bin/ruff check .

@@ -16,6 +16,7 @@ PRODUCT, LOCAL_CLOUDS = (Path(__file__).parent / name for name in ("tests", "loc
 ON_REQUEST = (
     PRODUCT / "first_hour",
     LOCAL_CLOUDS / "life_cycle" / "test_counter_examples.py",
+    LOCAL_CLOUDS / "life_cycle" / "test_seeds.py",
     LOCAL_CLOUDS / "published_provider",
     LOCAL_CLOUDS / "real_kubernetes",
 )

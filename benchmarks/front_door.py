@@ -1,9 +1,8 @@
-"""What the front door costs on the laptop cloud: latency by hop and memory, as Markdown on standard output.
+"""What the front door costs on the laptop cloud: latency by hop, as Markdown on standard output.
 
 ``make up CLOUD=laptop STACK=door`` first, with ``keepPaths: true`` in the stack file: the direct path is then the
-model's own path at the same load balancer, with the same endpoint picker. ``python benchmarks/front_door.py latency``
-asks the paths in turn, so that other load on the machine concerns all of them; ``... memory --minutes 20`` asks without
-pause.
+model's own path at the same load balancer, with the same endpoint picker. ``python benchmarks/front_door.py``
+asks the paths in turn, so that other load on the machine concerns all of them.
 """
 
 from __future__ import annotations
@@ -12,30 +11,25 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, cast
 
-import psutil
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.figures import machine  # noqa: E402 - this file is run from anywhere
+from benchmarks.limits import machine  # noqa: E402 - this file is run from anywhere
 from llmd_gke.settings.secret_keys import stand_in_key  # noqa: E402
 from localcloud.cluster import kubectl  # noqa: E402
 from localcloud.common.workdir import Workdir  # noqa: E402
-from localcloud.linux_namespaces import discover, inside  # noqa: E402
+from localcloud.linux_namespaces import inside  # noqa: E402
 from localcloud.workflow import state  # noqa: E402
 
 STACK, MODEL = "door", "qwen"
 DOOR, DIRECT, SERVICE, SERVER = "load balancer, door", "load balancer", "door", "server"
 CALLER = "batch"
 """Of the stack's callers the one without a limit of requests; its tokens are counted."""
-PROGRAMS = {"envoy": "Envoy", "ratelimit": "limiter", "redis-server": "Redis", "endpoint-picker": "endpoint pickers"}
-"""Programs in pods whose memory is shown, by file name."""
 
 PROBE = """
 import asyncio, json, sys, time
@@ -87,18 +81,13 @@ Timing = tuple[int, float, float]
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["latency", "memory"])
     parser.add_argument("--rounds", type=int, default=500)
-    parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--at-once", type=int, default=16, help="requests at once when counting requests per second")
     options = parser.parse_args()
     workdir = Workdir.of(kind="laptop")
     print(f"Measured on {machine()}.\n")
-    if options.what == "latency":
-        seen, rates = probe(workdir, paths(workdir), options.rounds, 10, options.at_once)
-        print(latency(seen, rates))
-    else:
-        over_time(workdir, options.minutes)
+    seen, rates = probe(workdir, paths(workdir), options.rounds, 10, options.at_once)
+    print(latency(seen, rates))
 
 
 def paths(workdir: Workdir) -> list[dict[str, str]]:
@@ -166,54 +155,6 @@ def latency(seen: Mapping[str, Sequence[Timing]], rates: Mapping[str, tuple[floa
 def _pair(seconds: Iterable[float]) -> str:
     values = sorted(seconds)
     return f"{1000 * median(values):.1f} | {1000 * quantiles(values, n=100)[98]:.1f}"
-
-
-def memory(workdir: Workdir) -> dict[str, float]:
-    """Resident memory in MB of the door's programs and of its neighbours, all processes of a program together."""
-    present = discover.running(workdir.home)
-    if present is None:
-        sys.exit("The laptop cloud is not running. Fix: make up CLOUD=laptop STACK=door")
-    sums: dict[str, float] = {}
-    for process in present.init.children(recursive=True):  # pods have process namespaces of their own
-        try:
-            command, size = process.cmdline(), process.memory_info().rss / 1e6
-        except psutil.Error:
-            continue
-        if name := part_of(command):
-            sums[name] = sums.get(name, 0) + size
-    return sums
-
-
-def part_of(command: Sequence[str]) -> str | None:
-    """What a process is, by its arguments; ``None`` for what the requests do not pass."""
-    file = Path(command[0].split()[0] if command and command[0] else "")
-    if "site-packages" in file.parts:  # an environment of Python: the door's own is in a pod
-        return "Envoy of the load balancer" if file.name == "envoy" else None
-    if file.name == "app":  # both images of AI Gateway have this name for their program
-        return "AI Gateway's sidecar" if "-configPath" in command else "AI Gateway"
-    if file.name == "envoy-gateway":
-        return "Envoy Gateway" if "server" in command else "shutdown manager"
-    return PROGRAMS.get(file.name)
-
-
-def over_time(workdir: Workdir, minutes: float) -> None:
-    """Prints the memory once a minute, while requests are sent without pause."""
-    way = [one for one in paths(workdir) if one["name"] == DOOR]
-    names = sorted(memory(workdir))
-    print(f"| Minute | Requests | Not 200 | {' | '.join(names)} |\n|--:|--:|--:|{'--:|' * len(names)}")
-    began = time.monotonic()
-    total, failed = 0, 0
-    while True:
-        now = memory(workdir)
-        minute = (time.monotonic() - began) / 60
-        sizes = " | ".join(f"{now.get(name, 0):.0f}" for name in names)
-        print(f"| {minute:.1f} | {total} | {failed} | {sizes} |", flush=True)
-        if minute >= minutes:
-            return
-        seen, rates = probe(workdir, way, 20, 55, 4)
-        rate, lost = rates[DOOR]
-        total += 20 + round(55 * rate) + lost
-        failed += lost + sum(status != 200 for status, *_ in seen[DOOR])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
+import platform
 import re
 import resource
 import shutil
@@ -26,16 +27,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.figures import machine  # noqa: E402 - found only now
-
 STACK = "STACK=local"
 BUILD = (".venv/bin/python", "-m", "localcloud")
 SUBREAPER = 36
 """``PR_SET_CHILD_SUBREAPER`` of prctl(2)."""
 CHANGED = re.compile(r"^ +[-+~]+ *\d+ (to |created|updated|deleted|replaced)", re.MULTILINE)
 """What the engine says of an update that did something."""
+
+
+def machine() -> str:
+    """The machine in a sentence."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return (
+        f"{os.cpu_count()} cores, {memory:.0f} GB of memory, {platform.machine()}, {platform.system()}, Python "
+        f"{platform.python_version()}; load average before the first measurement {os.getloadavg()[0]:.1f}"
+    )
 
 
 class Measured(NamedTuple):

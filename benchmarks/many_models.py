@@ -1,9 +1,9 @@
-"""What a stack of many models costs: ``python benchmarks/many_models.py [--models 50 100] [--write]``.
+"""What a stack of many models costs: ``python benchmarks/many_models.py [--models 50 100]``.
 
 Prints the time of ``make preview``, the first ``make up``, an ``up`` without changes, one that adds a model, and
 ``make down``, with the number of resources and the memory of the largest process, for one model and for many, on the
 real engine and the stand-in clouds with policies. Nothing is asserted: the numbers belong to the machine that is
-printed with them. ``--write`` writes them to ``docs/contributing/figures.md``.
+printed with them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import yaml  # noqa: E402
 
-from benchmarks.figures import MANY_MODELS, PAGE, machine, with_part  # noqa: E402
+from benchmarks.limits import machine  # noqa: E402
 from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import cloud_files, state  # noqa: E402
@@ -108,13 +107,9 @@ def measure(models: int) -> StackCost:
         return StackCost(models, resources, objects, seconds, megabytes)
 
 
-def section(where: str, day: date, measured: Sequence[StackCost]) -> str:
-    """The part of the page about many models."""
+def tables(measured: Sequence[StackCost]) -> str:
+    """Seconds of wall time, and the memory of the largest process."""
     return (
-        f"{MANY_MODELS}\n\n"
-        "Made by `python benchmarks/many_models.py --models 50 100 --write`: stack `local` with that many models, in\n"
-        "the rehearsal with policies.\n\n"
-        f"Measured {day.isoformat()} on {where}.\n\n"
         "Seconds of wall time of whole commands:\n\n"
         + table(
             ("models", "resources", "objects", *STEPS),
@@ -128,7 +123,6 @@ def section(where: str, day: date, measured: Sequence[StackCost]) -> str:
             ("models", *STEPS),
             [(str(one.models), *(f"{most:.0f}" for most in one.megabytes)) for one in measured],
         )
-        + "\n"
     )
 
 
@@ -141,15 +135,11 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, nargs="+", default=[50])
-    parser.add_argument("--write", action="store_true", help="write the figures to docs/contributing/figures.md")
     options = parser.parse_args()
     if resolve.ready(cache_folder()) is None:
         sys.exit("The engine is not set up. Fix: make up")
-    where = machine()
-    text = section(where, date.today(), [measure(models) for models in (1, *options.models)])
-    print(text)
-    if options.write:
-        PAGE.write_text(with_part(PAGE.read_text(encoding="utf-8"), MANY_MODELS, text), encoding="utf-8")
+    print(f"Measured on {machine()}.\n")
+    print(tables([measure(models) for models in (1, *options.models)]))
 
 
 if __name__ == "__main__":

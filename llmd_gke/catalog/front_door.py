@@ -39,7 +39,6 @@ NAME = "front-door"
 PROXIES_NAMESPACE = "envoy-gateway-system"
 """Namespace of Envoy Gateway and of the Envoys that it starts."""
 AI_NAMESPACE = "envoy-ai-gateway-system"
-NAMESPACES = frozenset({NAMESPACE, PROXIES_NAMESPACE, AI_NAMESPACE})
 
 KEYS_SECRET = "caller-keys"  # noqa: S105 - the name of an object
 IAP_SECRET, IAP_SECRET_ENTRY = "iap-client", "key"

@@ -11,12 +11,13 @@ import inspect
 import itertools
 import re
 import textwrap
-import typing
 from collections.abc import Iterator
 from typing import cast
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
+
+from llmd_gke.settings.parse import models_in
 
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 _CODE = re.compile(r"``([^`]+)``")
@@ -30,16 +31,8 @@ def sections_in(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
 def _below(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
     yield section_type
     for field in section_type.model_fields.values():
-        for inner in _inside(field.annotation):
+        for inner in models_in(field.annotation):
             yield from _below(inner)
-
-
-def _inside(annotation: object) -> Iterator[type[BaseModel]]:
-    inner = typing.get_args(annotation)
-    if not inner and isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for one in inner:
-        yield from _inside(one)
 
 
 def about(section_type: type[BaseModel]) -> str:

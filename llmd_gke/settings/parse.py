@@ -162,13 +162,14 @@ def known_keys(section_type: type[BaseModel], prefix: str = "") -> Mapping[str, 
     for name, field in section_type.model_fields.items():
         alias = field.alias or name
         names.append(alias)
-        for inner in _models_in(field.annotation):
+        for inner in models_in(field.annotation):
             keys.update(known_keys(inner, f"{prefix}.{alias}" if prefix else alias))
     keys[prefix] = tuple(names)
     return keys
 
 
-def _models_in(annotation: object) -> list[type[BaseModel]]:
+def models_in(annotation: object) -> list[type[BaseModel]]:
+    """The sections in a field's type."""
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return [annotation] if issubclass(annotation, BaseModel) else []
-    return [model for inner in typing.get_args(annotation) for model in _models_in(inner)]
+    return [model for inner in typing.get_args(annotation) for model in models_in(inner)]

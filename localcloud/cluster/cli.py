@@ -9,7 +9,7 @@ from rich.console import Console
 
 from localcloud import binaries
 from localcloud.cluster import start, status_table
-from localcloud.cluster.processes import ETCD_QUOTA, PROGRAMS
+from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.layout import Layout
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
@@ -31,7 +31,6 @@ def workdir() -> Workdir:
 def start_(
     *,
     only: Only = None,
-    etcd_quota: Annotated[int, typer.Option(min=1, help="Space quota of etcd, in bytes.")] = ETCD_QUOTA,
 ) -> None:
     """Start the namespaces and the control plane, unless they are running."""
     here, console = workdir(), Console()
@@ -43,7 +42,7 @@ def start_(
         if only is None or "gateway" in only:
             upstream.prepare(Layout(here.home).crds)
         programs = {name: binaries.path(name) for name in wanted}
-        start.start(here, programs, console, only=only, etcd_quota=etcd_quota)
+        start.start(here, programs, console, only=only)
     status_table.show(here, console)
 
 

@@ -19,6 +19,7 @@ from localcloud.cluster.service import STABLE_SECONDS
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
+from localcloud.linux_namespaces import discover
 
 TOO_OFTEN = 3
 """Number of consecutive crashes after which an update is stopped, because waiting longer is useless."""
@@ -119,6 +120,18 @@ def pods(workdir: Workdir) -> list[Object]:
 def serving(cluster: status.Status | None) -> bool:
     """Whether the API server runs and can be queried."""
     return cluster is not None and any(one.name == API_SERVER and one.state == "ready" for one in cluster.processes)
+
+
+def problems(workdir: Workdir) -> list[str]:
+    """Sentences about what keeps crashing; empty if nothing does."""
+    if discover.running(workdir.home) is None:
+        return ["it is not running"]
+    layout = Layout(workdir.home)
+    cluster = status.read(layout.status)
+    ended = processes(layout, cluster) if cluster else []
+    if serving(cluster):
+        ended += [one for one in containers(layout, pods(workdir)) if one.ends >= TOO_OFTEN]
+    return [one.with_log() for one in ended]
 
 
 @dataclass

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from llmd_common.problems import Stale
 from localcloud import binaries
-from localcloud.cluster import autoscaling, capacity_check, front_door, health, start, variables, vllm
+from localcloud.cluster import autoscaling, capacity_check, crashes, front_door, start, variables, vllm
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -144,7 +144,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
 
 def diagnose(workdir: Workdir, console: Console) -> None:
     """Prints the problems of the cluster, after a failure that they may have caused."""
-    for line in health.problems(workdir):
+    for line in crashes.problems(workdir):
         say(console, f"cluster: {line}")
     logs = Layout(workdir.home).logs
     say(console, f"Logs of every process: {logs}; `make status CLOUD=laptop` shows what is running.")

@@ -21,8 +21,6 @@ PROGRAMS = (ETCD, API_SERVER, CONTROLLERS, SCHEDULER)
 """Programs of the control plane, in the order they start."""
 
 ETCD_URL = "http://127.0.0.1:2379"
-ETCD_QUOTA = 2 << 30
-"""etcd's own default: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota."""
 
 DAEMONS = {
     "service-proxy": "localcloud.service_network",
@@ -39,10 +37,10 @@ GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}
 """Seconds that processes have to exit: the kubelet to terminate its pods, monitoring to stop its programs."""
 
 
-def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
+def services(layout: Layout, programs: Mapping[str, Path]) -> list[Service]:
     """Every process of a cluster, for the programs that are given, in the order of their start."""
     makers = {API_SERVER: _api_server, CONTROLLERS: _controllers, SCHEDULER: _scheduler}
-    listed = [_etcd(layout, programs[ETCD], etcd_quota)] if ETCD in programs else []
+    listed = [_etcd(layout, programs[ETCD])] if ETCD in programs else []
     listed += [make(layout, programs[name]) for name, make in makers.items() if name in programs]
     for name, module in DAEMONS.items():
         if programs.keys() >= set(NEEDS.get(name, ())):
@@ -52,7 +50,7 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
     return listed
 
 
-def _etcd(layout: Layout, program: Path, quota: int) -> Service:
+def _etcd(layout: Layout, program: Path) -> Service:
     peer = "http://127.0.0.1:2380"
     flags = {
         "name": "laptop",
@@ -62,7 +60,6 @@ def _etcd(layout: Layout, program: Path, quota: int) -> Service:
         "listen-peer-urls": peer,
         "initial-advertise-peer-urls": peer,
         "initial-cluster": f"laptop={peer}",
-        "quota-backend-bytes": quota,
         "log-level": "warn",
         # It halves the time of every write; a power failure may destroy the laptop cloud.
         "unsafe-no-fsync": "true",

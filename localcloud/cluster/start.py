@@ -17,7 +17,6 @@ from rich.console import Console
 
 from llmd_common.problems import Problem, SetUpFailed
 from localcloud.cluster import logs, variables
-from localcloud.cluster.processes import ETCD_QUOTA
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import SUPERVISOR, Layout
@@ -37,17 +36,15 @@ def start(
     console: Console,
     *,
     only: Sequence[str] | None = None,
-    etcd_quota: int = ETCD_QUOTA,
 ) -> None:
     """Starts the cluster unless it runs, and waits until its control plane answers.
 
-    ``only`` names the processes to start; default: all. ``etcd_quota``: etcd's space quota in bytes. Raises
-    ``BadInput`` before anything is done, and ``SetUpFailed`` with the reason; nothing runs then.
+    ``only`` names the processes to start; default: all. Raises ``BadInput`` before anything is done, and
+    ``SetUpFailed`` with the reason; nothing runs then.
     """
     asked = {
         "programs": {name: str(path) for name, path in programs.items()},
         "only": list(only) if only is not None else None,
-        "etcdQuota": etcd_quota,
     }
 
     def waiting(_: str) -> None:

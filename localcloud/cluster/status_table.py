@@ -9,7 +9,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from localcloud.cluster import health
+from localcloud.cluster import crashes
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Workdir
@@ -20,7 +20,7 @@ MB = 1 << 20
 
 
 def show(workdir: Workdir, console: Console) -> bool:
-    """Prints a table of the processes. Returns whether the cluster runs, is ready, and takes writes."""
+    """Prints a table of the processes. Returns whether the cluster runs and is ready."""
     layout = Layout(workdir.home)
     present, cluster = discover.running(workdir.home), status.read(layout.status)
     if present is None:
@@ -51,12 +51,10 @@ def show(workdir: Workdir, console: Console) -> bool:
     if cluster.message:
         say(console, cluster.message)
     console.print(table, soft_wrap=True, highlight=False)
-    troubles = health.problems(workdir)
-    for line in troubles:
+    for line in crashes.problems(workdir):
         say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")
-    # A past restart no longer matters; this does.
-    return cluster.state == "ready" and health.FULL not in troubles
+    return cluster.state == "ready"
 
 
 def memory(process: psutil.Process | None) -> str:

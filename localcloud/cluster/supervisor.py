@@ -217,7 +217,7 @@ def main() -> int:
     only = cast("Sequence[str] | None", asked["only"])
     network.set_up()
     etc.set_up(layout.run / "etc")
-    all_services = processes.services(layout, programs, cast("int", asked["etcdQuota"]))
+    all_services = processes.services(layout, programs)
     kept = [Kept(one, status.ProcessStatus(one.name)) for one in all_services if only is None or one.name in only]
     return Supervisor(layout, kept).run()
 

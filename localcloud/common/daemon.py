@@ -8,14 +8,18 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from llmd_common.problems import BadInput, Problem
 from localcloud.common.layout import Layout
 
+log = logging.getLogger(__name__)
+
 HOME = "LLMD_GKE_HOME"
+STOP_SECONDS = 5.0
+RESTART_SECONDS = 2.0
 
 Main = Callable[[Layout], Coroutine[object, object, None]]
 """A daemon: it serves the cluster in that folder until it is cancelled."""
@@ -56,6 +60,21 @@ async def end(process: asyncio.subprocess.Process, seconds: float) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+async def keep(command: Sequence[str], log_file: Path) -> None:
+    """Runs a program until cancelled, again when it exits; the log file of the run before is overwritten."""
+    while True:
+        with log_file.open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
+            )
+        try:
+            code = await process.wait()
+        finally:
+            await end(process, STOP_SECONDS)
+        log.warning("%s exited with status %s; its log: %s", Path(command[0]).name, code, log_file)
+        await asyncio.sleep(RESTART_SECONDS)
 
 
 async def _until_told(main: Main) -> None:

@@ -7,7 +7,7 @@ import fcntl
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from llmd_common.problems import Busy
 from localcloud.common.workdir import Workdir
@@ -18,21 +18,14 @@ def exclusive(workdir: Workdir, what: str) -> Generator[None]:
     """A lock that is held while ``what`` runs; the system releases it when the process exits. Raises ``Busy`` with the
     name of the holder.
     """
-    workdir.home.mkdir(parents=True, exist_ok=True)
-    with workdir.run_lock.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "another process"
-            raise Busy(
-                f"Another run is using this {workdir.label}: {holder}.\n"
-                "Fix: wait until it finishes (or stop it there with Ctrl-C), then run the command again."
-            ) from None
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()} (make {what})")
-        file.flush()
+
+    def busy(holder: str) -> NoReturn:
+        raise Busy(
+            f"Another run is using this {workdir.label}: {holder}.\n"
+            "Fix: wait until it finishes (or stop it there with Ctrl-C), then run the command again."
+        )
+
+    with in_turn(workdir.run_lock, busy, f"process {os.getpid()} (make {what})") as file:
         try:
             yield
         finally:
@@ -40,8 +33,8 @@ def exclusive(workdir: Workdir, what: str) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def in_turn(file: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
-    """A lock that others wait for, after they have called ``waiting`` with the holder's process id."""
+def in_turn(file: Path, waiting: Callable[[str], None], holder: str = "") -> Generator[IO[str]]:
+    """A lock that others wait for, after they have called ``waiting`` with the holder, by default its process id."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+") as opened:
         try:
@@ -52,6 +45,6 @@ def in_turn(file: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
             fcntl.flock(opened, fcntl.LOCK_EX)
         opened.seek(0)
         opened.truncate()
-        opened.write(str(os.getpid()))
+        opened.write(holder or str(os.getpid()))
         opened.flush()
         yield opened

@@ -48,7 +48,7 @@ def self_signed(name: str, domain: str, folder: Path) -> JsonObject:
     """A certificate for a domain (empty: any), kept in the folder until it has less than a day left."""
     chain_file, key_file = folder / f"{name}.pem", folder / f"{name}.key"
     if not (key_file.is_file() and chain_file.is_file() and _fits(chain_file.read_bytes(), domain)):
-        chain, key = _make(domain or "gateway.invalid")
+        chain, key = make(x509.DNSName(domain or "gateway.invalid"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         key_file.touch(mode=0o600)
         key_file.write_bytes(key)
@@ -63,9 +63,10 @@ def _fits(chain: bytes, domain: str) -> bool:
     return (domain or "gateway.invalid") in names.get_values_for_type(x509.DNSName) and left > datetime.timedelta(1)
 
 
-def _make(domain: str) -> tuple[bytes, bytes]:
+def make(*names: x509.GeneralName) -> tuple[bytes, bytes]:
+    """A certificate for these names, which clients can take as an authority, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, domain[:64])])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, str(names[0].value)[:64])])
     now = datetime.datetime.now(datetime.UTC)
     certificate = (
         x509.CertificateBuilder()
@@ -75,7 +76,7 @@ def _make(domain: str) -> tuple[bytes, bytes]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(minutes=5))
         .not_valid_after(now + datetime.timedelta(days=VALID_DAYS))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(domain)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -163,8 +163,11 @@ def _addresses(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refus
         elif value not in snapshot.addresses:
             error = f'address "{value}" does not exist'
         if error:
-            invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
-            yield Refusal("UnsupportedAddress", invalid)
+            yield _invalid("UnsupportedAddress", gateway, error)
+
+
+def _invalid(reason: str, gateway: JsonObject, error: str) -> Refusal:
+    return Refusal(reason, f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.')
 
 
 def _parameters(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
@@ -174,8 +177,7 @@ def _parameters(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
     """
     if reference := part(gateway, "spec", "infrastructure", "parametersRef"):
         error = f'parametersRef "{text(reference, "group")}/{text(reference, "kind")}" is not supported'
-        invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
-        yield Refusal("InvalidParameters", invalid)
+        yield _invalid("InvalidParameters", gateway, error)
 
 
 def _protocols(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
@@ -186,8 +188,7 @@ def _protocols(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
     protocols = [text(listener, "protocol") for listener in each(gateway, "spec", "listeners")]
     if not {"HTTP", "HTTPS"}.intersection(protocols):
         error = f"no listener has a supported protocol: {', '.join(protocols)}"
-        invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
-        yield Refusal("ListenersNotValid", invalid)
+        yield _invalid("ListenersNotValid", gateway, error)
 
 
 def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
@@ -229,8 +230,7 @@ def _certificates(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
         options = part(listener, "tls", "options")
         if text(listener, "protocol") == "HTTPS" and not each(listener, "tls", "certificateRefs") and not options:
             error = f'listener "{text(listener, "name")}" has no certificate'
-            invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
-            yield Refusal("InvalidCertificateRef", invalid)
+            yield _invalid("InvalidCertificateRef", gateway, error)
 
 
 GATEWAY_RULES: tuple[GatewayRule, ...] = (_parameters, _protocols, _addresses, _secrets, _certificates)

@@ -17,7 +17,6 @@ from localcloud.google_api.core.cloud import API_FILE
 from localcloud.linux_namespaces import network
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, GOOGLE_APIS, METADATA_SERVER
 from localcloud.monitoring import collector, google, kube_state, options, prometheus
-from localcloud.monitoring.children import keep
 from localcloud.monitoring.files import PrometheusFiles
 from localcloud.monitoring.query_api import QueryApi
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
@@ -84,7 +83,7 @@ class Collectors:
         ):
             await self._step(watched, group)
             log_file = self.layout.log("prometheus")
-            group.create_task(keep(prometheus.command(binaries.path("prometheus"), self.files), log_file))
+            group.create_task(daemon.keep(prometheus.command(binaries.path("prometheus"), self.files), log_file))
             while True:
                 try:
                     async with asyncio.timeout(LOOK_SECONDS):
@@ -136,7 +135,7 @@ class Collectors:
             self._states_command = command
             if self._states:
                 self._states.cancel()
-            self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics")))
+            self._states = group.create_task(daemon.keep(command, self.layout.log("kube-state-metrics")))
 
     def _report(self, made: list[ScrapeEndpoint], unreadable: Iterable[str]) -> None:
         """Logs why something is not scraped, once."""

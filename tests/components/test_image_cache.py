@@ -16,7 +16,6 @@ from tests.components.variants import variant
 
 REPOSITORY = "gcp:artifactregistry/repository:Repository"
 PATH = "my-project/llmd-eu4a"
-CACHE = f"europe-west4-docker.pkg.dev/{PATH}"
 IMAGE = re.compile(r'"(?:image|repository|imageRegistry)": "([^"]*)"')
 PRIVATE = "ghcr.io/mine/vllm-tpu:v0.27.0"
 """An image whose credentials are valid at its own registry: a cache leaves it there."""

@@ -19,7 +19,6 @@ DOOR = {
     "llmd-gke:frontDoor": {"callers": [{"name": "team-a", "models": ["qwen"]}, {"name": "batch"}]},
     "llmd-gke:callerKeys": KEYS,
 }
-AI_ROUTE = f"kubernetes:{front_door.AI_VERSION}:AIGatewayRoute"
 
 
 def graph(record: Record, more: Mapping[str, object] | None = None, **changes: object) -> Graph:

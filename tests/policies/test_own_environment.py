@@ -13,7 +13,7 @@ import grpc
 import pytest
 import yaml
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import analyzer_pb2_grpc
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from llmd_gke.repository import CLONE
 from policies import pack
@@ -45,7 +45,7 @@ def test_the_installed_pack_is_the_pure_packages_and_nothing_of_the_clone(enviro
     assert python(environment, code, tmp_path) == "[]"
 
 
-def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: Path) -> None:
+def test_the_example_pack_serves_every_rule_with_level_schema_and_link(environment: Path, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE / "pack", tmp_path / "pack")
     command = [str(environment / "bin" / "python"), "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
     with subprocess.Popen(
@@ -59,9 +59,20 @@ def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: 
                 info = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
                 rule = next(one for one in ALL if one.name == "route-timeouts")
                 refused = analyzer.Analyze(request_of(resources(rule.examples.refused[0])[0]))
+                wrong = analyzer_pb2.ConfigureAnalyzerRequest()
+                wrong.policyConfig["gateway-clas"].enforcementLevel = analyzer_pb2.ADVISORY
+                with pytest.raises(grpc.RpcError, match=r"did you mean gateway-class\?"):
+                    analyzer.Configure(wrong)
         finally:
             process.kill()
-    assert {policy.name for policy in info.policies} == {rule.name for rule in ALL}
+    served = {policy.name: policy for policy in info.policies}
+    assert served.keys() == {rule.name for rule in ALL}
+    assert info.supportsConfig
+    for rule in ALL:
+        level = "advisory" if rule.level == "production" else rule.level
+        assert analyzer_pb2.EnforcementLevel.Name(served[rule.name].enforcementLevel).lower() == level
+        assert set(served[rule.name].configSchema.properties) == {parameter.name for parameter in rule.parameters}
+        assert served[rule.name].url == rule.sources[0]
     assert "route-timeouts" in {one.policyName for one in refused.diagnostics}
 
 

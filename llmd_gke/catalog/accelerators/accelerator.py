@@ -110,7 +110,6 @@ class Family:
     quota_family: str
     quota: str
     spot_quota: str
-    dimensions: int
     hbm_gb: int
     machines: tuple[MachineType, ...]
     topologies: Mapping[str, tuple[str, ...]]
@@ -120,6 +119,7 @@ class Family:
     prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
     minimum_gke: str | None = None
     workload_policy: bool = False
+    dimensions: int = 1
     devices_per_chip: int = 1
     vcpu_prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
     dtypes: tuple[str, ...] = ("bfloat16",)

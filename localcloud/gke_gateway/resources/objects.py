@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from llmd_common.kubernetes.client import ENDPOINT_SLICES, NAMESPACES, PODS, SECRETS, SERVICES, Resource
-from llmd_common.kubernetes.fields import Key, Object, each, key, name, namespace, number, part, strings, text, texts
+from llmd_common.kubernetes.fields import Key, Object, each, name, namespace, number, part, strings, text, texts
 from localcloud.product import INFERENCE_POOL_GROUP, gke
 from localcloud.providers.protocol.values import JsonObject
 
@@ -60,14 +60,6 @@ class ClusterSnapshot:
     def all(self, kind: str) -> list[JsonObject]:
         """Every object of a kind, the oldest first: the order in which conflicts are decided."""
         return sorted(self.kinds.get(kind, {}).values(), key=age)
-
-
-def snapshot_of(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> ClusterSnapshot:
-    """A snapshot of these objects."""
-    kinds: dict[str, dict[Key, JsonObject]] = {}
-    for obj in objects:
-        kinds.setdefault(text(obj, "kind"), {})[key(obj)] = obj
-    return ClusterSnapshot(kinds, addresses or {})
 
 
 def full_name(obj: JsonObject) -> str:

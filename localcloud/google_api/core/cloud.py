@@ -108,6 +108,17 @@ class EmulatedCloud:
         record = self.resources.get(key)
         return copy.deepcopy(record) if record is not None else None
 
+    def keep(self, kind: str, name: str, inputs: JsonObject) -> None:
+        """Shows a resource to the rules, as one that runs."""
+        with self.state() as cloud_state:
+            cloud_state.put(kind, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+
+    def drop(self, kind: str, key: str) -> None:
+        """Removes a resource, here and for the rules."""
+        self.resources.pop(key, None)
+        with self.state() as cloud_state:
+            cloud_state.drop(kind, key)
+
     # -- operations ------------------------------------------------------------------------------------------------
 
     def begin(self, name: str, operation: JsonObject, seconds: float, ending: str = "") -> None:

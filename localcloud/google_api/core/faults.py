@@ -70,19 +70,12 @@ class _Stockout(_Fault):
     capacity: str = "*"
 
 
-class _World(_Fault):
+class _World(_Fault, protocol.Conditions):
     fault: Literal["world"]
     billing: bool = True
-    enabled_apis: list[str] = []
-    existing_buckets: list[str] = []
-    existing_subnets: dict[str, dict[str, object]] = {}
     identities: dict[str, str] = {}
-    in_use_after_cluster: NonNegativeFloat = 0
     permissions: list[str] = []
     project_state: str = ""
-    quota: dict[str, Annotated[float, Field(ge=-1)]] = {}
-    stockout: list[str] = []
-    usable_after: dict[str, NonNegativeFloat] = {}
     versions: dict[str, list[str]] = {}
 
 
@@ -139,9 +132,7 @@ class ApiFaults:
         try:
             _FAULTS.validate_python(faults)
         except ValidationError as refused:
-            first = refused.errors()[0]
-            where = ".".join(str(part) for part in first["loc"][1:])
-            raise ValueError(f"fault {where}: {first['input']!r}: {first['msg']}") from None
+            raise ValueError(f"fault {protocol.described(refused, skip=1)}") from None
         self.take(faults)
 
     def take(self, faults: Sequence[JsonObject]) -> None:

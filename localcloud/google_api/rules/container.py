@@ -69,9 +69,7 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
     if workload_pool and workload_pool != f"{target.project}.svc.id.goog":
         raise ApiError(400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".')
     judge_options(target)
-    account = target.text("nodeConfig", "serviceAccount")
-    if account and not serviceaccount.exists(cloud_state, target.project, account):
-        raise ApiError(400, f'Service account "{account}" does not exist.')
+    serviceaccount.require_of_nodes(cloud_state, target)
 
 
 def judge_options(target: TargetResource) -> None:

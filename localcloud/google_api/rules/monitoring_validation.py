@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, table, text, texts
 
 CHANNEL_LABELS = {
     "email": ("email_address",),
@@ -50,8 +50,7 @@ def seconds(duration: str) -> float | None:
 
 def channel_problems(body: JsonObject) -> Iterator[str]:
     """Problems of a channel, whose labels are in the API's form."""
-    kind, given = text(body, "type"), body.get("labels")
-    labels = given if isinstance(given, dict) else {}
+    kind, labels = text(body, "type"), table(body, "labels")
     if kind not in CHANNEL_LABELS:
         yield f'Field "notification_channel.type" had an invalid value of "{kind}": Unrecognized channel type'
         return

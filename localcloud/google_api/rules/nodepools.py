@@ -101,9 +101,7 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
     where = pool_zones(target.inputs, cluster, target.scope["location"])
     if stray := [zone for zone in where if zones.region_of(zone) != region]:
         raise ApiError(400, f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
-    account = text(target.inputs, "nodeConfig", "serviceAccount")
-    if account and not serviceaccount.exists(cloud_state, target.project, account):
-        raise ApiError(400, f'Service account "{account}" does not exist.')
+    serviceaccount.require_of_nodes(cloud_state, target)
     _judge_machine(target, where)
     _judge_autoscaling(target.inputs)
     policy = target.text("placementPolicy", "policyName")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from localcloud.google_api.rules.nodepools import first_nodes, pool_zones, provisioning_model
 from localcloud.google_api.rules.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.product import accelerators
-from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, table, text, texts
 
 DEFAULT_MACHINE = "e2-medium"
 DEFAULT_PODS = 110
@@ -105,15 +105,11 @@ def addresses(content: JsonObject) -> list[ReservedAddress]:
 
 
 def _records(content: JsonObject, kind: str) -> dict[str, JsonObject]:
-    records = dig(content, "objects", kind)
-    return (
-        {key: value for key, value in records.items() if isinstance(value, dict)} if isinstance(records, dict) else {}
-    )
+    return {key: value for key, value in table(content, "objects", kind).items() if isinstance(value, dict)}
 
 
 def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> RunningPool:
-    stored = dig(record, "inputs")
-    inputs: JsonObject = stored if isinstance(stored, dict) else {}
+    inputs = table(record, "inputs")
     location = ident.split("/")[3]
     machine = text(inputs, "nodeConfig", "machineType") or DEFAULT_MACHINE
     kind, host = _kind(inputs, machine), accelerators.host_of(machine)
@@ -178,8 +174,7 @@ def _slice(inputs: JsonObject, machine: str) -> accelerators.Slice | None:
 
 def _labels(inputs: JsonObject, machine: str, shape: accelerators.Slice | None) -> dict[str, str]:
     labels = {accelerators.POOL_LABEL: text(inputs, "name"), "node.kubernetes.io/instance-type": machine}
-    given = dig(inputs, "nodeConfig", "labels")
-    labels |= {key: str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    labels |= {key: str(value) for key, value in table(inputs, "nodeConfig", "labels").items()}
     kind, family = _kind(inputs, machine), accelerators.family_of(machine)
     if kind is not None and family is not None and shape is not None:
         labels |= kind.node_labels(family, shape)

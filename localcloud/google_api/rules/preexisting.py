@@ -20,13 +20,9 @@ def all_of(kind: str, faults: Faults) -> dict[str, JsonObject]:
     """
     if kind not in (NETWORK, SUBNETWORK):
         return {}
-    listed = faults.read().get("existingSubnets", {})
-    if not isinstance(listed, dict):
-        raise ValueError(
-            "LLMD_GKE_FAULTS: existingSubnets must be an object that maps the ID of a subnet to its inputs"
-        )
     objects: dict[str, JsonObject] = {}
-    for ident, inputs in listed.items():
+    for ident in sorted(faults.keys("existingSubnets")):
+        inputs = faults.value("existingSubnets", ident)
         parts, network = ident.split("/"), text(inputs, "network")
         if parts[::2] != ["projects", "regions", "subnetworks"] or not isinstance(inputs, dict) or not network:
             raise ValueError(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from localcloud.google_api.rules import preexisting
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.values import JsonObject, dig, text
+from localcloud.providers.protocol.values import JsonObject, dig, table, text
 
 
 def digits(seed: str, count: int = 19) -> str:
@@ -65,8 +65,7 @@ class CloudState:
 
     def all(self, kind: str) -> dict[str, JsonObject]:
         """Every object of a type, by id, with those that are older than the stack."""
-        records = dig(self.content, "objects", kind)
-        made = {k: v for k, v in records.items() if isinstance(v, dict)} if isinstance(records, dict) else {}
+        made = {k: v for k, v in table(self.content, "objects", kind).items() if isinstance(v, dict)}
         return {**preexisting.all_of(kind, self.faults), **made}
 
     def get(self, kind: str, ident: str) -> JsonObject | None:

@@ -27,9 +27,7 @@ def _repository(request: Request) -> JsonObject:
 def _put(cloud: EmulatedCloud, name: str, body: JsonObject) -> None:
     """Stores a repository, also as the rules know it."""
     cloud.resources[name] = body
-    inputs: JsonObject = {**body, "repositoryId": name.rpartition("/")[2]}
-    with cloud.state() as cloud_state:
-        cloud_state.put(REPOSITORY, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+    cloud.keep(REPOSITORY, name, {**body, "repositoryId": name.rpartition("/")[2]})
 
 
 def _begin(request: Request, sort: str, name: str, ending: str = "") -> JsonObject:
@@ -73,7 +71,7 @@ def create(request: Request) -> JsonObject:
 @ends("artifactregistry.created")
 def _created(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure := text(operation, "failure"):
-        _drop(cloud, text(operation, "target"))
+        cloud.drop(REPOSITORY, text(operation, "target"))
     return failure
 
 
@@ -108,14 +106,8 @@ def delete(request: Request) -> JsonObject:
 def _deleted(cloud: EmulatedCloud, operation: JsonObject) -> str:
     failure = text(operation, "failure")
     if not failure:
-        _drop(cloud, text(operation, "target"))
+        cloud.drop(REPOSITORY, text(operation, "target"))
     return failure
-
-
-def _drop(cloud: EmulatedCloud, name: str) -> None:
-    cloud.resources.pop(name, None)
-    with cloud.state() as cloud_state:
-        cloud_state.drop(REPOSITORY, name)
 
 
 @answers("artifactregistry.projects.locations.operations.get")

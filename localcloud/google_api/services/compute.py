@@ -10,14 +10,15 @@ from typing import cast
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.errors import ApiError, exists, not_found
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.rules import references, security_policies
+from localcloud.google_api.rules import compute, nat, network, references, security_policies
 from localcloud.google_api.rules.compute import reserved_address
-from localcloud.google_api.rules.registry import KINDS
-from localcloud.google_api.rules.resource_type import CloudState, TargetResource, digits
+from localcloud.google_api.rules.resource_type import CloudState, ResourceType, TargetResource, digits
 from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
 
+KINDS: dict[str, ResourceType] = {**compute.KINDS, **network.KINDS, **nat.KINDS, **security_policies.KINDS}
+"""By type, the rules that are applied."""
 CREATED = "2026-01-01T00:00:00.000-08:00"
 
 
@@ -297,12 +298,12 @@ def _nats(cloud_state: CloudState, router: TargetResource, body: JsonObject) -> 
     for ident in list(cloud_state.all(references.ROUTER_NAT)):
         if ident.startswith(prefix) and ident not in wanted:
             cloud_state.drop(references.ROUTER_NAT, ident)
-    for ident, nat in wanted.items():
+    for ident, gateway in wanted.items():
         inputs: JsonObject = {
-            **nat,
+            **gateway,
             "router": router.name,
             "region": region,
-            "sourceSubnetworkIpRangesToNat": nat.get("sourceSubnetworkIpRangesToNat"),
+            "sourceSubnetworkIpRangesToNat": gateway.get("sourceSubnetworkIpRangesToNat"),
         }
         target = TargetResource(references.ROUTER_NAT, ident, inputs, router.scope)
         KINDS[references.ROUTER_NAT].create(cloud_state, target)

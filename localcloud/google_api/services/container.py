@@ -12,7 +12,7 @@ from localcloud.google_api.services import node_pools, pool_capacity
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.links import pools_in
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, table, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, table, text, texts
 
 _OF_A_CLUSTER = "container.projects.locations.clusters"
 
@@ -27,28 +27,22 @@ def _record(request: Request) -> tuple[str, JsonObject]:
 
 def _with_pools(cloud: EmulatedCloud, key: str) -> JsonObject:
     cluster, pools = cloud.copy(key) or {}, cloud.below(f"{key}/nodePools")
-    nodes = [group for pool in pools.values() for group in _list(pool, "instanceGroupUrls")]
+    nodes: list[JsonValue] = [group for pool in pools.values() for group in texts(pool, "instanceGroupUrls")]
     cluster["nodePools"] = list[JsonValue](pools.values())
     if nodes:
         cluster["instanceGroupUrls"] = nodes
     for key_, pool in pools.items():  # GKE shows the first pool's as the cluster's own
         cluster["nodeConfig"], cluster["initialNodeCount"] = pool["config"], pool["initialNodeCount"]
-        project, zones = key_.split("/")[1], [str(zone) for zone in _list(pool, "locations")]
+        project, zones = key_.split("/")[1], texts(pool, "locations")
         cluster["currentNodeCount"] = sum(pools_in(cloud, project, zone).get(key_, 0) for zone in zones)
         break
     return cluster
 
 
-def _list(value: JsonObject, key: str) -> list[JsonValue]:
-    entries = value.get(key)
-    return entries if isinstance(entries, list) else []
-
-
 @answers(f"{_OF_A_CLUSTER}.create")
 def create(request: Request) -> JsonObject:
     """Creates a cluster with its first pool. It exists at once, and runs when the operation is over."""
-    cloud, given = request.cloud, dig(request.body, "cluster")
-    body: JsonObject = given if isinstance(given, dict) else {}
+    cloud, body = request.cloud, table(request.body, "cluster")
     parent = request.at.get("parent") or text(request.body, "parent")
     key = f"{parent}/clusters/{text(body, 'name')}"
     if key in cloud.resources:
@@ -108,8 +102,7 @@ def list_(request: Request) -> JsonObject:
 def update(request: Request) -> JsonObject:
     """Changes a cluster."""
     key, before = _record(request)
-    given = dig(request.body, "update")
-    wanted: JsonObject = given if isinstance(given, dict) else {}
+    wanted = table(request.body, "update")
     if pool := text(wanted, "desiredNodePoolId"):
         return node_pools.updated_with_cluster(request, f"{key}/nodePools/{pool}", wanted)
     return _changed(request, key, updated(before, wanted), "UPDATE_CLUSTER")
@@ -145,8 +138,7 @@ def set_labels(request: Request) -> JsonObject:
 def set_maintenance(request: Request) -> JsonObject:
     """Replaces windows and exclusions."""
     key, before = _record(request)
-    given = dig(request.body, "maintenancePolicy")
-    policy: JsonObject = {**(given if isinstance(given, dict) else {}), "resourceVersion": request.cloud.etag()}
+    policy: JsonObject = {**table(request.body, "maintenancePolicy"), "resourceVersion": request.cloud.etag()}
     return _changed(request, key, {**before, "maintenancePolicy": policy}, "SET_MAINTENANCE_POLICY")
 
 

@@ -7,7 +7,7 @@ from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules.resource_type import digits
 from localcloud.google_api.rules.serviceaccount import ACCOUNT
 from localcloud.google_api.services import policies
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, table, text
 
 
 def _key(request: Request) -> str:
@@ -32,9 +32,8 @@ def create(request: Request) -> JsonObject:
     name = f"projects/{project}/serviceAccounts/{address}"
     if name in cloud.resources:
         raise ApiError(409, f"Service account {ident} already exists within project projects/{project}.")
-    given = dig(request.body, "serviceAccount")
     made: JsonObject = {
-        **(given if isinstance(given, dict) else {}),
+        **table(request.body, "serviceAccount"),
         "name": name,
         "projectId": project,
         "uniqueId": digits(name, 21),
@@ -43,9 +42,7 @@ def create(request: Request) -> JsonObject:
         "etag": cloud.etag(),
     }
     cloud.resources[name] = made
-    with cloud.state() as cloud_state:
-        inputs: JsonObject = {"accountId": ident, "project": project}
-        cloud_state.put(ACCOUNT, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+    cloud.keep(ACCOUNT, name, {"accountId": ident, "project": project})
     return made
 
 
@@ -72,10 +69,8 @@ def patch(request: Request) -> JsonObject:
 def delete(request: Request) -> JsonObject:
     """Deletes an account with its policy."""
     _account(request)
-    request.cloud.resources.pop(_key(request))
     request.cloud.policies.pop(_key(request), None)
-    with request.cloud.state() as cloud_state:
-        cloud_state.drop(ACCOUNT, _key(request))
+    request.cloud.drop(ACCOUNT, _key(request))
     return {}
 
 
@@ -90,5 +85,4 @@ def get_policy(request: Request) -> JsonObject:
 def set_policy(request: Request) -> JsonObject:
     """Replaces the policy of an account."""
     _account(request)
-    given = request.body.get("policy")
-    return policies.write(request.cloud, _key(request), given if isinstance(given, dict) else {}, request.project)
+    return policies.write(request.cloud, _key(request), table(request.body, "policy"), request.project)

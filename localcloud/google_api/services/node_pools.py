@@ -10,7 +10,7 @@ from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.pool_bodies import shown, target_of
 from localcloud.google_api.services.pool_capacity import settle
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, table, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, table, text
 
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"
 
@@ -48,8 +48,7 @@ def _record(request: Request) -> tuple[str, JsonObject]:
 @answers(f"{_OF_A_POOL}.create")
 def create(request: Request) -> JsonObject:
     """Makes a pool. Quota and stock are found out by the operation, not by the answer."""
-    cloud, given = request.cloud, dig(request.body, "nodePool")
-    key = add(cloud, _cluster(request), given if isinstance(given, dict) else {})
+    key = add(request.cloud, _cluster(request), table(request.body, "nodePool"))
     return begin(request, "CREATE_NODE_POOL", key, "pool.settle", failure=request.failure)
 
 
@@ -132,28 +131,20 @@ def updated_with_cluster(request: Request, key: str, update: JsonObject) -> Json
     return _changed(request, key, after, "UPDATE_CLUSTER")
 
 
-@answers(f"{_OF_A_POOL}.setSize")
-def set_size(request: Request) -> JsonObject:
-    """Sets the number of nodes per zone."""
+_SET = {
+    "setSize": ("initialNodeCount", "nodeCount", "SET_NODE_POOL_SIZE"),
+    "setAutoscaling": ("autoscaling", "autoscaling", "UPDATE_CLUSTER"),
+    "setManagement": ("management", "management", "SET_NODE_POOL_MANAGEMENT"),
+}
+"""By method: the field that it sets, the field of its body, and the kind of its operation."""
+
+
+@answers(*(f"{_OF_A_POOL}.{name}" for name in _SET))
+def set_field(request: Request) -> JsonObject:
+    """Sets nodes per zone, the bounds of autoscaling, or automatic repair and upgrades."""
     key, before = _record(request)
-    nodes = number(request.body, "nodeCount") or 0
-    return _changed(request, key, before | {"initialNodeCount": nodes}, "SET_NODE_POOL_SIZE")
-
-
-@answers(f"{_OF_A_POOL}.setAutoscaling")
-def set_autoscaling(request: Request) -> JsonObject:
-    """Sets the bounds of autoscaling."""
-    key, before = _record(request)
-    after = before | {"autoscaling": dig(request.body, "autoscaling")}
-    return _changed(request, key, after, "UPDATE_CLUSTER")
-
-
-@answers(f"{_OF_A_POOL}.setManagement")
-def set_management(request: Request) -> JsonObject:
-    """Sets automatic repair and upgrades."""
-    key, before = _record(request)
-    after = before | {"management": dig(request.body, "management")}
-    return _changed(request, key, after, "SET_NODE_POOL_MANAGEMENT")
+    field, given, sort = _SET[request.method.id.rpartition(".")[2]]
+    return _changed(request, key, before | {field: dig(request.body, given)}, sort)
 
 
 @answers(f"{_OF_A_POOL}.delete")
@@ -170,7 +161,5 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure:
         cloud.resources[key] = table(operation, "stored")
         return failure
-    with cloud.state() as cloud_state:
-        cloud_state.drop(NODE_POOL, key)
-    cloud.resources.pop(key, None)
+    cloud.drop(NODE_POOL, key)
     return ""

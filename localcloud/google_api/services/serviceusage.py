@@ -89,18 +89,11 @@ def batch_enable(request: Request) -> JsonObject:
     return _set(request, project, texts(request.body, "serviceIds"), True)
 
 
-@answers("serviceusage.services.enable")
-def enable(request: Request) -> JsonObject:
-    """Enables an API."""
+@answers("serviceusage.services.enable", "serviceusage.services.disable")
+def switch(request: Request) -> JsonObject:
+    """Enables or disables an API."""
     project, name = _parts(request)
-    return _set(request, project, [name], True)
-
-
-@answers("serviceusage.services.disable")
-def disable(request: Request) -> JsonObject:
-    """Disables an API."""
-    project, name = _parts(request)
-    return _set(request, project, [name], False)
+    return _set(request, project, [name], request.method.id.endswith(".enable"))
 
 
 @answers("serviceusage.operations.get")

@@ -56,9 +56,7 @@ def insert(request: Request) -> JsonObject:
             409, "The requested bucket name is not available. The bucket namespace is shared by all users.", "conflict"
         )
     cloud.resources[f"b/{name}"] = made = _made(request.body)
-    with cloud.state() as cloud_state:
-        inputs: JsonObject = {"name": name, "location": text(made, "location")}
-        cloud_state.put(BUCKET, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+    cloud.keep(BUCKET, name, {"name": name, "location": text(made, "location")})
     return made
 
 
@@ -104,15 +102,8 @@ def set_policy(request: Request) -> JsonObject:
     return {"kind": "storage#policy"} | policies.write(request.cloud, f"b/{request.at['bucket']}", request.body, "")
 
 
-@answers("storage.objects.list")
-def objects_(request: Request) -> JsonObject:
-    """Lists no objects: none are kept."""
+@answers("storage.objects.list", "storage.managedFolders.list")
+def contents(request: Request) -> JsonObject:
+    """Lists no objects and no folders: none are kept."""
     _bucket(request)
-    return {"kind": "storage#objects"}
-
-
-@answers("storage.managedFolders.list")
-def folders(request: Request) -> JsonObject:
-    """Lists no folders: none are kept."""
-    _bucket(request)
-    return {"kind": "storage#managedFolders"}
+    return {"kind": f"storage#{request.method.id.split('.')[1]}"}

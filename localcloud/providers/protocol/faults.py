@@ -1,40 +1,42 @@
-"""Faults to inject: the JSON file that ``$LLMD_GKE_FAULTS`` names, read anew at every call.
-
-::
-
-    {"stockout": ["europe-west4-a"],                     zones without TPU capacity
-     "quota": {"CT6E": 0},                               chips per region that the project may have, by TPU family
-     "enabledApis": ["*"],                               APIs that are on before the program enables any
-     "existingBuckets": ["my-weights"],                  buckets that are older than the stack
-     "existingSubnets": {                                subnets that are, by id; their networks are, too
-         "projects/corp-net/regions/europe-west4/subnetworks/gke": {
-             "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
-     "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
-     "inUseAfterCluster": 60}                            seconds that GKE's endpoint groups outlive their cluster
-
-Every key is optional; an unknown one is refused, so that a misspelt fault cannot make a test pass.
-"""
+"""Faults to inject: the JSON file that ``$LLMD_GKE_FAULTS`` names, read anew at every call."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, ValidationError
+from pydantic.alias_generators import to_camel
 
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig
 
-KEYS = frozenset(
-    [
-        "stockout",
-        "quota",
-        "enabledApis",
-        "existingBuckets",
-        "existingSubnets",
-        "inUseAfterCluster",
-        "usableAfter",
-    ]
-)
+
+class Conditions(BaseModel):
+    """What the file may contain. An unknown key is refused, so that a misspelt fault cannot make a test pass."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
+    stockout: list[str] = []
+    """Zones without TPU capacity."""
+    quota: dict[str, Annotated[float, Field(ge=-1)]] = {}
+    """Chips per region that the project may have, by TPU family."""
+    enabled_apis: list[str] = []
+    """APIs that are on before the program enables any; ``*``: all."""
+    existing_buckets: list[str] = []
+    """Buckets that are older than the stack."""
+    existing_subnets: dict[str, dict[str, object]] = {}
+    """Inputs of subnets that are, by id; their networks are, too."""
+    usable_after: dict[str, NonNegativeFloat] = {}
+    """Seconds for which an API that was just enabled refuses calls."""
+    in_use_after_cluster: NonNegativeFloat = 0
+    """Seconds that GKE's endpoint groups outlive their cluster."""
+
+
+def described(refused: ValidationError, skip: int = 0) -> str:
+    """The first error: key, value and what is wrong, without so many parts of the key."""
+    first = refused.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'][skip:])}: {first['input']!r}: {first['msg']}"
 
 
 class Faults:
@@ -45,13 +47,12 @@ class Faults:
         name = os.environ.get("LLMD_GKE_FAULTS")
         if not name or not Path(name).exists():
             return {}
+        content = Path(name).read_text()
         try:
-            faults = cast(JsonObject, json.loads(Path(name).read_text()))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"LLMD_GKE_FAULTS: {name} is not JSON: {error}") from None
-        if unknown := sorted(faults.keys() - KEYS):
-            raise ValueError(f"LLMD_GKE_FAULTS: unknown {', '.join(unknown)}; allowed: {', '.join(sorted(KEYS))}")
-        return faults
+            Conditions.model_validate_json(content)
+        except ValidationError as refused:
+            raise ValueError(f"LLMD_GKE_FAULTS: {name}: {described(refused)}") from None
+        return cast(JsonObject, json.loads(content))
 
     def listed(self, key: str) -> frozenset[str]:
         """The strings under ``key``."""

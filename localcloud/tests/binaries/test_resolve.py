@@ -11,8 +11,8 @@ from rich.console import Console
 
 from llmd_common.problems import BadInput, SetUpFailed
 from localcloud import binaries
-from localcloud.binaries import plugins, resolve
-from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
+from localcloud.binaries import plugins
+from localcloud.binaries.table import BY_NAME, PROVIDER_NAME
 from localcloud.common.lock import in_turn
 from localcloud.tests.binaries.releases import program
 
@@ -40,22 +40,6 @@ def test_a_built_program_is_found_and_building_it_again_needs_no_go(tmp_path: Pa
     built = program(BY_NAME["etcd"].path(tmp_path / "cache"))
     assert binaries.path("etcd") == built
     binaries.ensure(["etcd", "envoy"], Console(quiet=True))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "built"),
-    [
-        (binaries.names()[::-1], [program.name for program in PROGRAMS if program.by_default]),
-        (binaries.chosen(["pulumi-resource-gcp"]), ["pulumi-resource-gcp"]),
-    ],
-)
-def test_what_is_asked_for_is_built_in_the_order_of_the_table(
-    monkeypatch: pytest.MonkeyPatch, wanted: tuple[str, ...], built: list[str]
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
-    binaries.ensure(wanted, Console(quiet=True))
-    assert asked == built
 
 
 def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> None:

@@ -16,18 +16,17 @@ _VERDICTS: Mapping[str, Verdict] = {"PASS": "passes", "FAIL": "fails", "SKIP": "
 
 @dataclass(frozen=True)
 class SuiteTest:
-    """A test of a suite: its name, the features it needs, and what it says of itself."""
+    """A test of a suite: its name, and the features it needs."""
 
     name: str
     features: frozenset[str]
-    about: str = ""
 
 
 def tests(output: str) -> list[SuiteTest]:
     """The tests that a suite's program names when it is asked for ``tests``, in alphabetical order."""
     entries = [json.loads(line) for line in output.splitlines()]
     return sorted(
-        (SuiteTest(entry["name"], frozenset(entry["features"] or ()), entry["about"]) for entry in entries),
+        (SuiteTest(entry["name"], frozenset(entry["features"] or ())) for entry in entries),
         key=lambda one: one.name,
     )
 

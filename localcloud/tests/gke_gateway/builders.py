@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from llmd_common.kubernetes.fields import key, text
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge
 
 NAMESPACE = "llm"
+
+
+def snapshot_of(*objects: JsonObject) -> ClusterSnapshot:
+    """What the controller knows when there are these objects."""
+    kinds: dict[str, dict[tuple[str, str], JsonObject]] = {}
+    for one in objects:
+        kinds.setdefault(text(one, "kind"), {})[key(one)] = one
+    return ClusterSnapshot(kinds, {})
 
 
 def obj(kind: str, name: str, spec: JsonObject | None = None, **more: JsonValue) -> JsonObject:

@@ -14,9 +14,10 @@ from localcloud.gke_gateway.applied_config import write_programs
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.gke_gateway.translate import GatewayProgram, translate
 from localcloud.providers.protocol.values import JsonObject
+from localcloud.tests.gke_gateway import builders as b
 from localcloud.tests.gke_gateway.servers import free_port
 from tests.waiting import eventually
 
@@ -37,7 +38,7 @@ class Lab:
 
     def apply(self, *objects: JsonObject) -> ClusterSnapshot:
         """Programs the Envoy with these objects, as the controller does. Fails on a refusal, ours or Envoy's."""
-        snapshot = snapshot_of(*objects)
+        snapshot = b.snapshot_of(*objects)
         programs = self.programs
         for gateway in snapshot.all("Gateway"):
             gateway_class = CLASSES[text(gateway, "spec", "gatewayClassName")]

@@ -6,7 +6,6 @@ from llmd_common.kubernetes.fields import each, text
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import snapshot_of
 from localcloud.gke_gateway.translate import translate
 from localcloud.tests.gke_gateway import builders as b
 
@@ -20,7 +19,7 @@ def test_a_policy_is_attached_once_something_uses_its_target_and_the_oldest_wins
     ungrouped["metadata"] = {"name": "ungrouped", "namespace": "llm"}
     route = b.route("r", b.rule("/", b.to_service("models")))
     gateway = b.gateway()
-    snapshot = snapshot_of(gateway, route, b.service("models"), old, new, stray, ungrouped)
+    snapshot = b.snapshot_of(gateway, route, b.service("models"), old, new, stray, ungrouped)
     translation = translate(gateway, CLASSES["gke-l7-rilb"], "10.0.0.60", snapshot, EnvoyFiles(tmp_path))
     attached = {
         text(policy, "metadata", "name"): text(condition, "status")

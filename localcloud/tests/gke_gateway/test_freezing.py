@@ -8,7 +8,7 @@ from pathlib import Path
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.tests.gke_gateway import builders as b
 from localcloud.tests.gke_gateway.lab import Lab
@@ -24,7 +24,7 @@ def look(snapshot: ClusterSnapshot, folder: Path) -> Translation:
 
 
 def test_what_a_gateway_was_programmed_with_outlives_the_controller_and_no_key_is_kept(tmp_path: Path) -> None:
-    program = look(snapshot_of(GATEWAY, GOOD, *BACKENDS), tmp_path / "envoy").program
+    program = look(b.snapshot_of(GATEWAY, GOOD, *BACKENDS), tmp_path / "envoy").program
     assert program is not None
     store = Store(tmp_path / "programs")
     store.save(("llm", "gateway"), replace(program, secrets={"certificate": {"private_key": "SECRET"}}))

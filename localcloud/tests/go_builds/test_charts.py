@@ -41,16 +41,6 @@ def test_a_chart_of_the_front_door_has_the_version_of_its_module(folder: Path, n
     assert (about["name"], about["version"], about["appVersion"]) == (name, *[charts.module_version(name)] * 2)
 
 
-def test_only_stacks_with_a_front_door_get_its_charts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(charts, "_make", lambda name, *_: asked.append(name))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    charts.prepare(tmp_path)
-    assert asked == [*charts.SOURCES]
-    asked.clear()
-    charts.prepare(tmp_path, front_door=True)
-    assert asked == [*charts.SOURCES, *charts.FRONT_DOOR]
-
-
 def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
     result: list[str] = []
     for key, value in values.items():

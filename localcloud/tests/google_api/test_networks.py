@@ -10,7 +10,6 @@ from localcloud.google_api.rules.resource_type import digits
 from localcloud.product import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, REGION, VPC, Client, Props, later
 
-Request = tuple[str, str, Props]
 NETWORKS, SUBNETS, ADDRESSES = f"{COMPUTE}/global/networks", f"{REGION}/subnetworks", f"{REGION}/addresses"
 ROUTERS, POLICIES = f"{REGION}/routers", f"{REGION}/securityPolicies"
 NO_NETWORK = "404 notFound The resource 'projects/my-project/global/networks/none' was not found"

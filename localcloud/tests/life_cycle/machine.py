@@ -45,10 +45,9 @@ after a creation failed."""
 
 @dataclass
 class Outcome:
-    """What came of a plan: what was wrong, how many commands ran, and which faults were met."""
+    """What came of a plan: what was wrong, which faults were met, and how many objects were deleted by hand."""
 
     wrong: list[str] = field(default_factory=list[str])
-    steps: int = 0
     met: Counter[str] = field(default_factory=Counter[str])
     by_hand: int = 0
     log: list[str] = field(default_factory=list[str])
@@ -71,6 +70,14 @@ class Machine:
         self.secrets: list[str] = []
         self.base: Config = {}
 
+    def lived(self, plan: list[Step]) -> Outcome:
+        """A whole life cycle."""
+        try:
+            self.prepare()
+            return self.play(plan)
+        finally:
+            self.rehearsal.stop_everything()
+
     def prepare(self) -> None:
         """A project in which nothing is up, with a secret in the stack's settings."""
         rehearsal = self.rehearsal
@@ -86,16 +93,13 @@ class Machine:
 
     def play(self, plan: list[Step]) -> Outcome:
         """Plays the plan, then the end that has to work. Stops at the first step after which something is wrong."""
-        try:
-            for step in plan:
-                self._step(step)
-                if self.outcome.wrong:
-                    return self.outcome
-            self._settled()
-            if not self.outcome.wrong:
-                self._destroyed()
-        finally:
-            self.rehearsal.stop_everything()
+        for step in plan:
+            self._step(step)
+            if self.outcome.wrong:
+                return self.outcome
+        self._settled()
+        if not self.outcome.wrong:
+            self._destroyed()
         return self.outcome
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -176,7 +180,6 @@ class Machine:
         """Deletes an incomplete cluster, as the message about it says."""
         if not self.incomplete:
             return
-        self.outcome.steps += 1
         alone = ["--yes", "--skip-preview", *shlex.split(ALONE), "--stack", self.stack]
         ended = running.run(self.rehearsal, running.plain(self.rehearsal, "destroy", *alone), None)
         self.outcome.met["incomplete cluster"] += 1
@@ -207,7 +210,6 @@ class Machine:
         return ended
 
     def _once(self, command: str, kill: Kill | None) -> running.Ended:
-        self.outcome.steps += 1
         started = time.monotonic()
         if command == "refresh":
             line = running.plain(self.rehearsal, "refresh", "--yes", "--skip-preview", "--stack", self.stack)

@@ -162,10 +162,6 @@ def faults_of(phase: Part) -> dict[str, st.SearchStrategy[Fault]]:
     }
 
 
-FAULTS = tuple(dict.fromkeys(name for phase in METHODS for name in faults_of(phase)))
-"""The names under which they are counted."""
-
-
 def kind_of(fault: Fault) -> str:
     """The name under which a fault is counted."""
     named = {"quota": "quota", "inUseAfterCluster": "in use", "usableAfter": "not usable yet"}
@@ -214,20 +210,3 @@ def richness(plan: list[Step]) -> int:
     changes = {step.change for step in plan} - {""}
     faults = {json.dumps(fault, sort_keys=True) for step in plan for fault in step.faults}
     return len(changes) + len(faults) + sum(step.kill is not None for step in plan)
-
-
-def shorter(plan: list[Step]) -> list[list[Step]]:
-    """Plans with less in them, the shortest first: without a step, a kill, a fault or a change."""
-    smaller: list[list[Step]] = [plan[:at] + plan[at + 1 :] for at in range(len(plan))]
-    for at, step in enumerate(plan):
-        lesser: list[Step] = []
-        if step.kill:
-            lesser.append(Step(step.command, step.change, step.faults))
-        lesser += [
-            Step(step.command, step.change, step.faults[:one] + step.faults[one + 1 :], step.kill)
-            for one in range(len(step.faults))
-        ]
-        if step.change:
-            lesser.append(Step(step.command, "", step.faults, step.kill))
-        smaller += [[*plan[:at], one, *plan[at + 1 :]] for one in lesser]
-    return [one for one in smaller if one]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.tests.life_cycle.__main__ import played
 from localcloud.tests.life_cycle.counter_examples import COUNTER_EXAMPLES
+from localcloud.tests.life_cycle.machine import Machine
 from localcloud.tests.life_cycle.steps import from_text
 
 
@@ -15,4 +15,4 @@ from localcloud.tests.life_cycle.steps import from_text
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)
 def test_what_was_wrong_once_is_right(name: str, tmp_path: Path) -> None:
-    assert played(from_text(COUNTER_EXAMPLES[name].plan), tmp_path).wrong == []
+    assert Machine(tmp_path).lived(from_text(COUNTER_EXAMPLES[name].plan)).wrong == []

@@ -13,7 +13,6 @@ from llmd_gke.repository import CLONE
 from llmd_gke.settings import load_stack
 from localcloud.google_api.core.faults import ApiFaults
 from localcloud.tests.life_cycle import steps
-from localcloud.tests.life_cycle.counter_examples import COUNTER_EXAMPLES
 from localcloud.tests.life_cycle.settings_changes import CHANGES, STACK, changed
 from localcloud.tests.life_cycle.steps import Step
 
@@ -51,10 +50,3 @@ def test_the_settings_are_valid_with_any_changes(
         yaml.safe_dump({**written, "config": changed(written["config"], names)})
     )
     assert load_stack(folder, stack).settings.models[0].gated
-
-
-@pytest.mark.parametrize("name", COUNTER_EXAMPLES)
-def test_a_counter_example_can_be_read_and_names_its_quick_test(name: str) -> None:
-    example = COUNTER_EXAMPLES[name]
-    assert steps.from_text(example.plan)
-    assert (CLONE / example.test).is_file()

@@ -6,12 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from localcloud.binaries import download
 from localcloud.go_builds import go_toolchain
-from localcloud.pulumi_cli import build, discover, installer, resolve
-from localcloud.pulumi_cli.discover import Engine, Unsuitable, check_engine, on_path
+from localcloud.pulumi_cli import discover
+from localcloud.pulumi_cli.discover import Unsuitable, check_engine, on_path
 from localcloud.workflow import home
 
 
@@ -64,25 +62,6 @@ def test_the_wrapper_of_a_rehearsal_is_no_engine(tmp_path: Path) -> None:
     wrapper = fake_pulumi(tmp_path)
     wrapper.write_text(f"#!/bin/sh\n# {home.WRAPPER}\necho v3.300.0\n")
     assert on_path(str(tmp_path)) == (None, [])
-
-
-def test_the_installer_is_tried_before_building_and_building_after_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    done: list[str] = []
-    built = Engine(tmp_path, "v1", "built")
-
-    def fake_build(*_: object) -> Engine:
-        done.append("build")
-        return built
-
-    monkeypatch.setattr(installer, "look_up", lambda: done.append("look up") or download.Archive("", "", ""))
-    monkeypatch.setattr(installer, "install", lambda *_: done.append("install"))
-    monkeypatch.setattr(build, "build", fake_build)
-    engine = resolve.ensure(tmp_path / "cache", Console(quiet=True))
-    assert engine == built
-    assert done == ["look up", "install", "build"]
 
 
 def test_a_build_ignores_the_users_go_flags_and_workspace_and_a_newer_go_gets_the_old_json(tmp_path: Path) -> None:

@@ -287,10 +287,3 @@ def metrics_of_proxies(door: Laptop) -> list[str]:
         assert answer["status"] == 200, answer
         texts.append(answer["text"])
     return texts
-
-
-def restarts(pod: Object) -> int:
-    """Restarts of all containers of a pod."""
-    status = pod["status"]
-    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
-    return sum(one["restartCount"] for one in every)

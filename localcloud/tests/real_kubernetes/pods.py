@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.tests.real_kubernetes.harness import Laptop
-from localcloud.tests.real_kubernetes.small_cluster import condition
+from localcloud.tests.real_kubernetes.objects import condition
 
 HELLO = """
 import http.server, os, signal, sys

@@ -35,7 +35,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("conformance",),
     ("monitoring", "alerts"),
     ("autoscaling_adapter",),
-    ("autoscaling_idle", "autoscaling_schedule", "autoscaling_blind", "autoscaling", "autoscaling_pace"),
+    ("autoscaling_idle", "autoscaling_schedule", "autoscaling_blind", "autoscaling"),
     ("front_door",),
     ("front_door_stack",),
     ("front_door_load",),

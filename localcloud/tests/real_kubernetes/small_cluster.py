@@ -10,6 +10,7 @@ from typing import Any
 
 from localcloud.google_api.rules.references import CLUSTER, NODE_POOL
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.objects import condition
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "service-proxy", "kubelet")
 IDENT = "projects/demo/locations/europe-west4/clusters/serving"
@@ -67,12 +68,6 @@ def ready_nodes(laptop: Laptop, pool_name: str) -> list[str]:
         for node in listed(laptop, "nodes", "-l", f"cloud.google.com/gke-nodepool={pool_name}")
         if not node["spec"].get("unschedulable") and condition(node, "Ready") == "True"
     ]
-
-
-def condition(obj: dict[str, Any], kind: str) -> str:
-    """The status of one condition; empty where it is not set."""
-    conditions = (obj.get("status") or {}).get("conditions") or []
-    return next((one["status"] for one in conditions if one["type"] == kind), "")
 
 
 def container(obj: dict[str, Any], name: str = "main") -> dict[str, Any]:

@@ -64,19 +64,6 @@ def test_replicas_and_nodes_follow_a_queue_up_to_the_maximum_and_down_again(scal
     until(lambda: len(nodes(scaled)) == FEWEST, "the nodes follow", SCALE_SECONDS)
 
 
-def test_preview_up_and_refresh_change_nothing_while_there_are_more_replicas(scaled: Laptop, tmp_path: Path) -> None:
-    with back_to_one(scaled):
-        with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-            await_replicas(scaled, MOST)
-            previewed = scaled.preview().stdout
-            assert UNCHANGED.search(previewed), previewed
-            scaled.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
-            again = scaled.up().stdout
-            assert UNCHANGED.search(again), again
-            assert len(servers(scaled)) == MOST
-        assert load.broken() == []
-
-
 def test_a_restart_of_kserve_leaves_the_number_alone(scaled: Laptop, tmp_path: Path) -> None:
     with back_to_one(scaled):
         with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:

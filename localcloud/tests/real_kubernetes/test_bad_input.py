@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import subprocess
@@ -11,21 +10,12 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from localcloud.cluster import crashes, health
+from localcloud.cluster import crashes
 from localcloud.tests.real_kubernetes import bare_cluster
 from localcloud.tests.real_kubernetes.harness import CONTROL_PLANE, Laptop, until
 
 Another = Callable[[str], Laptop]
 FAILED_SET_UP = 3
-
-
-def config_map(name: str, size: int) -> dict[str, object]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": "default"},
-        "data": {"content": "x" * size},
-    }
 
 
 def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(another: Another) -> None:
@@ -54,47 +44,8 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     watch = crashes.Watch(one.workdir, Console(quiet=True))
     until(watch, "the gateway has exited three times", 60)
     assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
-    (problem,) = [line for line in health.problems(one.workdir) if line.startswith("gateway")]
+    (problem,) = [line for line in crashes.problems(one.workdir) if line.startswith("gateway")]
     assert "Fix: make up CLOUD=laptop, which downloads them" in problem
-
-
-ONE_MORE = """
-from pathlib import Path
-import pulumi
-import pulumi_kubernetes as kubernetes
-
-provider = kubernetes.Provider("cluster", kubeconfig=Path({kubeconfig!r}).read_text())
-kubernetes.core.v1.ConfigMap(
-    "one-more", metadata={{"name": "one-more"}}, opts=pulumi.ResourceOptions(provider=provider)
-)
-"""
-"""A program of one object in the cluster."""
-
-
-def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Laptop) -> None:
-    one = small
-    only = [word for name in CONTROL_PLANE for word in ("--only", name)]
-    one.cluster("start", "--etcd-quota", str(8 << 20), *only)
-
-    number = itertools.count(1)
-
-    def refused() -> bool:
-        written = config_map(f"big-{next(number)}", 900_000)
-        done = one.inside("kubectl", "create", "-f", "-", stdin=json.dumps(written), check=False)
-        return "database space exceeded" in done.stderr
-
-    until(refused, "etcd takes no more")
-    one.program(ONE_MORE.format(kubeconfig=str(one.layout.kubeconfig)))
-    failed, shown = one.up(check=False), one.cluster("status", check=False)
-    assert "database space exceeded" in failed.stdout, "it failed of something else"
-    assert "Traceback" not in failed.stdout
-    for result in (failed, shown):
-        assert result.returncode == 1, result.stdout
-        assert result.stdout.count("etcd has reached its space quota and rejects writes") == 1
-        assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in result.stdout
-    assert one.down().returncode == 0
-    one.start(*CONTROL_PLANE)
-    assert "big-1" not in one.kubectl("get", "configmaps", "-o", "name")
 
 
 def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(small: Laptop) -> None:

@@ -16,11 +16,11 @@ from llmd_gke.manifests import early_hosts, naming
 from llmd_gke.manifests.server_pod import node_selector, tolerations
 from llmd_gke.settings import ModelSettings, PoolSettings
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.objects import condition
 from localcloud.tests.real_kubernetes.small_cluster import (
     SYSTEM,
     between,
     cluster,
-    condition,
     listed,
     pod,
     pool,

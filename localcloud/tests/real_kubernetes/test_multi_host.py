@@ -35,11 +35,6 @@ def group(laptop: Laptop) -> list[objects.Object]:
     return sorted(pods, key=objects.name)
 
 
-def variables(pod: objects.Object) -> dict[str, str]:
-    """The environment of its first container as LeaderWorkerSet's webhook has written it."""
-    return {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
-
-
 def check_policies(laptop: Laptop, pods: list[objects.Object]) -> None:
     """Whom the model's own NetworkPolicies mean: all of the group, the leader, the picker, and nobody else."""
     whole, leader = objects.names(pods), {objects.name(pods[0])}
@@ -67,7 +62,7 @@ def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Lapt
         hosts = [nodes[pod["spec"]["nodeName"]] for pod in pods]
         assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
         assert {host["cloud.google.com/gke-tpu-topology"] for host in hosts} == {"4x4"}
-        environments = [variables(pod) for pod in pods]
+        environments = [objects.variables(pod) for pod in pods]
         assert sorted(one["TPU_WORKER_ID"] for one in environments) == ["0", "1", "2", "3"]
         assert {len(one["TPU_WORKER_HOSTNAMES"].split(",")) for one in environments} == {4}
         outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)

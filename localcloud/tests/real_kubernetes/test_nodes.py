@@ -13,12 +13,12 @@ from llmd_gke.catalog import compute_class
 from localcloud.gke_gateway.crds import gke
 from localcloud.google_api.core.cloud import API_FILE
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.objects import condition
 from localcloud.tests.real_kubernetes.small_cluster import (
     SYSTEM,
     ZONE,
     between,
     cluster,
-    condition,
     listed,
     pod,
     pool,

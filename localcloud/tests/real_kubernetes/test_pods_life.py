@@ -8,8 +8,9 @@ from typing import Any
 import psutil
 
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.objects import condition
 from localcloud.tests.real_kubernetes.pods import SERVER, content, ended, is_ready, output, run, see
-from localcloud.tests.real_kubernetes.small_cluster import condition, container, listed, pod
+from localcloud.tests.real_kubernetes.small_cluster import container, listed, pod
 
 
 def test_a_failing_container_is_restarted_with_back_off_and_its_last_words_are_kept(kubelet: Laptop) -> None:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
 from llmd_gke.catalog import kserve
-from localcloud.tests.real_kubernetes import models, objects
+from localcloud.tests.real_kubernetes import models, objects, serving
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat, prompt
 
@@ -43,9 +42,7 @@ def asked(laptop: Laptop, *texts: str, at_once: int = 1) -> list[str]:
 
 def logged(laptop: Laptop) -> list[str]:
     """The address of the pod that got each chat of the model, from the load balancer's log."""
-    file = laptop.layout.root / "gateway" / "envoy" / "access.log"
-    entries = [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    chats = [entry for entry in entries if str(entry["path"]).endswith("/v1/chat/completions")]
+    chats = [entry for entry in serving.logged(laptop, "") if str(entry["path"]).endswith("/v1/chat/completions")]
     ours = [entry for entry in chats if str(entry["backend"]).endswith(f"_{objects.MODELS}_{POOL}")]
     return [str(entry["pod"]).rpartition(":")[0] for entry in ours]
 

@@ -152,15 +152,6 @@ def test_every_error_of_the_door_is_json_and_a_models_own_400_and_500_are_passed
     assert {401, 403, 404, 413, 429, 502, 503, 504} == {status for status, source in sources.items() if source is None}
 
 
-def test_while_an_external_processor_is_away_clients_are_told_to_try_again(graph: Graph) -> None:
-    overrides = cast("list[dict[str, Any]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
-    (away,) = [one for one in overrides if one["match"]["statusCodes"][0]["value"] == 500]
-    assert away["source"] == "Local", "a model's own 500 is passed on"
-    assert away["response"]["statusCode"] == 503
-    assert away["response"]["header"] == {"set": [{"name": "Retry-After", "value": "10"}]}
-    assert [one["match"] for one in overrides if "statusCode" in one["response"]] == [away["match"]]
-
-
 def test_without_network_policies_the_controllers_reach_any_control_plane_and_the_proxies_stay_closed(
     bare: Graph,
 ) -> None:

@@ -7,11 +7,7 @@ import pytest
 from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.accelerators import TPU, Family
 
-SLICES = [(family, shape) for family in TPU.families for shape in family.slices()]
 every_family = pytest.mark.parametrize("family", TPU.families, ids=lambda family: family.name)
-every_slice = pytest.mark.parametrize(
-    ("family", "shape"), SLICES, ids=[f"{shape.machine.name} {shape.topology}" for _, shape in SLICES]
-)
 
 
 @every_family
@@ -21,15 +17,6 @@ def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
         first = accelerators.find_slice(machine.name, family.topologies[machine.name][0])
         assert first is not None
         assert not first.multi_host
-
-
-def test_v6e_is_what_google_documents() -> None:
-    family = accelerators.family_of("ct6e-standard-4t")
-    assert family is not None
-    assert (family.name, family.label_value, family.hbm_gb) == ("v6e", "tpu-v6e-slice", 32)
-    assert family.boot_disks == ("hyperdisk-balanced",)
-    single = {(s.machine.name, s.topology) for s in family.slices() if not s.multi_host}
-    assert single == {("ct6e-standard-1t", "1x1"), ("ct6e-standard-4t", "2x2"), ("ct6e-standard-8t", "2x4")}
 
 
 def test_what_the_catalogue_does_not_know_is_none() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from llmd_gke.catalog import accelerators, zones
-from llmd_gke.catalog.accelerators import FAMILIES, ChipPrice
+from llmd_gke.catalog.accelerators import FAMILIES
 from llmd_gke.catalog.cost import Totals, pool_cost, total
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, PRICES_AS_OF, Capacity, old_prices, stale
 
@@ -77,11 +76,3 @@ def test_old_prices_name_the_page_that_has_new_ones() -> None:
     assert message is not None
     assert f"of {PRICES_AS_OF}" in message
     assert message.endswith("see https://cloud.google.com/tpu/pricing for current prices")
-
-
-def test_a_price_is_data_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    family = next(family for family in FAMILIES if not family.prices)
-    priced = replace(family, prices={"us-central1": ChipPrice(4.2, None)})
-    monkeypatch.setattr(zones, "FAMILIES", (priced,))
-    assert zones.chip_price(family.name, "us-central1-a", "on-demand") == 4.2
-    assert zones.chip_price(family.name, "us-central1-a", "spot") is None

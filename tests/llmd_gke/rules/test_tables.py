@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from math import prod
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
@@ -217,9 +216,3 @@ def test_what_is_derived_from_a_models_name_is_a_label_again(name: str) -> None:
     assume(not list(names.label(name, "model name", names.MODEL_NAME_LIMIT)))
     for derived in (kserve.inference_pool, kserve.workload_service, naming.runtime_config, naming.route):
         assert re.fullmatch(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", derived(name))
-
-
-@pytest.mark.parametrize("limit", [24, 63])
-def test_the_longest_name_is_accepted_and_one_letter_more_is_not(limit: int) -> None:
-    assert list(names.label("a" * limit, "name", limit)) == []
-    assert [one.rule for one in names.label("a" * (limit + 1), "name", limit)] == ["name-length"]

@@ -11,8 +11,6 @@ from llmd_gke.catalog import tracing
 from llmd_gke.settings import Checked
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
-HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
-
 
 @pytest.mark.parametrize(
     ("uri", "minutes"),

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.rules import notification
 from llmd_gke.settings import Checked, ObjectivesSettings, required_secrets
 from llmd_gke.settings.secret_keys import is_secret_key
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 PASTED = "b4a1f2c3d4e5f60718293a4b5c6d7e8f"
-SECRETS = [f"llmd-gke:{name}" for name in notification.SECRETS]
 EVERY_KIND: list[dict[str, Any]] = [
     {"email": "on-call+llm@example.com", "minimumSeverity": "critical"},
     {"slack": {"channel": "#llm-alerts"}},

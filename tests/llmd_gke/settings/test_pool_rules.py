@@ -9,10 +9,9 @@ import pytest
 from llmd_gke.catalog.accelerators import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
 from llmd_gke.settings import Checked
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
 
 Accept = Callable[..., Checked]
-HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
 
 
 def pool(**over: object) -> dict[str, object]:

@@ -32,16 +32,20 @@ BASE: Mapping[str, Any] = {
 }
 
 
-@pytest.fixture
-def make_stack() -> MakeStack:
+def maker(base: Mapping[str, Any]) -> MakeStack:
     """Makes settings; keywords replace whole keys of the stack file: ``models=[…]``."""
 
     def make(**changes: object) -> StackSettings:
-        config = copy.deepcopy(dict(BASE))
+        config = copy.deepcopy(dict(base))
         config.update({f"llmd-gke:{key}": value for key, value in changes.items()})
         return parse(config, "any").settings
 
     return make
+
+
+@pytest.fixture
+def make_stack() -> MakeStack:
+    return maker(BASE)
 
 
 @pytest.fixture

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import pytest
 
-from llmd_gke.settings import StackSettings, parse
+from llmd_gke.settings import StackSettings
+from tests.llmd_gke.manifests.alerts.conftest import BASE, MakeStack, maker
 
-MakeStack = Callable[..., StackSettings]
-
-BASE: Mapping[str, Any] = {
-    "gcp:project": "my-project",
-    "llmd-gke:cluster": {"name": "llmd-dev", "zone": "us-east5-b", "deletionProtection": False},
-    "llmd-gke:pools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
-    "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "replicas": 2}],
-}
+CLUSTER = {"name": "llmd-dev", "zone": "us-east5-b", "deletionProtection": False}
+INSIDE = {key: value for key, value in BASE.items() if key != "llmd-gke:gateway"} | {"llmd-gke:cluster": CLUSTER}
 
 
 @pytest.fixture
 def make_stack() -> MakeStack:
-    """Makes settings; keywords replace whole keys of the stack file: ``models=[…]``."""
-
-    def make(**changes: object) -> StackSettings:
-        config = copy.deepcopy(dict(BASE))
-        config.update({f"llmd-gke:{key}": value for key, value in changes.items()})
-        return parse(config, "dev").settings
-
-    return make
+    return maker(INSIDE)
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
 from llmd_gke.catalog import metrics
 from llmd_gke.manifests.dashboard import Panel, panels
 from llmd_gke.settings import StackSettings
-
-MakeStack = Callable[..., StackSettings]
+from tests.llmd_gke.manifests.alerts.conftest import MakeStack
 
 AGGREGATED = re.compile(r"^(?:sum|max|avg|count) by \(([^)]*)\)")
 

@@ -123,17 +123,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _meant(argv: Sequence[str]) -> list[str]:
-    """The arguments with the command first, and ``--stack`` before a word that is the name of a stack file."""
+    """The arguments with the command first, and the option before a word that can only be a stack or a model."""
     from operations.target import root_folder
 
     called = next((word for word in argv if word in COMMANDS), None)
-    meant = [] if called is None else [called]
+    if called is None:
+        return list(argv)
     rest = list(argv)
-    if called is not None:
-        rest.remove(called)
-    for before, word in zip(["", *rest], rest, strict=False):
-        named = not word.startswith("-") and (root_folder() / f"Pulumi.{word}.yaml").is_file()
-        meant += ["--stack", word] if named and before not in ("--stack", "-s") else [word]
+    rest.remove(called)
+    command = typer.main.get_group(application([called])).commands[called]
+    options = {name for parameter in command.params for name in parameter.opts}
+    parsed = command.make_context(
+        called, list(rest), allow_extra_args=True, ignore_unknown_options=True, resilient_parsing=True
+    )
+    extra = [word for word in parsed.args if not word.startswith("-")]
+    meant = [called]
+    for word in rest:
+        stack = "--model" not in options or (root_folder() / f"Pulumi.{word}.yaml").is_file()
+        meant += ["--stack" if stack else "--model", word] if word in extra else [word]
     return meant
 
 

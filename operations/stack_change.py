@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -17,9 +16,6 @@ from operations.exits import BadInput, Failed, Refused
 from operations.options import Cloud
 from operations.progress import working
 from operations.target import Target
-
-if TYPE_CHECKING:
-    from llmd_gke.settings import ModelSettings
 
 UP_SECONDS = 2 * 60 * 60
 PREVIEW_SECONDS = 15 * 60
@@ -144,14 +140,3 @@ def replace(file: Path, content: bytes) -> None:
         except BaseException:
             Path(new.name).unlink(missing_ok=True)
             raise
-
-
-def choose(target: Target, name: str | None) -> list[ModelSettings]:
-    """The versions of the model of that name in the settings, or of the only model. Raises ``BadInput``."""
-    names = list(dict.fromkeys(model.model_name for model in target.settings.models))
-    if name in names or (name is None and len(names) == 1):
-        return [model for model in target.settings.models if name in (None, model.model_name)]
-    problem = (
-        f"Stack {target.stack} has {len(names)} models." if name is None else f"Stack {target.stack} has no {name}."
-    )
-    raise BadInput(f"{problem}\nAllowed for --model: {', '.join(names)}.\nFix: --model {names[0]}")

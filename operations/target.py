@@ -36,7 +36,7 @@ class Target:
 
     @classmethod
     def choose(cls, stack: str, cloud: Cloud | None = None, root: Path | None = None) -> Target:
-        """The stack of that name in ``cloud``; without ``cloud``, the project in the stack file determines it.
+        """The stack of that name in ``cloud``; without ``cloud``, the project in its stack file determines it.
 
         ``root`` is by default :func:`root_folder`. Raises ``BadInput`` if there is no such file.
         """
@@ -45,13 +45,11 @@ class Target:
         from llmd_gke.settings.validation import REHEARSAL_PROJECT
 
         folder = root or root_folder()
-        if cloud is None:
-            try:
-                project = read_config(folder, stack).get("gcp:project")
-            except SettingsError as error:
-                raise BadInput(str(error)) from None
-            cloud = Cloud.REHEARSAL if project == REHEARSAL_PROJECT else Cloud.GOOGLE
-        return cls(stack, cloud, folder)
+        try:
+            project = read_config(folder, stack).get("gcp:project")
+        except SettingsError as error:
+            raise BadInput(str(error)) from None
+        return cls(stack, cloud or (Cloud.REHEARSAL if project == REHEARSAL_PROJECT else Cloud.GOOGLE), folder)
 
     @cached_property
     def checked(self) -> Checked:

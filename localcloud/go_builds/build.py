@@ -78,7 +78,7 @@ class Builder:
                     self.folder / "standard", self.folder, Purpose.of(missing), [STANDARD], "standard library"
                 )
         finished = 0
-        for group, following in zip(groups, [*groups[1:], list[BuiltProgram]()], strict=True):
+        for group, following in zip(groups, [*groups, list[BuiltProgram]()][1:], strict=True):
             more = f" and {len(group) - 1} more" if len(group) > 1 else ""
             label = f"{group[0].name}{more}, {finished} of {len(missing)} programs built"
             self.display.show(f"{label}: reading Go modules")

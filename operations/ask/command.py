@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operations import models
 from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput, Failed, NotUp
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
@@ -55,7 +56,8 @@ def command(
         from operations.ask.question import Question
 
         target = Target.choose(stack, cloud)
-        chosen = _model(target, model)
+        models.check_pods(target, "ask")
+        chosen = models.serving(target, model)
         if path is not None and not path.startswith("/"):
             raise BadInput(
                 f"--path: {path} is not a path. Allowed: a path that begins with a slash.\nFix: --path /{path}"
@@ -86,29 +88,6 @@ def command(
         for server, answer in answers
     ]
     _finish(target, chosen, question, rows=rows, lines=lines, fixes=fixes, output=output)
-
-
-def _model(target: Target, wanted: str | None) -> ModelSettings:
-    """The model named ``wanted``, the one with that adapter, or the stack's only one.
-
-    Raises ``BadInput`` for another name or without a choice, and ``NotUp`` in the rehearsal or for a stopped model.
-    """
-    if target.cloud is Cloud.REHEARSAL:
-        raise NotUp(
-            "The rehearsal has no pods, so no model can be asked.\n"
-            f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke ask --stack {target.stack} --cloud laptop"
-        )
-    there = target.settings.models
-    chosen = [one for one in there if wanted in (None, one.name, *(adapter.name for adapter in one.adapters))]
-    if len(chosen) != 1:
-        names = ", ".join(one.name for one in there)
-        raise BadInput(
-            f"--model {wanted or 'is not given'}: stack {target.stack} has {names}.\nFix: --model with one of them"
-        )
-    (only,) = chosen
-    if only.stopped:
-        raise NotUp(f"{only.name} is stopped by its settings (`stopped: true`), so it has no pods.\nFix: {target.up}")
-    return only
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operations import models
 from operations.enter_localcloud import enter, starting
-from operations.exits import BadInput, NotUp
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
-from operations.outputs import Endpoint, admitted, read
 from operations.progress import working
 from operations.target import Target
 
@@ -79,7 +79,7 @@ def command(
         _compare(arguments, output)
         return
     if workload not in KINDS:
-        raise BadInput(f"--workload: {workload} is not known. Allowed: {', '.join(KINDS)}.")
+        raise BadInput(f"--workload: {workload} is not known. Allowed: {', '.join(KINDS)}.\nFix: --workload both")
     if prefix_tokens >= prompt_tokens:
         raise BadInput(
             f"--prefix-tokens {prefix_tokens} leaves none of the {prompt_tokens} prompt tokens for the prompts' "
@@ -98,6 +98,7 @@ def command(
         ]
         target = Target.choose(stack, cloud)
     if url is None:
+        models.serving(target, model)
         prepare(target)
         enter(target)
     result, files = take(
@@ -135,7 +136,11 @@ def take(
         from operations.bench import environment, load, price
         from operations.bench.result import LAPTOP, OTHER, BenchResult, as_json
 
-        endpoint = _endpoint(target, model, url)
+        endpoint = (
+            models.at_url(model, url)
+            if url is not None
+            else models.endpoints(target, [models.serving(target, model)], "bench")[0]
+        )
         python = environment.python(work.say)
         taken = datetime.now(UTC)
         levels, stopped = load.run(
@@ -188,24 +193,6 @@ def take(
         return result, [file, *environment.plots(python, file, where)]
 
 
-def _endpoint(target: Target, model: str | None, url: str | None) -> Endpoint:
-    if url is not None:
-        if model is None:
-            raise BadInput("--url needs --model, the name that clients send.\nFix: add --model NAME")
-        return Endpoint(model, url.rstrip("/"), model)
-    if target.cloud is Cloud.REHEARSAL:
-        raise NotUp(
-            "The rehearsal serves no requests, so nothing can be measured.\n"
-            f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke bench --stack {target.stack} --cloud laptop"
-        )
-    there = [endpoint for endpoint in read(target).models if model in (None, endpoint.name)]
-    if len(there) != 1:
-        names = ", ".join(one.name for one in target.settings.models)
-        raise BadInput(f"--model {model or 'is not given'}: stack {target.stack} has {names}.\nFix: name one of them")
-    admitted(there)
-    return there[0]
-
-
 def finish(result: BenchResult, files: list[Path], output: Output) -> None:
     """Prints a result and the paths of its files."""
     from operations.bench import tables
@@ -224,7 +211,8 @@ def _compare(arguments: list[str], output: Output) -> None:
 
     if arguments[0] != "compare" or len(arguments) != 3:
         raise BadInput(
-            f"bench {' '.join(arguments)} is not a valid call. Allowed: bench, bench compare OLD.json NEW.json."
+            f"bench {' '.join(arguments)} is not a valid call. Allowed: bench, bench compare OLD.json NEW.json.\n"
+            f"Fix: llmd-gke bench --model {arguments[0]}"
         )
     old, new = (read_result(Path(word)) for word in arguments[1:])
     data: dict[str, object] = {"old": as_json(old), "new": as_json(new), "differences": tables.differences(old, new)}

@@ -46,7 +46,9 @@ def command(
     the destroy.
     """
     if 0 < bench_seconds < 1:
-        raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 or more.")
+        raise BadInput(
+            f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 or more.\nFix: --bench-seconds 30"
+        )
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.live import report
         from operations.live.evidence import Evidence

@@ -44,10 +44,11 @@ def command(
     from operations.progress import working
 
     with working(f"reading stack {stack}", quiet_seconds=0):
+        from operations import models
         from operations.rollout import plan as plans
         from operations.rollout.checks import Check
         from operations.rollout.run import rollout
-        from operations.stack_change import StackChange, choose
+        from operations.stack_change import StackChange
         from operations.target import Target
 
         if back == (to is not None):
@@ -59,7 +60,7 @@ def command(
         if unknown:
             raise BadInput(f"--check {check}: there is no check {', '.join(sorted(unknown))}.\nFix: smoke,alerts")
         target = Target.choose(stack, cloud)
-        one = choose(target, model)[0]
+        one = models.versions(target, model)[0]
         plan = plans.back(one) if to is None else plans.forward(one, to, percent, step)
     name = f"llmd-gke rollout --model {one.model_name} --stack {target.stack}"
     options = (f" --step {step} --every {every}" if step else "") + (f" --check {check}" if check else "")

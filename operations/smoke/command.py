@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operations import models
 from operations.enter_localcloud import enter, starting
-from operations.exits import BadInput, Failed, NotUp
-from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
-from operations.outputs import Endpoint, admitted, read
+from operations.exits import BadInput, Failed
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.outputs import Endpoint
 from operations.progress import working
 from operations.target import Target
 
@@ -53,6 +53,7 @@ def command(
     with starting(f"reading stack {stack}"):
         target = Target.choose(stack, cloud)
     if url is None:
+        models.all_serving(target, model)
         enter(target)
     outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
     finish(target, outcomes, output, junit, cloud_name=url or target.cloud.value)
@@ -93,26 +94,8 @@ def look(
 
 def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpoint]:
     if url is not None:
-        if model is None:
-            raise BadInput("--url needs --model, the name that clients send.\nFix: add --model NAME")
-        if not url.startswith(("http://", "https://")):
-            raise BadInput(f"--url: {url} is not a URL. Allowed: http://HOST/PATH, https://HOST/PATH.")
-        return [Endpoint(model, url, model)]
-    if target.cloud is Cloud.REHEARSAL:
-        raise NotUp(
-            "The rehearsal has no pods, so it cannot serve requests.\n"
-            f"Fix: make up STACK={target.stack} CLOUD=laptop, then "
-            f"llmd-gke smoke --stack {target.stack} --cloud laptop; "
-            "or set a URL: --url http://HOST/PATH --model NAME"
-        )
-    stopped = {one.name for one in target.settings.models if not one.serves_at(datetime.now(UTC))}
-    there = [endpoint for endpoint in read(target).models if endpoint.name not in stopped]
-    chosen = [endpoint for endpoint in there if model in (None, endpoint.name)]
-    if not chosen:
-        names = ", ".join(endpoint.name for endpoint in there) or "none (all are stopped, or outside of their hours)"
-        raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. Its models: {names}.")
-    admitted(chosen)
-    return chosen
+        return [models.at_url(model, url)]
+    return models.endpoints(target, models.all_serving(target, model), "smoke")
 
 
 def _trusting(file: Path | None) -> ssl.SSLContext | None:

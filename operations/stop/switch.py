@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from operations import models
 from operations.ending_in_order import ending_in_order
 from operations.options import Cloud, Output
 from operations.progress import working
-from operations.stack_change import StackChange, choose
+from operations.stack_change import StackChange
 from operations.target import Target
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
         from operations.printing import show
 
         target = Target.choose(stack, cloud)
-        versions = choose(target, model)
+        versions = models.versions(target, model)
         name = versions[0].model_name
         options = f"--model {name} --stack {target.stack}"
         change = StackChange(target, name, verb, f"llmd-gke {verb} {options}", f"llmd-gke {opposite} {options}")

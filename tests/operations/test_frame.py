@@ -46,11 +46,59 @@ def test_an_unknown_command_is_a_wrong_call() -> None:
     assert "no-such-command" in done.stderr
 
 
-@pytest.mark.parametrize("call", ["cost one", "one cost", "--stack one cost", "-s one cost"])
-def test_a_stack_in_the_wrong_place_is_a_wrong_call_that_says_the_right_one(clone: Clone, call: str) -> None:
+TOLD_WRONGLY = {
+    "cost one": "Fix: llmd-gke cost --stack one",
+    "one cost": "Fix: llmd-gke cost --stack one",
+    "--stack one cost": "Fix: llmd-gke cost --stack one",
+    "-s one cost": "Fix: llmd-gke cost -s one",
+    "stop --yes qwen --stack one": "Fix: llmd-gke stop --yes --model qwen --stack one",
+    "start one": "Fix: llmd-gke start --stack one",
+    "bench qwen --stack one": "Fix: llmd-gke bench --model qwen",
+    "smoke --stack one --url x --model qwen": "Fix: http://x",
+    **{
+        f"{command} --model nope --stack one{more}": "Allowed for --model: qwen.\nFix: --model qwen"
+        for command, more in {
+            "ask": "",
+            "bench": " --cloud laptop",
+            "rollout": " --to v2",
+            "smoke": " --cloud laptop",
+            "start": "",
+            "stop": " --cloud rehearsal",
+        }.items()
+    },
+    **{
+        f"{command} --stack nope{cloud}": "Pulumi.nope.yaml does not exist"
+        for command in ("alerts", "ask", "bench", "cost", "dashboard", "destroy", "doctor", "graph", "key new x")
+        for cloud in ("", " --cloud rehearsal")
+    },
+    **{
+        f"{command} --stack nope{cloud}": "Pulumi.nope.yaml does not exist"
+        for command in ("live", "logs", "rollout --back", "smoke", "start", "status", "stop", "timeline", "usage")
+        for cloud in ("", " --cloud laptop")
+    },
+}
+"""Calls with a stack or model in the wrong place, or one that there is not, and what the message must say."""
+
+
+@pytest.mark.parametrize("call", TOLD_WRONGLY)
+def test_a_stack_or_model_that_is_wrong_or_in_the_wrong_place_is_named_with_the_right_call(
+    clone: Clone, call: str
+) -> None:
     done = run(*call.split(), root=clone.root)
     assert done.returncode == 2
-    assert re.search(r"^Fix: llmd-gke cost (--stack|-s) one$", done.stderr, re.MULTILINE)
+    assert TOLD_WRONGLY[call] in done.stderr
+    assert re.search(r"^(Fix|    fix): ", done.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["ask", "bench", "smoke"])
+def test_a_model_that_the_settings_leave_without_servers_is_named_with_what_starts_it(
+    clone: Clone, command: str
+) -> None:
+    clone.write(more="", replicas="3, stopped: true")
+    done = run(command, "--stack", "one", "--cloud", "laptop", root=clone.root)
+    assert done.returncode == Exit.NOT_UP
+    assert "qwen is stopped by its settings" in done.stderr
+    assert "Fix: llmd-gke start --model qwen --stack one" in done.stderr
 
 
 def test_a_wrong_option_is_not_taken_for_a_stack_in_the_wrong_place(clone: Clone) -> None:

@@ -53,6 +53,7 @@ def test_programs_are_built_stamped_with_their_version_and_nothing_else_is_left(
     assert not (shop.cache / "building").exists()
     assert sorted(entry.name for entry in shop.cache.iterdir()) == ["building.lock", "programs"]
     assert not [file for file in shop.user_modules.rglob(f"*{VERSION}*") if file.suffix != ".lock"]
+    assert "of 2" not in build(shop)  # as a run that waited for the other to build all
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,6 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
     ("arguments", "status", "part"),
     [
         (("--pod", "no-such"), 2, f"--pod no-such: qwen has {GOOD}.\nFix: --pod with one of them"),
-        (("--model", "llama"), 2, "--model llama: stack one has qwen.\nFix: --model with one of them"),
         (("--path", "metrics"), 2, "Fix: --path /metrics"),
         (("--cloud", "laptop"), 2, "--context: the laptop uses its own kubeconfig"),
         (("--cloud", "rehearsal"), 7, "Fix: make up STACK=one CLOUD=laptop"),

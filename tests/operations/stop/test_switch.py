@@ -102,19 +102,6 @@ def test_a_stack_that_is_not_up_is_not_created(
     assert (done.returncode, engine.says("calls"), file_of(clone)) == (7, "", before)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"), [(("--model", "x"), "has no x."), (("--stack", "two"), "Pulumi.two.yaml does not exist")]
-)
-def test_an_unknown_model_or_stack_names_those_that_exist(
-    clone: Clone, engine: Engine, arguments: tuple[str, ...], problem: str
-) -> None:
-    done = call(clone, engine, "stop", *arguments)
-    assert done.returncode == 2
-    assert problem in done.stderr
-    assert "qwen" in done.stderr or "one" in done.stderr
-    assert "fix" in done.stderr.lower()
-
-
 def test_one_of_several_models_has_to_be_named(clone: Clone, engine: Engine) -> None:
     file = clone.root / "Pulumi.one.yaml"
     other = '    - {name: other, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1, stopped: true}\n'

@@ -10,6 +10,7 @@
          "projects/corp-net/regions/europe-west4/subnetworks/gke": {
              "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
      "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
+     "chartsAway": ["lws"],                              charts whose registry does not answer
      "inUseAfterCluster": 60}                            seconds that GKE's endpoint groups outlive their cluster
 
 Every key is optional; an unknown one is refused, so that a misspelt fault cannot make a test pass.
@@ -31,6 +32,7 @@ KEYS = frozenset(
         "enabledApis",
         "existingBuckets",
         "existingSubnets",
+        "chartsAway",
         "inUseAfterCluster",
         "usableAfter",
     ]

@@ -69,9 +69,12 @@ def up(
     *,
     stack: StackOption = "local",
     always: Annotated[bool, typer.Option("--always", help="Update even if a preview shows no change.")] = False,
+    target: Annotated[
+        list[str] | None, typer.Option("--target", help="Change only these resources (patterns).")
+    ] = None,
 ) -> None:
     """Create or update a stack; set up the engine first if necessary."""
-    raise typer.Exit(commands.up(workdir(), stack, console, always=always))
+    raise typer.Exit(commands.up(workdir(), stack, console, always=always, targets=target or ()))
 
 
 @app.command()

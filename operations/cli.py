@@ -54,6 +54,9 @@ COMMANDS: dict[str, Command] = {
     "rollout": Command(
         "operations.rollout.command", "Move requests from one version of a model to another, step by step, and back."
     ),
+    "upgrade": Command(
+        "operations.upgrade.command", "Move a stack to this release's versions, one component after the other."
+    ),
     "usage": Command("operations.usage.command", "Show requests and tokens by caller and model of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),

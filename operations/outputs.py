@@ -134,6 +134,11 @@ def kubeconfig(target: Target) -> str:
     return text
 
 
+def resources(target: Target) -> Sequence[Mapping[str, object]]:
+    """The resources of the stack's state, without secrets. Raises as :func:`read` does."""
+    return _part(_deployment(target), "resources")
+
+
 def created(target: Target) -> dict[tuple[str, str], datetime]:
     """When each resource of the stack was created, the stack itself included, by type and name.
 
@@ -142,14 +147,14 @@ def created(target: Target) -> dict[tuple[str, str], datetime]:
     """
     return {
         (str(one["type"]), str(one["urn"]).rpartition("::")[2]): datetime.fromisoformat(str(one["created"]))
-        for one in _part(_deployment(target), "resources")
+        for one in resources(target)
         if one.get("created") and not one.get("external")
     }
 
 
 def protected(target: Target) -> tuple[str, ...]:
     """Names of the stack's resources that are protected against deletion. Raises as :func:`read` does."""
-    return protection.protected(_part(_deployment(target), "resources"))
+    return protection.protected(resources(target))
 
 
 def remaining(target: Target) -> list[str]:

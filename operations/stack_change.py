@@ -1,11 +1,11 @@
-"""A change of a model in its stack file, and the update that follows: for commands that operate one model."""
+"""Updates that commands run, and the change of a model in its stack file that goes before them."""
 
 from __future__ import annotations
 
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,15 +24,68 @@ LAST_LINES = 15
 
 
 @dataclass(frozen=True)
-class StackChange:
-    """A change of ``model``, its name in the settings. ``verb``: the command; ``again`` completes a change that was
-    interrupted, ``back`` undoes it.
-    """
+class Update:
+    """An update of a stack. ``verb``: the command; ``again`` completes what was interrupted."""
 
     target: Target
-    model: str
     verb: str
     again: str
+
+    def consent(self, question: str, unchanged: str, *, yes: bool) -> None:
+        """Shows what the update does and asks. Raises ``Refused`` without consent or without a terminal. ``unchanged``:
+        what is then as before.
+        """
+        target = self.target
+        if target.cloud is not Cloud.GOOGLE or yes:
+            return
+        if not sys.stdin.isatty():
+            raise Refused(f"There is no terminal to ask for confirmation.\nFix: {self.again} --yes")
+        from operations.live import engine
+
+        command = engine.preview(target)
+        log = self._log("preview")
+        with working(" ".join(command), quiet_seconds=0) as work:
+            status = engine.run(command, target, log, PREVIEW_SECONDS, work.say)
+        print(log.read_text(encoding="utf-8"), file=sys.stderr)
+        if status:
+            raise Failed(f"The preview failed (status {status}), and {unchanged}. Log: {log}")
+        if not typer.confirm(f"{question} in project {target.settings.project} with this update?", err=True):
+            raise Refused(f"Nothing was changed: {unchanged}.")
+
+    def run(self, stands: str, ways: str, targets: Sequence[str] = ()) -> Path:
+        """Runs ``up`` and returns its log. Raises ``Failed``, and on Ctrl-C says first how to go on. ``stands``: how
+        things stand; ``ways``: how to go on; ``targets``: as of :func:`operations.live.engine.up`.
+        """
+        from operations.live import engine
+
+        log = self._log()
+        command = engine.up(self.target, targets=targets)
+        try:
+            with working(" ".join(command), quiet_seconds=0) as work:
+                status = engine.run(command, self.target, log, UP_SECONDS, work.say)
+        except KeyboardInterrupt:
+            print(f"\n{stands}, and the update is not complete. Log: {log}\nFix: {ways}.", file=sys.stderr)
+            raise
+        if status:
+            last = "".join(f"\n  {line}" for line in log.read_text(encoding="utf-8").splitlines()[-LAST_LINES:])
+            raise Failed(
+                f"{stands}, but the update failed (status {status}). Log: {log}{last}\n"
+                f"Fix: correct what the log names; {ways}"
+            )
+        return log
+
+    def _log(self, step: str = "") -> Path:
+        folder = self.target.root / "live"
+        folder.mkdir(exist_ok=True)
+        what = f"{self.verb}-{step}" if step else self.verb
+        return folder / f"{what}-{self.target.stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+
+
+@dataclass(frozen=True)
+class StackChange(Update):
+    """A change of ``model``, its name in the settings. ``back`` undoes it."""
+
+    model: str
     back: str
 
     @property
@@ -68,64 +121,17 @@ class StackChange:
         before = self.file.read_bytes()
         replace(self.file, content)
         try:
-            self._consent(yes=yes)
+            question = f"{self.verb.capitalize()} {self.model}"
+            self.consent(question, f"{self.name} is as before", yes=yes)
         except BaseException:
             replace(self.file, before)
             raise
 
-    def _consent(self, *, yes: bool) -> None:
-        """Shows what the update does and asks. Raises ``Refused`` without consent or without a terminal."""
-        target = self.target
-        if target.cloud is not Cloud.GOOGLE or yes:
-            return
-        if not sys.stdin.isatty():
-            raise Refused(f"There is no terminal to ask for confirmation.\nFix: {self.again} --yes")
-        from operations.live import engine
-
-        command = engine.preview(target)
-        log = self._log("preview")
-        with working(" ".join(command), quiet_seconds=0) as work:
-            status = engine.run(command, target, log, PREVIEW_SECONDS, work.say)
-        print(log.read_text(encoding="utf-8"), file=sys.stderr)
-        if status:
-            raise Failed(f"The preview failed (status {status}), and the stack file is unchanged. Log: {log}")
-        if not typer.confirm(
-            f"{self.verb.capitalize()} {self.model} in project {target.settings.project} with this update?", err=True
-        ):
-            raise Refused("Nothing was changed, not even the stack file.")
-
     def update(self, says: str) -> Path:
-        """Runs ``up`` and returns its log. Raises ``Failed``, and on Ctrl-C says first how to go on. ``says``: what the
-        file says, without its name.
-        """
-        from operations.live import engine
-
-        says = f"{self.name} says `{says}` for {self.model}"
-        log = self._log()
-        command = engine.up(self.target)
-        try:
-            with working(" ".join(command), quiet_seconds=0) as work:
-                status = engine.run(command, self.target, log, UP_SECONDS, work.say)
-        except KeyboardInterrupt:
-            print(
-                f"\n{says}, and the update is not complete. Log: {log}\n"
-                f"Fix: `{self.again}` completes it, `{self.back}` undoes it.",
-                file=sys.stderr,
-            )
-            raise
-        if status:
-            last = "".join(f"\n  {line}" for line in log.read_text(encoding="utf-8").splitlines()[-LAST_LINES:])
-            raise Failed(
-                f"{says}, but the update failed (status {status}). Log: {log}{last}\nFix: correct what the log names, "
-                f"then `{self.again}`; `{self.back}` undoes it"
-            )
-        return log
-
-    def _log(self, step: str = "") -> Path:
-        folder = self.target.root / "live"
-        folder.mkdir(exist_ok=True)
-        what = f"{self.verb}-{step}" if step else self.verb
-        return folder / f"{what}-{self.target.stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+        """Runs ``up`` and returns its log, see :meth:`run`. ``says``: what the file says, without its name."""
+        return self.run(
+            f"{self.name} says `{says}` for {self.model}", f"`{self.again}` completes it, `{self.back}` undoes it"
+        )
 
 
 def replace(file: Path, content: bytes) -> None:

@@ -30,8 +30,9 @@ def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runn
     return Runner(workdir, engine)
 
 
-def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False) -> int:
-    """Deploys a stack; ``always`` with an update, also if a preview shows no change.
+def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False, targets: Sequence[str] = ()) -> int:
+    """Deploys a stack, of it only ``targets`` if there are any; ``always`` with an update, also if a preview shows no
+    change.
 
     Returns 0, 1 if the engine reports a failure, 130 if it was stopped.
     """
@@ -47,7 +48,7 @@ def up(workdir: Workdir, stack: str, console: Console, *, always: bool = False) 
         recovery.settle(runner, stack, copy, console)
         recovery.check_cloud(workdir, stack)
         ensure_stack(runner, stack, select=True)
-        status = cloud.update(partial(_update, runner, stack, console, always=always), console)
+        status = cloud.update(partial(_update, runner, stack, console, always=always, targets=targets), console)
     again, down = workdir.make("up", stack), workdir.make("down")
     if status == 0:
         show_outputs(workdir, stack, console)
@@ -75,17 +76,19 @@ def _update(
     watch: Watch | None = None,
     *,
     always: bool = False,
+    targets: Sequence[str] = (),
 ) -> int:
     """Runs an update, see :class:`~localcloud.workflow.backend.Update`; only a preview if that shows no change."""
     workdir, log = runner.workdir, events or failures.log(runner.workdir)
     digest = unchanged.inputs(workdir, stack, runner.engine.pulumi)
     status = None
-    if not always and unchanged.is_complete(workdir, stack, digest):
+    if not always and not targets and unchanged.is_complete(workdir, stack, digest):
         status = _without_changes(runner, stack, console, log, watch)
     if status is None:
         log.unlink(missing_ok=True)
-        status = runner.stream("up", "--yes", *_update_flags(workdir, stack), events=log, watch=watch)
-        if not status:
+        flags = [*_update_flags(workdir, stack), *(word for one in targets for word in ("--target", one))]
+        status = runner.stream("up", "--yes", *flags, events=log, watch=watch)
+        if not status and not targets:
             unchanged.record(workdir, stack, digest)
     if events and events.exists():
         shutil.copy(events, failures.log(workdir))

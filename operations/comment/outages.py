@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import durations
+from llmd_gke.catalog.upgrades import COMPONENTS
+from llmd_gke.rules.upgrades import findings
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import PoolSettings
 from operations.comment.changes import Change, Op
 from operations.timeline.simulate import NODE_POOL, NODES, SERVICE, clock, host, start_on_host
 
+RELEASE = "kubernetes:helm.sh/v3:Release"
 CLUSTER = "gcp:container/cluster:Cluster"
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 ADDRESS = "gcp:compute/address:Address", "network-gateway"
@@ -52,6 +55,25 @@ def outages(changes: Sequence[Change], settings: StackSettings, first_token: Map
     for model in settings.models:
         if (SERVICE, f"{model.name}-service") in lost:
             yield f"Model {model.name} is replaced: it stops answering for about {clock(start_seconds(model))} minutes."
+
+
+def platform(changes: Sequence[Change]) -> Iterator[str]:
+    """A sentence for each component of the platform whose charts are updated, in the order of upgrades: what restarts,
+    and what its new version breaks.
+    """
+    charts = sorted((chart for one in COMPONENTS for chart in one.charts), key=len)  # the longest match is the last
+    updated: dict[str, Change] = {}
+    for change in changes:
+        if change.type == RELEASE and change.op == "update":
+            updated |= dict.fromkeys([one for one in charts if change.name.endswith(one)][-1:], change)
+    for component in COMPONENTS:
+        mine = [updated[chart] for chart in component.charts if chart in updated]
+        if mine:
+            versions = (path[1] for one in mine for path in one.details if path[0] == "version")
+            before, _, after = next(versions, "").partition(" → ")
+            broken = "".join(f" {one.problem}." for one in findings(component, before, after))
+            restarts = f"{component.title} is updated; what restarts: {component.restarts}."
+            yield f"{restarts} 0 minutes without an answer, 0 spare hosts.{broken}"
 
 
 def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], settings: StackSettings) -> Iterator[str]:

@@ -12,7 +12,12 @@ from llmd_gke.wording import counted
 from operations.comment.outages import start_seconds
 from operations.timeline.simulate import clock, host
 
-CLASSES = {"weights": ("uri", "weights_cache"), "image": ("image",), "pool": ("pool",)}
+CLASSES = {
+    "weights": ("uri", "weights_cache"),
+    "image": ("image",),
+    "arguments": ("extra_args",),
+    "pool": ("pool",),
+}
 """Changes of a model's pods that have a name of their own, by their settings."""
 
 

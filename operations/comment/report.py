@@ -13,7 +13,7 @@ from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
 from operations.comment.figures import NO_FIGURES, Figures, budget_use
-from operations.comment.outages import outages
+from operations.comment.outages import outages, platform
 from operations.comment.picture import difference
 from operations.comment.policy_messages import PolicyMessage, run_policies
 from operations.comment.releases import releases
@@ -134,7 +134,7 @@ class Collector:
             status,
             changes=what,
             planned=plan is not None,
-            outages=[*outages(what, settings, figures.first_token), *releases(earlier, settings)],
+            outages=[*outages(what, settings, figures.first_token), *platform(what), *releases(earlier, settings)],
             policy_messages=run_policies(stack, now.graph),
             before=before,
             after=after,

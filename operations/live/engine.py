@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
@@ -28,12 +29,16 @@ def was_killed(status: int) -> bool:
     return status < 0 or status == OUT_OF_TIME
 
 
-def up(target: Target, events: Path | None = None) -> list[str]:
-    """The command that deploys the stack. ``events``: the file for the engine's events, on Google Cloud only."""
+def up(target: Target, events: Path | None = None, targets: Sequence[str] = ()) -> list[str]:
+    """The command that deploys the stack. ``events``: the file for the engine's events, on Google Cloud only.
+    ``targets``: patterns of the only resources that are changed (default: all).
+    """
+    flags = [word for one in targets for word in ("--target", one)]
     if target.cloud is Cloud.GOOGLE:
         command = ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
-        return [*command, engine_events.FLAG, str(events)] if events else command
-    return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+        return [*command, *flags, *([engine_events.FLAG, str(events)] if events else [])]
+    command = ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+    return [*command, f"ARGS={shlex.join(flags)}"] if flags else command
 
 
 def preview(target: Target) -> list[str]:

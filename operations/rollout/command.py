@@ -65,7 +65,7 @@ def command(
     name = f"llmd-gke rollout --model {one.model_name} --stack {target.stack}"
     options = (f" --step {step} --every {every}" if step else "") + (f" --check {check}" if check else "")
     again = f"{name} --back" if to is None else f"{name} --to {to} --percent {percent}{options}"
-    change = StackChange(target, one.model_name, "rollout", again, f"{name} --back")
+    change = StackChange(target, "rollout", again, one.model_name, f"{name} --back")
     rollout(
         change,
         plan,

@@ -35,7 +35,7 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
         versions = models.versions(target, model)
         name = versions[0].model_name
         options = f"--model {name} --stack {target.stack}"
-        change = StackChange(target, name, verb, f"llmd-gke {verb} {options}", f"llmd-gke {opposite} {options}")
+        change = StackChange(target, verb, f"llmd-gke {verb} {options}", name, f"llmd-gke {opposite} {options}")
         after = change.written(lambda text: with_switch(text, name, KEY, on=stopped), says)
         state = "stopped" if stopped else "running"
         data: dict[str, object] = {"stack": stack, "model": name, "stopped": stopped, "file": change.name}

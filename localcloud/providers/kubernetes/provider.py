@@ -151,6 +151,8 @@ class Kubernetes:
     def update(self, subject: ResourceSubject, inputs: Bag) -> JsonObject:
         where, _ = reach.cluster_in(self._google.read(), self._config)
         key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
+        if subject.type == release.TYPE:
+            release.fetch(inputs.values)
         wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
         with self._cloud.edit() as content:
             cluster = ClusterObjects(content, where)
@@ -215,6 +217,7 @@ class Kubernetes:
 
     def _create_release(self, where: str, inputs: Bag) -> tuple[str, JsonObject]:
         ident = release.identity(inputs.values)
+        release.fetch(inputs.values)
         with self._cloud.edit() as content:
             cluster = ClusterObjects(content, where)
             release.create(cluster, inputs.values)

@@ -13,6 +13,7 @@ import yaml
 from llmd_common.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.difference import Difference, compare, names
+from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, has_unknown, text
 
@@ -50,6 +51,14 @@ def diff(old: JsonObject, new: JsonObject) -> Difference:
 def identity(inputs: JsonObject) -> str:
     """The id of a release: ``namespace/name``."""
     return f"{text(inputs, 'namespace')}/{text(inputs, 'name')}"
+
+
+def fetch(inputs: JsonObject) -> None:
+    """Raises the error of a registry that does not answer, for charts that the faults name."""
+    host, _, path = text(inputs, "chart").removeprefix("oci://").partition("/")
+    if path.rpartition("/")[2] in Faults().listed("chartsAway"):
+        address = f"https://{host}/v2/{path}/manifests/{text(inputs, 'version')}"
+        raise ProviderRefusal(f'failed to do request: Head "{address}": dial tcp: i/o timeout')
 
 
 def create(cluster: ClusterObjects, inputs: JsonObject) -> None:

@@ -29,6 +29,8 @@ class Conditions(BaseModel):
     """Inputs of subnets that are, by id; their networks are, too."""
     usable_after: dict[str, NonNegativeFloat] = {}
     """Seconds for which an API that was just enabled refuses calls."""
+    charts_away: list[str] = []
+    """Charts whose registry does not answer."""
     in_use_after_cluster: NonNegativeFloat = 0
     """Seconds that GKE's endpoint groups outlive their cluster."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.settings import parse
 from operations.comment.changes import Change, Op
-from operations.comment.outages import ADDRESS, CLUSTER, GATEWAY, outages
+from operations.comment.outages import ADDRESS, CLUSTER, GATEWAY, RELEASE, outages, platform
 from operations.timeline.simulate import NODE_POOL, SERVICE
 
 POOL = {"name": "v6e", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
@@ -82,3 +82,14 @@ def test_of_a_list_of_capacities_only_what_stays_goes_on(changes: list[tuple[Op,
 def test_what_all_models_need_is_named(change: tuple[Op, str, str], words: str) -> None:
     (line,) = said(change)
     assert words in line
+
+
+def test_an_updated_chart_says_what_restarts_and_what_its_version_breaks() -> None:
+    names = ("front-door-ai-gateway-helm", "platform-lws", "front-door-gateway-helm", "platform-kserve-runtime-configs")
+    changes = [Change("update", name, RELEASE, (("version", "0.7.0 → 0.9.0"),)) for name in names]
+    lines = [*platform([*changes, Change("create", "autoscaler-keda", RELEASE)])]
+    assert [line.partition(" is updated")[0] for line in lines] == [
+        "LeaderWorkerSet", "KServe", "Envoy Gateway", "Envoy AI Gateway"
+    ]  # fmt: skip
+    assert all("0 minutes without an answer, 0 spare hosts." in line for line in lines)
+    assert ["kubernetes-sigs/lws#880" in line for line in lines] == [True, False, False, False]

@@ -25,7 +25,7 @@ def settings(kind: dict[str, Any] = POOL, **changes: object) -> StackSettings:
     [
         ({"uri": "hf://Qwen/Qwen3-32B"}, "other weights: a new pod is ready before an old one stops"),
         ({"image": "vllm/vllm-tpu:v0.26.0"}, "other image: a new pod is ready before an old one stops"),
-        ({"extraArgs": ["--seed=1"]}, "other settings: a new pod is ready before an old one stops"),
+        ({"extraArgs": ["--seed=1"]}, "other arguments: a new pod is ready before an old one stops"),
         ({"drainSeconds": 90}, "other settings: a new pod is ready before an old one stops"),
         ({"uri": "hf://Qwen/Qwen3-32B", "image": "vllm/vllm-tpu:v0.26.0"}, "other weights and image: a new pod"),
         ({"pool": "v6e-big"}, "other pool: a new pod is ready before an old one stops on v6e-big"),

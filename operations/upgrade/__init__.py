@@ -1,0 +1,1 @@
+"""``llmd-gke upgrade``: from the versions that a stack runs to those of this release."""

@@ -25,11 +25,6 @@ class Query:
     promql: str
     legend: str
 
-    @property
-    def legend_labels(self) -> tuple[str, ...]:
-        """The names of the labels in the legend."""
-        return tuple(LABEL.findall(self.legend))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:

@@ -8,6 +8,7 @@ import pytest
 
 from llmd_gke.catalog import metrics
 from llmd_gke.manifests.dashboard import Panel, panels
+from llmd_gke.manifests.dashboard.panel import LABEL
 from llmd_gke.settings import StackSettings
 from tests.llmd_gke.manifests.alerts.conftest import MakeStack
 
@@ -43,7 +44,7 @@ def test_a_legend_names_only_labels_that_the_query_keeps(stack: StackSettings) -
     ]
     assert len(aggregated) > 10
     for key, query, labels in aggregated:
-        assert set(query.legend_labels) <= set(labels), key
+        assert set(LABEL.findall(query.legend)) <= set(labels), key
 
 
 @pytest.mark.parametrize(
@@ -125,5 +126,5 @@ def test_only_a_front_door_that_is_measured_has_panels_of_callers(make_stack: Ma
     ]
     assert shown == [["caller-requests", "caller-tokens"], [], []]
     (query,) = named(with_door, "caller-tokens").queries
-    assert query.legend_labels == ("caller", "gen_ai_request_model")
+    assert LABEL.findall(query.legend) == ["caller", "gen_ai_request_model"]
     assert query.promql.startswith("sum by (caller, gen_ai_request_model) (rate(gen_ai_client_token_usage_sum{")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import socket
@@ -48,7 +47,7 @@ class ModelServer:
                 self.send_header("content-type", "text/event-stream; charset=utf-8")
                 self.send_header("transfer-encoding", "chunked")
                 self.end_headers()
-                for piece in itertools.chain(owner.events, [b""]):
+                for piece in [*owner.events, b""]:
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.front_door import listing, stopped, streamed_usage, versions
+from llmd_gke.manifests.front_door import listing, stopped, versions
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 _REQUEST = """\
@@ -36,7 +36,7 @@ _REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
 (``sanitize``)."""
 
 _RESPONSE = """
-function envoy_on_response(handle){more}
+function envoy_on_response(handle)
   local status = handle:headers():get(":status")
   if (status ~= "400" and status ~= "422") or handle:headers():get("content-encoding") then
     return
@@ -64,8 +64,8 @@ which may be invalid JSON (envoyproxy/ai-gateway v1.0.0 ``formatUserFacingErrorJ
 
 def code(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
     """The script: passes the caller to the endpoint picker in the two headers that it reads, removes query strings,
-    answers ``GET /v1/models`` and for models that are stopped, divides requests between versions, says why a request
-    is not valid, and leaves usage in the last event of streams only.
+    answers ``GET /v1/models`` and for models that are stopped, divides requests between versions, and says why a
+    request is not valid.
     """
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     request = _REQUEST.format(
@@ -73,9 +73,8 @@ def code(door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:
         names=", ".join(f'"{header}"' for header in headers),
         caller_of_id=_OF_A_KEY if door.uses_keys else "id",
         more=("" if door.uses_keys else _REMOVE_AUTHORIZATION)
-        + streamed_usage.request_lua(door)
         + listing.lua(door, models)
         + stopped.lua(door, models)
         + versions.lua(models),
     )
-    return request + _RESPONSE.replace("{more}", streamed_usage.response_lua(door))
+    return request + _RESPONSE

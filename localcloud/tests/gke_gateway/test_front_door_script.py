@@ -38,7 +38,7 @@ MODELS = [
     *divided("all", 100),
     *divided("sticky", 50, sticky=True),
 ]
-DOOR = FrontDoorSettings.model_validate({"callers": [{"name": "team-a", "tokensPerDay": 1000}, {"name": "batch"}]})
+DOOR = FrontDoorSettings.model_validate({"callers": [{"name": "team-a"}, {"name": "batch"}]})
 AI_ERROR = '{"type":"error","error":{"type":"InvalidRequest","code":"400","message":"%s"}}'
 BODIES: dict[str, tuple[int, str, str | None]] = {
     "picker": (400, 'must have "prompt"\n\\ field é', 'must have "prompt"\n\\ field é'),
@@ -59,16 +59,9 @@ def typed(kind: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    made = ModelServer("127.0.0.1", free_port())
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Iterator[httpx.Client]:
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of an Envoy with the script, fixed answers, and a model that answers with the headers that it got."""
-    folder, port = tmp_path_factory.mktemp("envoy"), free_port()
+    folder, port, server = tmp_path_factory.mktemp("envoy"), free_port(), ModelServer("127.0.0.1", free_port())
     fixed = [
         {"match": {"path": f"/{name}"}, "direct_response": {"status": status, "body": {"inline_string": body}}}
         for name, (status, body, _) in BODIES.items()
@@ -125,6 +118,7 @@ def door(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Itera
             yield client
         finally:
             process.terminate()
+            server.close()
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -193,39 +187,3 @@ def test_a_sticky_rollout_divides_callers(door: httpx.Client) -> None:
 def test_a_name_that_one_version_answers_to_leads_there(door: httpx.Client) -> None:
     names = {"none-v2": "none-v2", "publishers/models/models/none-v2": "none-v2", "none-sql": "none-v2"}
     assert {name: version(door, name) for name in names} == names
-
-
-TEXT = 'a "usage": {x}, "choices": [] \n\n é'
-USAGE = {"prompt_tokens": 3, "total_tokens": 5, "prompt_tokens_details": {"cached_tokens": 1}}
-OPTIONS: dict[str, tuple[dict[str, Any], int, bool]] = {
-    "nothing": ({}, 1, False),
-    "a text that looks like it": ({"user": '"include_usage": true'}, 1, False),
-    "no usage": ({"stream_options": {"include_usage": False}}, 1, False),
-    "usage": ({"stream_options": {"include_usage": True}}, 1, True),
-    "usage in every event": ({"stream_options": {"include_usage": True, "continuous_usage_stats": True}}, 3, True),
-}
-"""What a request asks for; how many events then say usage, and whether the last one has no choices."""
-
-
-@pytest.mark.parametrize("asked", OPTIONS)
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
-def test_a_stream_says_usage_once_and_in_an_event_with_choices_unless_the_client_asked(
-    door: httpx.Client, server: ModelServer, path: str, asked: str
-) -> None:
-    """The events are those of vLLM 0.27 with ``--enable-force-include-usage``, in pieces that end anywhere."""
-    options, count, empty = OPTIONS[asked]
-    choice = {"index": 0, "text": TEXT} if path == "/v1/completions" else {"index": 0, "delta": {"content": TEXT}}
-    sent = [*({"id": "a", "choices": [choice], "usage": USAGE},) * 2, {"id": "a", "choices": [], "usage": USAGE}]
-    text = "".join(f"data: {json.dumps(one, separators=(',', ':'))}\n\n" for one in sent) + "data: [DONE]\n\n"
-    server.events = [text.encode()[at : at + 50] for at in range(0, len(text.encode()), 50)]
-    answer = door.post(path, json={"model": "x", "stream": True, **options})
-    *lines, end = answer.content.decode().removesuffix("\n\n").split("\n\n")
-    assert end == "data: [DONE]"
-    events = [json.loads(line.removeprefix("data: ")) for line in lines]
-    assert [one["choices"] for one in events[:-1]] == [[choice], [choice]]
-    assert [one["usage"] for one in events if "usage" in one] == [USAGE] * count
-    assert events[-1]["usage"] == USAGE
-    last = [
-        {"logprobs": None, "finish_reason": None, **choice, **({"text": ""} if "text" in choice else {"delta": {}})}
-    ]
-    assert events[-1]["choices"] == ([] if empty else last)

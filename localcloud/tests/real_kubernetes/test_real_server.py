@@ -98,9 +98,9 @@ ASKED = [(client, case) for client in CLIENTS for case in OPENAI if client == CL
 FURTHER = ("/v1/messages", "/tokenize")
 """Paths that the model's own route gets by its setting ``paths``; the front door has none."""
 
-FORCED_USAGE = "usage in every event, and a last one without choices, which the front door hides"
+FORCED_USAGE = "usage in every event, and a last one without choices: the front door counts tokens"
 LIMITS: dict[tuple[str, str], str] = {
-    ("stream without usage", PATH): FORCED_USAGE,
+    **{("stream without usage", entrance): FORCED_USAGE for entrance in ENTRANCES},
     **{("token ids", entrance): "400: the endpoint picker takes a text only" for entrance in ENTRANCES},
     **{(case, DOOR): "404: not routed" for case in CURL if case.startswith(FURTHER)},
 }

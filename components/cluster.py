@@ -34,9 +34,9 @@ class ClusterArgs:
     kubectl's plugin impersonates (default: none). ``names_policies`` enables FQDNNetworkPolicies,
     ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``collected``: what GKE collects beside the metrics of every
     cluster. ``managed_metrics`` prepares for GKE's managed adapter of metrics. ``mutable_secrets``: a changed Secret is
-    updated, where the provider would delete it and create another one. ``labels`` are the cluster's own, beside those
-    of all resources. ``controllers`` (Deployments, ``NAMESPACE/NAME``) and ``gateway_class``: what an existing cluster
-    has.
+    updated, where the provider would delete it and create another one. ``labels`` are set on the cluster itself, where
+    policies look for them. ``controllers`` (Deployments, ``NAMESPACE/NAME``) and ``gateway_class``: what an existing
+    cluster has.
     """
 
     settings: ClusterSettings
@@ -68,7 +68,7 @@ class ClusterArgs:
             managed_metrics=settings.scales_by("gke"),
             # While the Secret with the callers' keys is being replaced, the front door answers 500 to everyone.
             mutable_secrets=settings.front_door is not None,
-            labels=settings.budget_labels,
+            labels={**settings.cluster.labels, **settings.budget_labels},
             controllers=settings.existing_controllers,
             gateway_class=gateway_class(settings.gateway),
         )

@@ -328,6 +328,8 @@ def disk_problem(error: OSError) -> str:
         fix = f"give yourself the permission, or {chosen} a folder of your own"
     elif error.errno in (errno.ENOSPC, errno.EDQUOT):
         fix = f"free some space, or {chosen} a folder on a larger disk"
+    elif error.filename and str(error.filename) in map(os.environ.get, ("LLMD_GKE_CACHE", "LLMD_GKE_HOME")):
+        fix = f"{chosen} a folder that can be created"
     else:
         return ""
     return f"{error}\nFix: {fix}; then run the command again."

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from llmd_common.bootstrap import disk_problem
 from llmd_common.problems import BadInput, Problem, SetUpFailed
+from llmd_common.unread_output import drop_unread_output
 from localcloud import binaries
 from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, CloudKind, Workdir, cache_folder, kind_of_environment
@@ -161,6 +162,7 @@ def clean() -> None:
 
 def main() -> int:
     """Runs a command; an expected failure prints its message and sets the exit status."""
+    drop_unread_output()
     try:
         app(prog_name="python -m localcloud", standalone_mode=True)
     except Problem as problem:

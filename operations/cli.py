@@ -142,8 +142,12 @@ def _meant(argv: Sequence[str]) -> list[str]:
     extra = [word for word in parsed.args if not word.startswith("-")]
     meant = [called]
     for word in rest:
-        stack = "--model" not in options or (root_folder() / f"Pulumi.{word}.yaml").is_file()
-        meant += ["--stack" if stack else "--model", word] if word in extra else [word]
+        if word in extra:
+            if meant[-1].startswith("-") and meant[-1] not in options:
+                meant.pop()  # a misspelt option
+            stack = "--model" not in options or (root_folder() / f"Pulumi.{word}.yaml").is_file()
+            meant.append("--stack" if stack else "--model")
+        meant.append(word)
     return meant
 
 

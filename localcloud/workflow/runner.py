@@ -7,7 +7,9 @@ import math
 import os
 import shutil
 import signal
+import stat
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +27,9 @@ STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INSIST_SECONDS = 20.0
 """Seconds after which an engine that was interrupted by a watch gets a second signal, at which it exits at once."""
+
+REST_SECONDS = 30
+"""Seconds to wait for the last output of an engine that has ended: its children may hold the pipe open."""
 
 FROM_KERNEL = 0x80
 """``si_code`` of a signal that the terminal sent (Linux, SI_KERNEL): the whole foreground group got it."""
@@ -119,7 +124,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interrupted, interruption = False, False, Interruption(watch)
     try:
-        process = _spawn(command, environment, shares_group=shares_group)
+        process, relay = _spawn(command, environment, shares_group=shares_group)
         while (status := _status(process)) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
@@ -130,13 +135,17 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
             stopped = True
             if not (shares_group and came.si_signo == signal.SIGINT and came.si_code == FROM_KERNEL):
                 os.kill(process, signal.SIGINT)
+        if relay:
+            relay.join(REST_SECONDS)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
     return STOPPED if stopped or interrupted else status
 
 
-def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool) -> int:
-    """Starts a command with no signal blocked and returns its process ID.
+def _spawn(
+    command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool
+) -> tuple[int, threading.Thread | None]:
+    """Starts a command with no signal blocked; returns its process ID, and the thread that relays its output to a pipe.
 
     ``subprocess`` can unblock signals only in a function that runs in a forked copy of this process. gRPC's fork
     handlers abort such a copy while one of its threads is at work, so the C library spawns the command.
@@ -146,9 +155,35 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_gro
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     ignored_by_python = (signal.SIGPIPE, signal.SIGXFSZ)
     spawn = partial(os.posix_spawn, program, list(command), environment, setsigmask=(), setsigdef=ignored_by_python)
-    if shares_group:
-        return spawn()
-    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)])
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
+    if not shares_group:
+        spawn = partial(spawn, setpgroup=0)
+        actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+    sys.stdout.flush()
+    if not stat.S_ISFIFO(os.fstat(1).st_mode):
+        return spawn(file_actions=actions), None
+    reading, writing = os.pipe()
+    outputs = [1, 2] if os.path.sameopenfile(1, 2) else [1]
+    actions += [(os.POSIX_SPAWN_DUP2, writing, output) for output in outputs]
+    try:
+        process = spawn(file_actions=actions)
+    finally:
+        os.close(writing)
+    relay = threading.Thread(target=_relay, args=(reading,), daemon=True)
+    relay.start()
+    return process, relay
+
+
+def _relay(reading: int) -> None:
+    """Copies an engine's output to ours, and drops it once nobody reads that: its own write would kill the engine."""
+    unread = False
+    with open(reading, "rb", buffering=0) as pipe:
+        while piece := pipe.read(65536):
+            while piece and not unread:
+                try:
+                    piece = piece[os.write(1, piece) :]
+                except OSError:
+                    unread = True
 
 
 def _status(process: int) -> int | None:

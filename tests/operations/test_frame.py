@@ -51,6 +51,8 @@ TOLD_WRONGLY = {
     "one cost": "Fix: llmd-gke cost --stack one",
     "--stack one cost": "Fix: llmd-gke cost --stack one",
     "-s one cost": "Fix: llmd-gke cost -s one",
+    "cost --Stack one": "Fix: llmd-gke cost --stack one",
+    "stop -model qwen": "Fix: llmd-gke stop --model qwen",
     "stop --yes qwen --stack one": "Fix: llmd-gke stop --yes --model qwen --stack one",
     "start one": "Fix: llmd-gke start --stack one",
     "bench qwen --stack one": "Fix: llmd-gke bench --model qwen",

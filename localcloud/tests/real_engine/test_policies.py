@@ -155,6 +155,8 @@ def test_the_pack_that_the_page_shows_runs_beside_the_shipped_one(rehearsal: Reh
     assert preview.returncode != 0
     assert "the cluster has no label `team`" in preview.stdout
     assert "is not among the classes that the policy's configuration allows" in preview.stdout
+    rehearsal.edit("eu4a", lambda config: config["llmd-gke:cluster"].update(labels={"team": "ml"}))  # as its fix says
+    assert "`team`" not in rehearsal.preview("eu4a", check=False).stdout
 
 
 def test_what_is_exposed_is_advice_in_one_stack_and_refused_in_production(rehearsal: Rehearsal) -> None:

@@ -107,23 +107,6 @@ def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> Non
         plain.wait(60)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal, sent: signal.Signals) -> None:
-    slow(small, MAKES_NETWORK, 3)
-    with small.started("up") as first:
-        wait_for_object(small, "net")
-        first.send_signal(sent)
-        output, _ = first.communicate(timeout=60)
-    assert first.returncode == 130, output
-    assert "continues" in output
-    assert "Traceback" not in output
-    assert state.locks(small.workdir, "local") == []
-    assert small.processes() == []
-    fast(small)
-    small.up()
-    assert len(small.cloud()) == 3
-
-
 @pytest.mark.parametrize(("gone", "message"), [("cloud", "Nothing is left"), ("state", "Removed 3 objects")])
 def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal, gone: str, message: str) -> None:
     small = small_running

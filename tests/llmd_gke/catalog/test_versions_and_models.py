@@ -28,6 +28,16 @@ def test_charts_are_pinned_and_come_from_oci(name: str) -> None:
     assert re.fullmatch(rf"oci://[a-z0-9.]+/.*{name}", chart.home)
 
 
+def test_all_entries_of_kserve_have_one_version() -> None:
+    entries = {f"charts.{one.name}": one.version for one in versions.charts() if one.name.startswith("kserve-")}
+    entries["images.storage-initializer"] = versions.pinned_image("storage-initializer").tag
+    module = "github.com/kserve/kserve"
+    entries["modules"] = versions.modules()[module]
+    wrapper = (CLONE / "localcloud" / "go_builds" / "gomod" / "serving" / "go.mod").read_text()
+    entries["go.mod"] = re.findall(rf"^\t?(?:require )?{module} (\S+)", wrapper, re.MULTILINE)[0]
+    assert len(set(entries.values())) == 1, entries
+
+
 def test_the_envoys_of_the_front_door_lose_no_answers_that_end_at_once() -> None:
     tag = versions.pinned_image(front_door.PROXY_IMAGE).tag
     assert parts(tag) >= (1, 39), "envoyproxy/envoy#45617"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 State = Literal["starting", "ready", "failed", "stopping"]
 ProcessState = Literal["waiting", "starting", "ready", "pausing", "stopped"]
@@ -38,18 +38,19 @@ class Status:
     processes: list[ProcessStatus]
 
 
+_STATUS = TypeAdapter(Status)
+
+
 def write(file: Path, status: Status) -> None:
     """Replaces the file in one step."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(asdict(status)))
+    temporary.write_bytes(_STATUS.dump_json(status))
     temporary.replace(file)
 
 
 def read(file: Path) -> Status | None:
     """The last status that the supervisor wrote; ``None`` if there is none."""
     try:
-        content = cast("Mapping[str, object]", json.loads(file.read_text()))
-    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
+        return _STATUS.validate_json(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValidationError):
         return None
-    processes = [ProcessStatus(**one) for one in cast("Sequence[Mapping[str, object]]", content["processes"])]  # pyright: ignore[reportArgumentType]
-    return Status(cast("State", content["state"]), str(content["message"]), processes)

@@ -30,7 +30,7 @@ async def serve(layout: Layout) -> None:
     root = layout.root / "gateway"
     files = EnvoyFiles(root / "envoy")
     watched = Watched(api, layout.home / "cloud" / "google.json")
-    controller = Controller(api, watched, files, Store(root / "programs"), Events(api))
+    controller = Controller(api, watched, files, Store(root / "accepted"), Events(api))
     envoy = Envoy(files, log_file=layout.log("envoy"))
     async with asyncio.TaskGroup() as group:
         group.create_task(watched.watch_cloud())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from llmd_common.kubernetes.fields import Key
@@ -17,12 +17,14 @@ from localcloud.gke_gateway.envoy.files import EnvoyFiles, write, write_folder, 
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, PodEndpoint, endpoints
 from localcloud.gke_gateway.resources.objects import ClusterSnapshot
 from localcloud.gke_gateway.translate import GatewayProgram
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject
 
 
 @dataclass(frozen=True)
 class Store:
-    """Programs as files of a folder, one for each Gateway. Certificates' keys stay in Envoy's folder alone."""
+    """Programs as files of a folder, one for each Gateway. Of certificates there are only the names: what Envoy reads
+    stays in its folder alone.
+    """
 
     folder: Path
 
@@ -34,16 +36,7 @@ class Store:
         """Keeps a program in place of the former one."""
         file = self._file(gateway)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sources: JsonObject = {name: source.as_json() for name, source in program.sources.items()}
-        content: JsonObject = {
-            "uid": program.uid,
-            "listeners": dict(program.listeners),
-            "routes": dict(program.routes),
-            "clusters": dict(program.clusters),
-            "secrets": list[JsonValue](sorted(program.secrets)),
-            "sources": sources,
-        }
-        write(file, content)
+        write(file, {**asdict(program), "secrets": {name: {} for name in program.secrets}})
 
     def drop(self, gateway: Key) -> None:
         """Removes the program of a deleted Gateway."""
@@ -59,15 +52,8 @@ def _key(file: Path) -> Key:
 
 def _read(file: Path) -> GatewayProgram:
     content = json.loads(file.read_text(encoding="utf-8"))
-    return GatewayProgram(
-        uid=content["uid"],
-        listeners=content["listeners"],
-        routes=content["routes"],
-        clusters=content["clusters"],
-        # The secrets themselves are still where Envoy reads them.
-        secrets={name: {} for name in content["secrets"]},
-        sources={name: EndpointSource.from_json(source) for name, source in content["sources"].items()},
-    )
+    content["sources"] = {name: EndpointSource(**source) for name, source in content["sources"].items()}
+    return GatewayProgram(**content)
 
 
 def write_programs(programs: Mapping[Key, GatewayProgram], snapshot: ClusterSnapshot, files: EnvoyFiles) -> bool:

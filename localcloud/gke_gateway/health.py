@@ -36,7 +36,7 @@ def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
     try:
         backends = {
             name
-            for file in (root / "programs").glob("*/*.json")
+            for file in (root / "accepted").glob("*/*.json")
             for name in cast("JsonObject", dig(json.loads(file.read_text(encoding="utf-8")), "sources") or {})
         }
         started = json.loads((root / "envoy" / "bootstrap.json").read_text(encoding="utf-8"))

@@ -6,22 +6,22 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from llmd_common.problems import BadInput
 from localcloud.google_api.rules.artifactregistry import upstreams
 from localcloud.nodes.runtime import Mount
 from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.faults import described
 
 TABLE = Path(__file__).with_name("images.toml")
 STAND_INS = Path(__file__).with_name("entrypoints")
 PYTHON = "/opt/bin/python3"
 PATH = "/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 IF_BUILT = "if-built:"
-KEYS = {"repository", "entrypoint", "programs", "arguments", "tools", "environment", "model_server"}
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc/ssl", "/etc/ld.so.cache", "/nix")
 """Folders of this machine that programs need to run, on any distribution."""
 
@@ -36,16 +36,16 @@ class NoImage(Exception):
     """The table has no program for that image; the text contains the fix."""
 
 
-@dataclass(frozen=True)
-class ImageEntry:
+class ImageEntry(BaseModel):
     """One entry of the table; the fields are explained there."""
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
     repository: str
-    entrypoint: tuple[str, ...]
-    programs: dict[str, str] = field(default_factory=dict[str, str])
+    entrypoint: tuple[str, ...] = ()
+    programs: dict[str, str] = {}
     arguments: tuple[str, ...] = ()
     tools: bool = False
-    environment: dict[str, str] = field(default_factory=dict[str, str])
+    environment: dict[str, str] = {}
     model_server: bool = False
 
     def command(self, command: list[str], arguments: list[str]) -> list[str]:
@@ -57,6 +57,9 @@ class ImageEntry:
     def variables(self) -> dict[str, str]:
         """The environment that the image sets."""
         return {"PATH": PATH, "HOME": "/root", **self.environment}
+
+
+_ENTRIES = TypeAdapter(list[ImageEntry])
 
 
 def repository_of(image: str) -> str:
@@ -148,23 +151,8 @@ class ImageTable:
 def _read(file: Path) -> list[ImageEntry]:
     """The entries of a table. Raises ``BadInput`` for a file that cannot be used."""
     try:
-        content: dict[str, Any] = tomllib.loads(file.read_text())
-        return [_image(entry) for entry in cast("list[dict[str, Any]]", content.get("image", []))]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(
-            f"{file}: {error}. An entry requires `repository` and may have {', '.join(sorted(KEYS))}."
-        ) from None
-
-
-def _image(entry: dict[str, Any]) -> ImageEntry:
-    if unknown := set(entry) - KEYS:
-        raise ValueError(f"unknown key {', '.join(sorted(unknown))}")
-    return ImageEntry(
-        repository=str(entry["repository"]),
-        entrypoint=tuple(entry.get("entrypoint", ())),
-        programs=dict(entry.get("programs", {})),
-        arguments=tuple(entry.get("arguments", ())),
-        tools=bool(entry.get("tools")),
-        environment=dict(entry.get("environment", {})),
-        model_server=bool(entry.get("model_server")),
-    )
+        return _ENTRIES.validate_python(tomllib.loads(file.read_text()).get("image", []))
+    except ValueError as error:
+        said = described(error) if isinstance(error, ValidationError) else error
+        keys = ", ".join(sorted(ImageEntry.model_fields))
+        raise BadInput(f"{file}: {said}. An entry requires `repository` and may have {keys}.") from None

@@ -48,29 +48,6 @@ class EndpointSource:
     health_port: int | None = None
     drain_seconds: int = 0
 
-    def as_json(self) -> JsonObject:
-        """The source as JSON, for :class:`localcloud.gke_gateway.applied_config.Store`."""
-        return {
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "name": self.name,
-            "port": self.port,
-            "healthPort": self.health_port,
-            "drainSeconds": self.drain_seconds,
-        }
-
-    @classmethod
-    def from_json(cls, value: JsonObject) -> EndpointSource:
-        """The source that :meth:`as_json` gave."""
-        return cls(
-            text(value, "kind"),
-            text(value, "namespace"),
-            text(value, "name"),
-            port=number(value, "port") or 0,
-            health_port=number(value, "healthPort"),
-            drain_seconds=number(value, "drainSeconds") or 0,
-        )
-
 
 def endpoints(source: EndpointSource, snapshot: ClusterSnapshot) -> list[PodEndpoint]:
     """The ready endpoints now, in a stable order."""

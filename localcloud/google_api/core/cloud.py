@@ -108,6 +108,13 @@ class EmulatedCloud:
         record = self.resources.get(key)
         return copy.deepcopy(record) if record is not None else None
 
+    def found(self, key: str, absent: Exception) -> JsonObject:
+        """A copy of a resource; raises ``absent`` if it does not exist."""
+        record = self.copy(key)
+        if record is None:
+            raise absent
+        return record
+
     def keep(self, kind: str, name: str, inputs: JsonObject) -> None:
         """Shows a resource to the rules, as one that runs."""
         with self.state() as cloud_state:

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
-STATUS = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    409: "ALREADY_EXISTS",
-    412: "FAILED_PRECONDITION",
-    429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
-    501: "UNIMPLEMENTED",
-    503: "UNAVAILABLE",
+CODES = {
+    400: ("INVALID_ARGUMENT", "badRequest"),
+    401: ("UNAUTHENTICATED", "authError"),
+    403: ("PERMISSION_DENIED", "forbidden"),
+    404: ("NOT_FOUND", "notFound"),
+    409: ("ALREADY_EXISTS", "alreadyExists"),
+    412: ("FAILED_PRECONDITION", "conditionNotMet"),
+    429: ("RESOURCE_EXHAUSTED", "rateLimitExceeded"),
+    500: ("INTERNAL", "internalError"),
+    501: ("UNIMPLEMENTED", "notImplemented"),
+    503: ("UNAVAILABLE", "backendError"),
 }
-"""HTTP status to canonical code (https://cloud.google.com/apis/design/errors#handling_errors)."""
-
-REASON = {
-    400: "badRequest",
-    401: "authError",
-    403: "forbidden",
-    404: "notFound",
-    409: "alreadyExists",
-    412: "conditionNotMet",
-    429: "rateLimitExceeded",
-    500: "internalError",
-    501: "notImplemented",
-    503: "backendError",
-}
+"""HTTP status to canonical code (https://cloud.google.com/apis/design/errors#handling_errors) and older reason."""
 
 
 class ApiError(Exception):
@@ -37,7 +24,8 @@ class ApiError(Exception):
 
     def __init__(self, code: int, message: str, reason: str = "") -> None:
         super().__init__(message)
-        self.code, self.message, self.reason = code, message, reason or REASON.get(code, "badRequest")
+        self.status, usual = CODES.get(code, ("UNKNOWN", "badRequest"))
+        self.code, self.message, self.reason = code, message, reason or usual
 
     @property
     def body(self) -> JsonObject:
@@ -47,7 +35,7 @@ class ApiError(Exception):
             "code": self.code,
             "message": self.message,
             "errors": [entry],
-            "status": STATUS.get(self.code, "UNKNOWN"),
+            "status": self.status,
         }
         if self.reason == "accessNotConfigured":
             details: list[JsonValue] = [

@@ -19,9 +19,7 @@ SCANNING: JsonObject = {
 @answers(f"{REPOSITORIES}.get")
 def _repository(request: Request) -> JsonObject:
     name = request.at["name"]
-    if repository := request.cloud.copy(name):
-        return repository
-    raise ApiError(404, f"Requested entity was not found: {name}")
+    return request.cloud.found(name, ApiError(404, f"Requested entity was not found: {name}"))
 
 
 def _put(cloud: EmulatedCloud, name: str, body: JsonObject) -> None:

@@ -198,10 +198,7 @@ def _record(target: TargetResource) -> JsonObject:
 def _existing(request: Request) -> tuple[str, JsonObject]:
     collection = _collection(request)
     key = _target(request, collection, request.at[collection.parameter], {}).id
-    record = request.cloud.copy(key)
-    if record is None:
-        raise not_found(key)
-    return key, record
+    return key, request.cloud.found(key, not_found(key))
 
 
 @answers(*_each("get"))
@@ -267,9 +264,7 @@ def set_labels(request: Request) -> JsonObject:
     """Replaces the labels of an address; nothing else of it can be changed."""
     collection = COLLECTIONS["addresses"]
     key = _target(request, collection, request.at["resource"], {}).id
-    before = request.cloud.copy(key)
-    if before is None:
-        raise not_found(key)
+    before = request.cloud.found(key, not_found(key))
     if text(request.body, "labelFingerprint") != text(before, "labelFingerprint"):
         raise ApiError(412, "Labels fingerprint either invalid or resource labels have changed", "conditionNotMet")
     after = {**before, "labels": dig(request.body, "labels"), "labelFingerprint": request.cloud.etag()}

@@ -19,10 +19,7 @@ _OF_A_CLUSTER = "container.projects.locations.clusters"
 
 def _record(request: Request) -> tuple[str, JsonObject]:
     key = request.at["name"]
-    record = request.cloud.copy(key)
-    if record is None:
-        raise ApiError(404, f"Not found: {key}.")
-    return key, record
+    return key, request.cloud.found(key, ApiError(404, f"Not found: {key}."))
 
 
 def _with_pools(cloud: EmulatedCloud, key: str) -> JsonObject:

@@ -98,9 +98,7 @@ def _keep(request: Request, key: str, kind: str, **more: JsonValue) -> JsonObjec
 def get(request: Request) -> JsonObject:
     """Returns a reservation or a host."""
     key = _key(request)
-    if record := request.cloud.copy(key):
-        return record
-    raise not_found(key)
+    return request.cloud.found(key, not_found(key))
 
 
 @answers("compute.reservations.delete", "compute.instances.delete")

@@ -116,16 +116,11 @@ def _hidden(check: JsonObject) -> JsonObject:
     return hidden
 
 
-def _dashboard(name: str, body: JsonObject) -> JsonObject:
-    del body
-    return {"name": name}
-
-
 COLLECTIONS = {
     "alertPolicies": MonitoringCollection(monitoring.POLICY, "alertPolicies", _policy),
     "notificationChannels": MonitoringCollection(monitoring.CHANNEL, "notificationChannels", _channel),
     "uptimeCheckConfigs": MonitoringCollection(monitoring.UPTIME_CHECK, "uptimeCheckConfigs", _uptime_check),
-    "dashboards": MonitoringCollection(monitoring.DASHBOARD, "dashboards", _dashboard),
+    "dashboards": MonitoringCollection(monitoring.DASHBOARD, "dashboards", lambda _name, _body: {}),
 }
 """Collections by the part of the method's id that names them."""
 
@@ -162,12 +157,9 @@ def _keep(request: Request, collection: MonitoringCollection, key: str, body: Js
 
 def _existing(request: Request) -> tuple[str, JsonObject]:
     key = request.at["name"]
-    record = request.cloud.copy(key)
-    if record is None:
-        ident = key.rpartition("/")[2]
-        uptime = f"Config not found for check {ident} in project {request.project}"
-        raise ApiError(404, uptime if "/uptimeCheckConfigs/" in key else "Requested entity was not found.")
-    return key, record
+    uptime = f"Config not found for check {key.rpartition('/')[2]} in project {request.project}"
+    said = uptime if "/uptimeCheckConfigs/" in key else "Requested entity was not found."
+    return key, request.cloud.found(key, ApiError(404, said))
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------

@@ -39,10 +39,7 @@ def _cluster(request: Request) -> str:
 def _record(request: Request) -> tuple[str, JsonObject]:
     _cluster(request)
     key = request.at["name"]
-    record = request.cloud.copy(key)
-    if record is None:
-        raise ApiError(404, f'nodePool "{key}" not found')
-    return key, record
+    return key, request.cloud.found(key, ApiError(404, f'nodePool "{key}" not found'))
 
 
 @answers(f"{_OF_A_POOL}.create")
@@ -117,10 +114,7 @@ def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonOb
 
 def updated_with_cluster(request: Request, key: str, update: JsonObject) -> JsonObject:
     """An update of a cluster that names one of its pools (``desiredNodePoolId``): the older way to change a pool."""
-    before = request.cloud.copy(key)
-    if before is None:
-        raise ApiError(404, f'nodePool "{key}" not found')
-    after = dict(before)
+    after = request.cloud.found(key, ApiError(404, f'nodePool "{key}" not found'))
     for name, value in update.items():
         if name == "desiredNodePoolAutoscaling":
             after["autoscaling"] = value

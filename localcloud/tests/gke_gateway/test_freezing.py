@@ -26,9 +26,9 @@ def look(snapshot: ClusterSnapshot, folder: Path) -> Translation:
 def test_what_a_gateway_was_programmed_with_outlives_the_controller_and_no_key_is_kept(tmp_path: Path) -> None:
     program = look(b.snapshot_of(GATEWAY, GOOD, *BACKENDS), tmp_path / "envoy").program
     assert program is not None
-    store = Store(tmp_path / "programs")
+    store = Store(tmp_path / "accepted")
     store.save(("llm", "gateway"), replace(program, secrets={"certificate": {"private_key": "SECRET"}}))
-    assert Store(tmp_path / "programs").load() == {("llm", "gateway"): replace(program, secrets={"certificate": {}})}
+    assert Store(tmp_path / "accepted").load() == {("llm", "gateway"): replace(program, secrets={"certificate": {}})}
     assert not [file for file in tmp_path.rglob("*.json") if "SECRET" in file.read_text()]
     store.drop(("llm", "gateway"))
     assert store.load() == {}

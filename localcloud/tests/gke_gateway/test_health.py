@@ -46,7 +46,7 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
         gateway_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
         program = translate(gateway, gateway_class, ADDRESS, snapshot, lab.files).program
         assert program is not None
-        Store(root / "programs").save(key(gateway), program)
+        Store(root / "accepted").save(key(gateway), program)
 
         lab.await_healthy("models")
         eventually(lambda: bad.checked)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from llmd_gke.catalog.accelerators import FAMILIES
 from localcloud.tests.life_cycle.settings_changes import CHANGES
@@ -53,33 +54,17 @@ class Step:
         return not self.faults and self.kill is None
 
 
+_PLAN = TypeAdapter(list[Step])
+
+
 def as_text(plan: list[Step]) -> str:
     """A plan as JSON, on one line."""
-    return json.dumps([_as_data(step) for step in plan], sort_keys=True)
-
-
-def _as_data(step: Step) -> dict[str, Any]:
-    data: dict[str, Any] = {"command": step.command}
-    if step.change:
-        data["change"] = step.change
-    if step.faults:
-        data["faults"] = list(step.faults)
-    if step.kill:
-        data["kill"] = {"victim": step.kill.victim, "after": step.kill.after}
-    return data
+    return _PLAN.dump_json(plan, exclude_defaults=True).decode()
 
 
 def from_text(text: str) -> list[Step]:
     """The plan that :func:`as_text` wrote."""
-    return [
-        Step(
-            one["command"],
-            one.get("change", ""),
-            tuple(one.get("faults", ())),
-            Kill(**one["kill"]) if "kill" in one else None,
-        )
-        for one in cast("list[dict[str, Any]]", json.loads(text))
-    ]
+    return _PLAN.validate_json(text)
 
 
 _POOLS, _CLUSTERS = "container.projects.locations.clusters.nodePools", "container.projects.locations.clusters"

@@ -20,8 +20,8 @@ PLAN = os.environ.get("PLAN")
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("seed", ["none"] if PLAN else range(FIRST, FIRST + COUNT))
 def test_whatever_fails_every_invariant_holds(seed: int, tmp_path: Path) -> None:
-    plan = from_text(PLAN) if PLAN else plan_of(seed)
-    print(as_text(plan), flush=True)
-    outcome = Machine(tmp_path, os.environ.get("FAULTS_STACK") or STACK).lived(plan)
+    plan = PLAN or as_text(plan_of(seed))
+    print(plan, flush=True)
+    outcome = Machine(tmp_path, os.environ.get("FAULTS_STACK") or STACK).lived(from_text(plan))
     print(*outcome.log, f"faults met: {dict(outcome.met)}; deleted by hand: {outcome.by_hand}", sep="\n")
     assert outcome.wrong == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -32,3 +33,11 @@ def show(output: Output, data: Mapping[str, object] | Sequence[object], *shown: 
             print(one)  # as it is: brackets in a name are no markup
         else:
             console.print(one)
+
+
+def as_data(one: object, digits: int = 6) -> dict[str, object]:
+    """A dataclass as JSON has it: keys in camel case, numbers with at most ``digits`` decimal places."""
+    return {
+        re.sub("_(.)", lambda found: found[1].upper(), key): round(one, digits) if isinstance(one, float) else one
+        for key, one in vars(one).items()
+    }

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from llmd_gke.graph.mermaid import Box, Mark, Picture
-from operations.comment.changes import Change, Op
-from operations.comment.figures import BudgetUse, Figures
-from operations.comment.policy_messages import PolicyMessage
+from llmd_gke.graph.mermaid import Mark, Picture
+from operations.comment.changes import Op
+from operations.comment.figures import Figures
 from operations.comment.report import Price, Report, Status
-from operations.cost.estimate import Amount, State
+from operations.cost.estimate import State
 from operations.exits import BadInput
 
 VERSION = 1
@@ -153,7 +152,7 @@ class StackData(_Strict):
     changes: Annotated[list[ChangeData], Field(max_length=CHANGES)]
     planned: bool
     outages: Annotated[list[Line], Field(max_length=STACKS)] = []
-    policies: Annotated[list[PolicyData], Field(max_length=POLICIES)]
+    policy_messages: Annotated[list[PolicyData], Field(max_length=POLICIES, alias="policies")]
     before: PriceData | None
     after: PriceData | None
     figures_before: FiguresData = FiguresData()
@@ -172,11 +171,8 @@ class Document(_Strict):
     stacks: Annotated[list[StackData], Field(max_length=STACKS)]
 
 
-class _Totals:
-    """A price read from a document, which takes the place of :class:`.report.Price`."""
-
-    def __init__(self, totals: Mapping[State, Amount]) -> None:
-        self.totals = totals
+REPORT = TypeAdapter(Report)
+"""Makes a report of the values of a document."""
 
 
 def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:
@@ -216,7 +212,7 @@ def read(file: Path) -> tuple[list[Report], str, str]:
             f"{file} does not contain a comment's data: {error.error_count()} problems, the first one of type "
             f"{first['type']}.\n{fix}"
         ) from None
-    return [_report(one) for one in document.stacks], document.base, document.head
+    return [REPORT.validate_python(one.model_dump()) for one in document.stacks], document.base, document.head
 
 
 def _data(report: Report, limits: DataLimits) -> StackData:
@@ -234,7 +230,7 @@ def _data(report: Report, limits: DataLimits) -> StackData:
         ],
         planned=report.planned,
         outages=[one[:1000] for one in report.outages[:STACKS]],
-        policies=[
+        policy_messages=[
             PolicyData(
                 policy=one.policy[:300],
                 mandatory=one.mandatory,
@@ -271,11 +267,6 @@ def _figures(figures: Figures) -> FiguresData:
     return FiguresData(budget=budget, first_token={name[:300]: float(seconds) for name, seconds in first})
 
 
-def _read_figures(data: FiguresData) -> Figures:
-    use = data.budget
-    return Figures(use and BudgetUse(use.limit_usd_per_hour, use.most_usd_per_hour), data.first_token)
-
-
 def _picture(picture: Picture | None) -> PictureData | None:
     if picture is None or len(picture.boxes) > BOXES or len(picture.edges) > EDGES:
         return None
@@ -285,39 +276,4 @@ def _picture(picture: Picture | None) -> PictureData | None:
         marks=dict(sorted(picture.marks.items())),
         thick=sorted(picture.thick),
         dotted=sorted(picture.dotted),
-    )
-
-
-def _report(data: StackData) -> Report:
-    picture = data.picture
-    return Report(
-        data.stack,
-        data.status,
-        changes=[Change(one.op, one.name, one.type, tuple(one.details)) for one in data.changes],
-        planned=data.planned,
-        outages=data.outages,
-        policy_messages=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
-        before=_totals(data.before),
-        after=_totals(data.after),
-        figures_before=_read_figures(data.figures_before),
-        figures_after=_read_figures(data.figures_after),
-        picture=None
-        if picture is None
-        else Picture(
-            tuple(Box(one.name, one.kind, one.holds) for one in picture.boxes),
-            frozenset(picture.edges),
-            dict(picture.marks),
-            frozenset(picture.thick),
-            frozenset(picture.dotted),
-        ),
-        problem=data.problem,
-        unknown=data.unknown,
-    )
-
-
-def _totals(data: PriceData | None) -> Price | None:
-    if data is None:
-        return None
-    return _Totals(
-        {state: Amount(one.nodes, one.chips, one.usd_per_hour, one.open) for state, one in data.totals.items()}
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from llmd_gke.graph.mermaid import Picture, whole
 from llmd_gke.graph.parts import Parts
 from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
+from operations.comment.changes import Change
 from operations.comment.figures import NO_FIGURES, Figures, budget_use
 from operations.comment.outages import outages, platform
 from operations.comment.picture import difference
@@ -31,13 +32,11 @@ if TYPE_CHECKING:
 Status = Literal["", "new", "removed"]
 
 
-class Price(Protocol):
+@dataclass(frozen=True)
+class Price:
     """The price in a comment: nodes, chips and USD in each state."""
 
-    @property
-    def totals(self) -> Mapping[State, Amount]:
-        """The amounts by state."""
-        ...
+    totals: Mapping[State, Amount]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Report:
 
     stack: str
     status: Status = ""
-    changes: Sequence[changes.Change] = ()
+    changes: Sequence[Change] = ()
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
     outages: Sequence[str] = ()
@@ -111,9 +110,10 @@ class Collector:
     def _file(self, stack: str) -> Path:
         return self.root / f"Pulumi.{stack}.yaml"
 
-    def _report(self, stack: str, base: Graph | str | None, plan: list[changes.Change] | None) -> Report:
+    def _report(self, stack: str, base: Graph | str | None, plan: list[Change] | None) -> Report:
         earlier, unknown = self._settings_before(stack)
-        before = None if earlier is None else estimate(stack, earlier)
+        price = None if earlier is None else estimate(stack, earlier)
+        before = price and Price(price.totals)
         if isinstance(base, str):
             base, unknown = None, base
         if not self._file(stack).exists():
@@ -137,8 +137,8 @@ class Collector:
             outages=[*outages(what, settings, figures.first_token), *platform(what), *releases(earlier, settings)],
             policy_messages=run_policies(stack, now.graph),
             before=before,
-            after=after,
-            figures_before=_figures(before, base, earlier),
+            after=Price(after.totals),
+            figures_before=_figures(price, base, earlier),
             figures_after=figures,
             picture=difference(compared, now) if compared else None if unknown else whole(now),
             unknown=unknown,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.cost.actual import PoolHours, fee, total
-from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, CloudArmorPrice, StackPrice, State
+from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
 from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
+from operations.printing import as_data
 
 Data = dict[str, object]
 
@@ -22,15 +23,7 @@ def price(stack_price: StackPrice) -> Data:
         "pricesAsOf": PRICES_AS_OF,
         "hoursPerMonth": HOURS_PER_MONTH,
         "pools": [
-            {
-                "name": pool.name,
-                "machineType": pool.machine_type,
-                "topology": pool.topology,
-                "capacity": pool.capacity,
-                "zone": pool.zone,
-                "usdPerChipHour": pool.usd_per_chip_hour,
-                **_states(pool.amounts),
-            }
+            {**{key: value for key, value in as_data(pool).items() if key != "amounts"}, **_states(pool.amounts)}
             for pool in stack_price.pools
         ],
         "models": [
@@ -46,7 +39,7 @@ def price(stack_price: StackPrice) -> Data:
             "systemNodesPriced": stack_price.besides.most.system_nodes is not None,
             "budgetUsdPerHour": stack_price.besides.limit_usd_per_hour,
         },
-        "cloudArmor": None if stack_price.armor is None else _armor(stack_price.armor),
+        "cloudArmor": stack_price.armor and as_data(stack_price.armor),
         "monitoring": _monitoring(stack_price.monitoring),
         "notIncluded": list(NOT_INCLUDED),
     }
@@ -74,14 +67,6 @@ def _states(amounts: dict[State, Amount]) -> Data:
             "usdPerMonth": None if amount.usd_per_month is None else round(amount.usd_per_month, 2),
         }
         for state, amount in amounts.items()
-    }
-
-
-def _armor(price: CloudArmorPrice) -> Data:
-    return {
-        "rules": price.rules,
-        "usdPerMonth": price.usd_per_month,
-        "usdPerMillionRequests": price.usd_per_million_requests,
     }
 
 

@@ -33,7 +33,6 @@ def command(
     bench_seconds: Annotated[
         float, typer.Option(min=0, help="Duration of each benchmark level in seconds; 0: no benchmark.")
     ] = 20,
-    bench_most: Annotated[int, typer.Option(min=1, max=1024, help="Maximum number of concurrent requests.")] = 64,
     folder: Annotated[Path | None, typer.Option(help="Folder for the report. Default: live/STACK-TIME.")] = None,
 ) -> None:
     """Create a stack on Google Cloud, test and measure it, answer the open questions, and destroy it again.
@@ -68,7 +67,7 @@ def command(
         raise Failed(f"{first.text}\nNothing was created.\nFix: llmd-gke doctor --stack {target.stack}")
     consent(target, yes)
     now = datetime.now(UTC)
-    plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)
+    plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds)
     with interrupted_once("The stack is still destroyed: what is left costs money.\n") as wait:
         with working("up", quiet_seconds=0) as work:
             run = Run(target, plan, work.say)

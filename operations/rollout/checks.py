@@ -6,21 +6,15 @@ Those enter a laptop cloud, in which ``up`` could not run.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import cast
 
-from llmd_common import child_process
-from llmd_gke.repository import CLONE
 from operations import outputs
 from operations.exits import NotUp, Unreachable
+from operations.live.calls import call
 from operations.options import Cloud
 from operations.target import Target
-
-SECONDS = 600
 
 
 class Check(StrEnum):
@@ -28,16 +22,6 @@ class Check(StrEnum):
 
     SMOKE = "smoke"
     ALERTS = "alerts"
-
-
-def ask(target: Target, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs another command about the stack."""
-    where = ("--stack", target.stack, "--cloud", target.cloud.value)
-    return child_process.run(
-        [sys.executable, "-m", "operations", command, *where, *arguments],
-        environment=os.environ | {"PYTHONPATH": str(CLONE), "LLMD_GKE_ROOT": str(target.root)},
-        seconds=SECONDS,
-    )
 
 
 def up(target: Target, version: str) -> None:
@@ -58,10 +42,7 @@ def up(target: Target, version: str) -> None:
 def problems(target: Target, version: str, checks: Sequence[Check]) -> Iterator[str]:
     """What the checks say against a version."""
     if Check.SMOKE in checks:
-        done = ask(target, "smoke", "--model", version)
-        if done.returncode:
-            last = "".join(f"\n  {line}" for line in (done.stdout + done.stderr).strip().splitlines()[-15:])
-            yield f"smoke: status {done.returncode}{last}"
+        yield from smoke(target, "--model", version)
     if Check.ALERTS in checks:
         lines = _screen(target).get("Alerts")
         if lines is None:
@@ -71,11 +52,19 @@ def problems(target: Target, version: str, checks: Sequence[Check]) -> Iterator[
                 yield f"alerts: {one['subject']}: {one['text']}"
 
 
+def smoke(target: Target, *arguments: str) -> Iterator[str]:
+    """What ``llmd-gke smoke`` says against a stack."""
+    done = call(target, "smoke", *arguments)
+    if done.status:
+        last = "".join(f"\n  {line}" for line in (done.output + done.errors).strip().splitlines()[-15:])
+        yield f"smoke: status {done.status}{last}"
+
+
 def _screen(target: Target) -> dict[str, list[dict[str, str]]]:
     """The sections of ``llmd-gke status``. Raises ``Unreachable`` without any."""
-    done = ask(target, "status", "--no-ask", "--output", "json")
+    done = call(target, "status", "--no-ask", "--output", "json")
     try:
-        sections = cast("list[dict[str, object]]", json.loads(done.stdout)["sections"])
+        sections = cast("list[dict[str, object]]", json.loads(done.output)["sections"])
     except (ValueError, KeyError):
-        raise Unreachable(f"The cluster cannot be read: {done.stderr.strip()}") from None
+        raise Unreachable(f"The cluster cannot be read: {done.errors.strip()}") from None
     return {str(one["title"]): cast("list[dict[str, str]]", one["lines"]) for one in sections}

@@ -180,16 +180,13 @@ def _measured_table(stack: str, measurement: Measurement) -> Table:
 
 
 def _measured_data(measurement: Measurement) -> dict[str, object]:
+    from operations.printing import as_data
+
     return {
         "seconds": round(measurement.total, 1),
         "serviceSeconds": {model: round(seconds, 1) for model, seconds in measurement.services.items()},
         "steps": [
-            {
-                "name": step.name,
-                "expected": round(step.expected, 1),
-                "measured": round(step.measured, 1),
-                "ratio": None if step.ratio is None else round(step.ratio, 2),
-            }
+            {**as_data(step, 1), "ratio": None if step.ratio is None else round(step.ratio, 2)}
             for step in measurement.steps
         ],
     }

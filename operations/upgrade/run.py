@@ -13,7 +13,7 @@ from operations import outputs
 from operations.ending_in_order import ending_in_order
 from operations.exits import Failed, NotUp, Problem, Refused, Unreachable
 from operations.options import Cloud, Output
-from operations.printing import show
+from operations.printing import as_data, show
 from operations.progress import working
 from operations.record_graph import record
 from operations.rollout import checks as asking
@@ -55,11 +55,7 @@ class Upgrade:
             part = one.component
             table.add_row(str(number), part.title, one.before, one.after, part.restarts, part.crds, f"{part.minutes}")
         by_hand = [f"CRDs of {one.component.title}: {one.crd_step}" for one in self.steps if one.crd_step]
-        found = [
-            f"{finding.severity}: {finding.problem}\n  Fix: {finding.fix}"
-            for one in self.steps
-            for finding in one.findings
-        ]
+        found = [f"{one.severity}: {one.problem}\n  Fix: {one.fix}" for step in self.steps for one in step.findings]
         show(output, data, table, *by_hand, *found, f"Carry it out: {self._apply()}")
         self._refuse()
 
@@ -113,9 +109,7 @@ class Upgrade:
             if step.component.key in {one.component.key for one in self._steps()}:
                 problems.append(f"the state still has {step.before}")
             if self._target.cloud is not Cloud.REHEARSAL:
-                smoke = asking.ask(self._target, "smoke")
-                if smoke.returncode:
-                    problems.append(f"smoke: status {smoke.returncode}\n{(smoke.stdout + smoke.stderr)[-2000:]}")
+                problems += asking.smoke(self._target)
         if problems:
             said = "\n".join(problems)
             raise Failed(
@@ -141,7 +135,7 @@ def _data(step: Step) -> dict[str, object]:
         "crds": part.crds,
         "crdStep": step.crd_step,
         "minutes": part.minutes,
-        "findings": [{"severity": one.severity, "problem": one.problem, "fix": one.fix} for one in step.findings],
+        "findings": [as_data(one) for one in step.findings],
     }
 
 

@@ -38,24 +38,13 @@ def command(
         usage = _asked(target, round(days * 86400))
     from rich.table import Table
 
-    from operations.printing import show
+    from operations.printing import as_data, show
 
     data = {
         "stack": target.stack,
         "cloud": target.cloud.value,
         "days": days,
-        "usage": [
-            {
-                "caller": one.caller,
-                "model": one.model,
-                **({"version": one.version} if one.version else {}),
-                "requests": one.requests,
-                "inputTokens": one.input_tokens,
-                "outputTokens": one.output_tokens,
-                "streamsEndedEarly": one.streams_ended_early,
-            }
-            for one in usage
-        ],
+        "usage": [{key: value for key, value in as_data(one).items() if value != ""} for one in usage],
     }
     table = Table(title=f"Stack {target.stack}: usage of the last {days:g} days", title_justify="left")
     versions = any(one.version for one in usage)

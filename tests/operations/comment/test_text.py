@@ -14,7 +14,7 @@ from operations.comment.changes import Change
 from operations.comment.figures import BudgetUse, Figures
 from operations.comment.markdown import LIMIT, MARKER, TOO_LONG, comment
 from operations.comment.policy_messages import PolicyMessage
-from operations.comment.report import Report
+from operations.comment.report import Price, Report
 from operations.cost.estimate import estimate
 
 CONFIG = {
@@ -23,9 +23,11 @@ CONFIG = {
     "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "pool"}],
 }
 POOL = {"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
-SMALL = estimate("one", parse({**CONFIG, "llmd-gke:pools": [POOL]}, "one").settings)
-LARGE = estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "maxNodes": 6}]}, "one").settings)
-OPEN = estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "capacity": "spot"}]}, "one").settings)
+SMALL = Price(estimate("one", parse({**CONFIG, "llmd-gke:pools": [POOL]}, "one").settings).totals)
+LARGE = Price(estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "maxNodes": 6}]}, "one").settings).totals)
+OPEN = Price(
+    estimate("one", parse({**CONFIG, "llmd-gke:pools": [{**POOL, "capacity": "spot"}]}, "one").settings).totals
+)
 MANDATORY = PolicyMessage(
     "gateway-class", True, "edge-gateway", "Title\nGateway edge: class `x` is | not <allowed>. Fix: y."
 )
@@ -119,7 +121,7 @@ def test_the_room_of_a_budget_counts_what_the_settings_rule_counts() -> None:
     use = figures.budget_use(price)
     assert use is not None
     assert use.most_usd_per_hour is not None
-    assert figures.budget_use(SMALL) is None
+    assert figures.budget_use(estimate("one", parse(config, "one").settings)) is None
     just, less = use.most_usd_per_hour + 0.01, use.most_usd_per_hour - 0.01
     assert parse({**config, "llmd-gke:budget": {"usdPerHour": just}}, "one")
     with pytest.raises(SettingsError, match="more than the budget"):

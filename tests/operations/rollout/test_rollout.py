@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import cast
 
 import pytest
 import yaml
 
+from operations.live.calls import Done as Asked
 from operations.rollout import checks, run
 from operations.target import Target
 from tests.operations.conftest import Clone
@@ -30,15 +30,13 @@ class Others:
         self.ready, self.smoke, self.firing = {"qwen", "qwen-v2", "qwen-v3"}, 0, ""
         self.asked: list[tuple[str, ...]] = []
 
-    def __call__(self, target: Target, *words: str) -> subprocess.CompletedProcess[str]:
+    def __call__(self, target: Target, *words: str) -> Asked:
         self.asked.append(words)
         if words[0] == "smoke":
-            return subprocess.CompletedProcess(words, self.smoke, "", "no chat" if self.smoke else "")
+            return Asked(self.smoke, "", "no chat" if self.smoke else "")
         pods = [{"title": f"Model {one}", "lines": [line("pod", "good", "ready for 2 min")]} for one in self.ready]
         alerts = [line(f"FirstTokenSlow ({self.firing})", "bad", "warning: 9 s")] if self.firing else []
-        return subprocess.CompletedProcess(
-            words, 0, json.dumps({"sections": [*pods, {"title": "Alerts", "lines": alerts}]}), ""
-        )
+        return Asked(0, json.dumps({"sections": [*pods, {"title": "Alerts", "lines": alerts}]}), "")
 
 
 def line(subject: str, state: str, text: str) -> dict[str, str]:
@@ -48,7 +46,7 @@ def line(subject: str, state: str, text: str) -> dict[str, str]:
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> Others:
     made = Others()
-    monkeypatch.setattr(checks, "ask", made)
+    monkeypatch.setattr(checks, "call", made)
     return made
 
 

@@ -34,12 +34,11 @@ class Upgrade:
         self._name = f"llmd-gke upgrade --stack {target.stack} --apply"
         if not outputs.resources(target):
             raise NotUp(f"Stack {target.stack} on {target.cloud} has no resources.\nFix: {target.up}")
-        self._live = _live(target)
         self._wanted: Graph = record(target).graph
         self.steps = self._steps()
 
     def _steps(self) -> list[Step]:
-        return steps(outputs.resources(self._target), self._wanted, self._target.root, self._live)
+        return steps(outputs.resources(self._target), self._wanted, self._target.root, _live(self._target))
 
     def show(self, output: Output) -> None:
         """Prints the steps. Raises ``Failed`` if one is refused."""
@@ -98,7 +97,7 @@ class Upgrade:
             self._check(step, self._done(planned[:number]), again)
             print(f"{step.line}: upgraded.", file=sys.stderr)
         if len(planned) != 1:  # what else the release changes
-            update.run(self._done(planned) or "No component is to be upgraded", f"`{again}` goes on there")
+            update.run(f"{_titles(planned) or 'No component'} upgraded", f"`{again}` goes on there")
         data = {"stack": target.stack, "upgraded": [_data(one) for one in planned]}
         show(output, data, f"Stack {target.stack} runs the versions of this release: {_titles(planned)} upgraded.")
 

@@ -45,6 +45,7 @@ def planned(rehearsal: Rehearsal) -> dict[str, tuple[str, str]]:
 def test_an_upgrade_goes_in_order_stops_at_a_failure_and_goes_on_there(running: Rehearsal) -> None:
     (running.root / "Makefile").symlink_to(CLONE / "Makefile")
     assert "nothing to upgrade" in upgrade(running, "--apply").stdout
+    assert upgrade(running, "--stack", "door").returncode == 7  # no state
 
     released_with(running, OLDER)
     wanted = {"cert-manager": ("v1.20.0", "v1.21.2"), "lws": ("0.8.0", "0.9.0"), "picker": ("v0.8.0", "v0.9.0")}

@@ -75,7 +75,18 @@ TOLD_WRONGLY = {
     },
     **{
         f"{command} --stack nope{cloud}": "Pulumi.nope.yaml does not exist"
-        for command in ("live", "logs", "rollout --back", "smoke", "start", "status", "stop", "timeline", "usage")
+        for command in (
+            "live",
+            "logs",
+            "rollout --back",
+            "smoke",
+            "start",
+            "status",
+            "stop",
+            "timeline",
+            "upgrade",
+            "usage",
+        )
         for cloud in ("", " --cloud laptop")
     },
 }

@@ -11,7 +11,7 @@ import typer
 from llmd_gke.wording import counted
 from operations.doctor.emulator import emulated
 from operations.enter_localcloud import enter
-from operations.exits import Failed, Refused
+from operations.exits import BadInput, Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
 from operations.target import Target
@@ -43,6 +43,8 @@ def command(
     Checks tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
     network, charts, images and weights. Exit status 1: `pulumi up` would fail.
     """
+    if zone and not probe:
+        raise BadInput(f"--zone {' '.join(zone)} is for --probe, which is missing.\nFix: add --probe, or remove --zone")
     with working(f"reading stack {stack}", quiet_seconds=0):
         from llmd_gke.settings.load import read_config
         from operations.doctor import run, token

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from llmd_gke.catalog import permissions as catalogue
 from operations.doctor.context import Context
@@ -101,9 +99,8 @@ def permissions(context: Context) -> Iterator[Result]:
     if context.settings.network.existing is not None:
         more = {*asked.get(context.network_project, ()), *catalogue.SHARED_NETWORK}
         asked[context.network_project] = tuple(sorted(more))
-    with ThreadPoolExecutor(len(asked)) as pool:
-        answers = list(pool.map(partial(_granted, context), asked, asked.values()))
-    for (name, wanted), granted in zip(asked.items(), answers, strict=True):
+    for name, wanted in asked.items():
+        granted = _granted(context, name, wanted)
         lacking = [permission for permission in wanted if permission not in granted]
         if lacking:
             yield failed(

@@ -45,6 +45,13 @@ def test_nothing_is_made_without_consent(google: Google, stack: Path) -> None:
     assert google.made() == []
 
 
+def test_a_zone_without_a_probe_is_refused_before_anything_is_asked(google: Google, stack: Path) -> None:
+    done = doctor(stack, "--stack", "eu4a", "--zone", "europe-west4-b")
+    assert done.returncode == 2
+    assert "Fix: add --probe" in done.stderr
+    assert google.calls == []
+
+
 def test_a_stack_of_google_on_stand_ins_is_told_how_google_is_asked(google: Google, stack: Path) -> None:
     done = doctor(stack, "--stack", "eu4a", "--cloud", "rehearsal")
     assert "nothing was asked of Google" in done.stdout

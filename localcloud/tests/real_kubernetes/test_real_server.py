@@ -38,8 +38,6 @@ from localcloud.workflow import state
 STACK, MODEL, ADAPTER, CALLER = "vllm", "qwen", "sailor", "team-a"
 GPU_MODEL = "qwen-gpu"
 """The model of the stack ``gpu``, on its pool, beside those on TPUs."""
-TINY_MODEL_LENGTH = 4096
-"""The longest context of the model that stands for it (``tiny_model.py``): the server ends at the stack's 8192."""
 CAPITAL = "What is the capital of France?"
 TURNS, BLOCK = 30, 128
 """Of the session, and the tokens that vLLM caches together on processors."""
@@ -161,7 +159,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         config["llmd-gke:pools"].append({**shipped["llmd-gke:pools"][0], "zone": "europe-west4-a"})
         image = "laptop.cloud/vllm/vllm-openai:v0.27.0"
         model = {**models.first(shipped), "name": GPU_MODEL, "image": image}
-        config["llmd-gke:models"].append({**model, "maxModelLen": TINY_MODEL_LENGTH})
+        config["llmd-gke:models"].append({**model, "maxModelLen": 4096})  # its stand-in's; the stack's is 8192
 
     with brought_up(tmp_path_factory.mktemp("real-server"), STACK, with_both) as made:
         present = state.read(made.workdir, STACK)

@@ -197,7 +197,6 @@ def test_a_tpu_and_a_gpu_are_compared_by_the_lowest_price_of_a_token(capsys: pyt
     tpu = replace(RESULT, hardware="ct6e-standard-4t 2x2 spot")
     text = " ".join(shown(tables.comparison(tpu, gpu), capsys))
     cheapest = text[text.index("Lowest price") :]
-    assert gpu.usd_per_million(gpu.levels[1]) == pytest.approx((cost.usd_per_hour or 0) / 3600 / 40 * 1e6)
     assert cheapest.index("with qwen-gpu on g2-standard") < cheapest.index("52.11 USD with qwen on ct6e-standard-4t")
     assert "at 4 concurrent" in cheapest
 

@@ -88,6 +88,7 @@ SAYS_HOW = r"`((?:make|llmd-gke) [^`]+)` (?:continues|completes it|repairs)|(?:n
 def chain(tmp_path: Path, engine: None) -> Iterator[Rehearsal]:
     made = Rehearsal(tmp_path)
     made.environ = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "TERM": "xterm"}
+    made.environ |= {"MAKELEVEL": "0", "MAKEFLAGS": ""}  # below another make, it would write to the closed pipe itself
     yield made
     made.stop_everything()
 

@@ -60,7 +60,8 @@ def at_url(model: str | None, url: str) -> Endpoint:
     if model is None:
         raise BadInput("--url needs --model, the name that clients send.\nFix: add --model NAME")
     if not url.startswith(("http://", "https://")):
-        raise BadInput(f"--url: {url} is not a URL. Allowed: http://HOST/PATH, https://HOST/PATH.\nFix: http://{url}")
+        fix = f"http://{url.rpartition('://')[2]}"
+        raise BadInput(f"--url: {url} is not a URL. Allowed: http://HOST/PATH, https://HOST/PATH.\nFix: {fix}")
     return Endpoint(model, url.rstrip("/"), model)
 
 

@@ -10,9 +10,8 @@ from llmd_gke.rules.upgrades import findings
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import PoolSettings
 from operations.comment.changes import Change, Op
-from operations.timeline.simulate import NODE_POOL, NODES, SERVICE, clock, host, start_on_host
+from operations.timeline.simulate import NODE_POOL, NODES, RELEASE, SERVICE, clock, host, start_on_host
 
-RELEASE = "kubernetes:helm.sh/v3:Release"
 CLUSTER = "gcp:container/cluster:Cluster"
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 ADDRESS = "gcp:compute/address:Address", "network-gateway"

@@ -17,9 +17,9 @@ from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.upgrades import RULE, findings
 from llmd_gke.rules.versions import is_older, version_of
+from operations.comment.outages import CLUSTER
+from operations.timeline.simulate import RELEASE
 
-RELEASE = "kubernetes:helm.sh/v3:Release"
-CLUSTER = "gcp:container/cluster:Cluster"
 Resource = Mapping[str, object]
 """A resource of the engine's state."""
 

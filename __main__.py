@@ -18,6 +18,7 @@ from components.front_door import FrontDoor, FrontDoorArgs
 from components.gateway_api import GatewayApi, GatewayApiArgs
 from components.google import google_provider, impersonated
 from components.image_cache import ImageCache, ImageCacheArgs
+from components.istio import Istio, IstioArgs
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
 from components.model_storage import ModelStorage, ModelStorageArgs
@@ -53,10 +54,11 @@ optional(BudgetArgs.of(settings), lambda args: Budget("budget", args, after(proj
 gateway_api = optional(
     GatewayApiArgs.of(settings, cluster=cluster), lambda args: GatewayApi("gateway-api", args, after(cluster))
 )
+istio = optional(IstioArgs.of(settings, cluster=cluster), lambda args: Istio("istio", args, after(gateway_api)))
 platform = Platform("platform", PlatformArgs.of(settings, cluster=cluster, gateway_api=gateway_api), after(cluster))
 edge = optional(
     EdgeArgs.of(settings, secrets, network=network, cluster=cluster),
-    lambda args: Edge("edge", args, after(network, gateway_api)),
+    lambda args: Edge("edge", args, after(network, gateway_api, istio)),
 )
 door = optional(
     FrontDoorArgs.of(settings, secrets, network=network, cluster=cluster, platform=platform, edge=edge),

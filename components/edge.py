@@ -23,14 +23,15 @@ from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeArgs:
-    """``namespaces`` may attach routes, ``address_name`` is the reserved regional address. The SSL policy's name starts
-    with ``prefix``. ``below``: what the load balancer runs in, its cluster and the subnet of its proxies.
-    ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
+    """``namespaces`` may attach routes, ``address`` is the reserved regional one: its name for GKE, its IP for Istio.
+    The SSL policy's name starts with ``prefix``. ``below``: what the load balancer runs in, its cluster and the
+    subnet of its proxies. ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with
+    ``from_config``.
     """
 
     settings: GatewaySettings
     namespaces: Sequence[str]
-    address_name: pulumi.Output[str]
+    address: pulumi.Output[str]
     region: str
     prefix: str
     provider: k8s.Provider
@@ -47,7 +48,7 @@ class EdgeArgs:
         return cls(
             settings=settings.gateway,
             namespaces=settings.routed_namespaces,
-            address_name=network.address_name,
+            address=network.gateway_ip if settings.gateway.is_istio else network.address_name,
             region=settings.cluster.region,
             prefix=settings.cluster.name,
             provider=cluster.provider,
@@ -60,7 +61,7 @@ class EdgeArgs:
 class Edge(pulumi.ComponentResource):
     """``llmd-gke:edge:Edge``: the Gateway in a namespace of its own, at the reserved address.
 
-    It waits until GKE has programmed the load balancer. Only the models' namespaces may attach routes. Depending on the
+    It waits until the load balancer is programmed. Only the models' namespaces may attach routes. Depending on the
     settings, it also creates the certificate's Secret, a regional SSL policy with the GCPGatewayPolicy that names it,
     and the redirect from HTTP.
     """
@@ -76,7 +77,7 @@ class Edge(pulumi.ComponentResource):
         objects = routing.objects(
             args.settings,
             args.namespaces,
-            address_name=cast("str", args.address_name),
+            address=cast("str", args.address),
             ssl_policy=cast("str | None", None if tls is None else self._ssl_policy(name, args, tls)),
             certificate=cast("JsonObject | None", certificate),
         )
@@ -91,7 +92,7 @@ class Edge(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _ssl_policy(self, name: str, args: EdgeArgs, tls: TlsSettings) -> pulumi.Output[str] | None:
-        if tls.minimum_version is None:
+        if tls.minimum_version is None or args.settings.is_istio:
             return None
         policy = compute.RegionSslPolicy(
             f"{name}-ssl-policy",

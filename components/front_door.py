@@ -133,6 +133,7 @@ class FrontDoor(pulumi.ComponentResource):
         kept = objects.kept(
             args.settings,
             network=args.network,
+            load_balancer=args.gateway,
             models=args.models,
             private_nodes=args.private_nodes,
             network_policies=args.network_policies,

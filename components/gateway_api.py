@@ -60,16 +60,17 @@ class GatewayApi(pulumi.ComponentResource):
                 hooks=hooks,
             )
 
-        k8s.apiextensions.CustomResourcePatch(
-            f"{name}-class",
-            api_version=GATEWAY_API,
-            kind="GatewayClass",
-            metadata={
-                "name": gateway_class(args.settings),
-                "annotations": {"pulumi.com/waitFor": "condition=Accepted"},
-            },
-            opts=waiting(),
-        )
+        if not args.settings.is_istio:  # istiod creates its own
+            k8s.apiextensions.CustomResourcePatch(
+                f"{name}-class",
+                api_version=GATEWAY_API,
+                kind="GatewayClass",
+                metadata={
+                    "name": gateway_class(args.settings),
+                    "annotations": {"pulumi.com/waitFor": "condition=Accepted"},
+                },
+                opts=waiting(),
+            )
         k8s.apiextensions.CustomResourcePatch(
             f"{name}-inference-pools",
             api_version="apiregistration.k8s.io/v1",

@@ -30,8 +30,9 @@ rejects the deletion of the network immediately, and ``llmd-gke destroy`` waits 
 @dataclass(frozen=True, kw_only=True)
 class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
-    gateway's address is public. ``protect`` protects the VPC against deletion, ``audit`` logs its connections.
-    ``gateway_ip``: the address of an existing Gateway (default: one is reserved).
+    gateway's address is public. ``proxies``: whether it is GKE's, whose proxies need a subnet. ``protect`` protects
+    the VPC against deletion, ``audit`` logs its connections. ``gateway_ip``: the address of an existing Gateway
+    (default: one is reserved).
     """
 
     settings: NetworkSettings
@@ -39,6 +40,7 @@ class NetworkArgs:
     region: str
     prefix: str
     exposure: Literal["external", "internal"]
+    proxies: bool
     protect: bool
     audit: bool
     gateway_ip: str | None = None
@@ -53,6 +55,7 @@ class NetworkArgs:
             region=cluster.region,
             prefix=cluster.name,
             exposure=settings.gateway.exposure,
+            proxies=not settings.gateway.is_istio,
             protect=cluster.protect,
             audit=cluster.audit,
             gateway_ip=optional(settings.gateway.existing, lambda gateway: gateway.address),
@@ -91,7 +94,8 @@ class Network(pulumi.ComponentResource):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, existing = args.settings, args.settings.existing
         prefix, region = args.prefix, args.region
-        own_proxies = existing is None or existing.proxies == "create"
+        # Istio's proxies are pods: they need no subnet of their own.
+        own_proxies = args.proxies and (existing is None or existing.proxies == "create")
         place = {"region": region, "proxies": settings.proxies if own_proxies else None}
         network_name = prefix if existing is None else existing.network_path(args.project)
         hooks = before_update(f"{name}-proxies-kept", proxies_kept)

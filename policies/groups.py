@@ -8,7 +8,7 @@ from policies.rules.clusters import budget, cluster, ranges
 from policies.rules.egress import egress
 from policies.rules.exposure import exposure, google_guards
 from policies.rules.front_door import front_door
-from policies.rules.gateways import gateway, open_gateway
+from policies.rules.gateways import gateway, istio, open_gateway
 from policies.rules.health_checks import draining, health
 from policies.rules.inference_pools import pools
 from policies.rules.llm_inference_service import scaling, serving
@@ -30,7 +30,7 @@ class Group:
 
 
 GROUPS = (
-    Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES)),
+    Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES, *istio.RULES)),
     Group("routes", "Routes", (*routes.RULES, *references.RULES)),
     Group("front-door", "Front door", front_door.RULES),
     Group("health-checks", "Health checks and timeouts", (*health.RULES, *draining.RULES)),

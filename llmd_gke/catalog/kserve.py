@@ -100,6 +100,11 @@ def deployment(service: str) -> str:
     return f"{service}{DEPLOYMENT_SUFFIX}"
 
 
+def picker_service(service: str) -> str:
+    """Name of the Service of a model's endpoint picker (kserve ``pkg/controller/v1alpha2/llmisvc/scheduler.go``)."""
+    return f"{service}-epp-service"
+
+
 def workload_service(service: str) -> str:
     """The name of the Kubernetes Service in front of a model's pods."""
     return f"{service}{WORKLOAD_SUFFIX}"

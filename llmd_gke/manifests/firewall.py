@@ -1,16 +1,16 @@
 """NetworkPolicies of a model's namespace: all traffic is denied except what is listed here.
 
-Selectors use the labels that KServe sets. The load balancer's data plane is not in the cluster: its requests come from
-the proxy-only subnet, its health checks from Google's ranges.
+Selectors use the labels that KServe sets. The data plane of GKE's load balancer is not in the cluster: its requests
+come from the proxy-only subnet, its health checks from Google's ranges. Istio's is the Gateway's pods.
 """
 
 from __future__ import annotations
 
 from llmd_gke.catalog import front_door, kserve
-from llmd_gke.gateways import gke
+from llmd_gke.gateways import gke, istio
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, naming
-from llmd_gke.settings import FrontDoorSettings, ModelSettings, NetworkSettings
+from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 
 METADATA = "169.254.169.254/32"
 """The metadata server, by which pods get their Google identity (port 80 with Dataplane V2, 988 on 169.254.169.252
@@ -41,8 +41,11 @@ def blocks(*ranges: str) -> list[Json]:
     return [{"ipBlock": {"cidr": cidr}} for cidr in ranges]
 
 
-def data_plane(network: NetworkSettings) -> list[Json]:
-    """Peers: the sources of the load balancer's requests and health checks."""
+def data_plane(network: NetworkSettings, gateway: GatewaySettings) -> list[Json]:
+    """Peers: the sources of the Gateway's requests and health checks."""
+    if gateway.is_istio:
+        pods: JsonObject = {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}}
+        return [{**in_namespace(naming.GATEWAY_NAMESPACE), "podSelector": pods}]
     return blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
 
 
@@ -103,7 +106,12 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
 
 
 def model_policies(
-    model: ModelSettings, network: NetworkSettings, *, spans_hosts: bool = False, door: FrontDoorSettings | None = None
+    model: ModelSettings,
+    network: NetworkSettings,
+    gateway: GatewaySettings,
+    *,
+    spans_hosts: bool = False,
+    door: FrontDoorSettings | None = None,
 ) -> dict[str, JsonObject]:
     """Policies for one model: ingress and egress of its pods and its endpoint picker.
 
@@ -113,7 +121,7 @@ def model_policies(
     """
     requests: list[Json] = [] if door is None else [proxies()]
     if door is None or door.keep_paths:
-        requests += data_plane(network)
+        requests += data_plane(network, gateway)
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)

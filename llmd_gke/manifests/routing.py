@@ -7,13 +7,15 @@ conformance reports claim or users confirmed: prefix and exact paths, prefix rep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from llmd_gke.catalog import endpoints, front_door, kserve
-from llmd_gke.gateways import gke
+from llmd_gke.gateways import gke, istio
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, PolicyTarget, Serving
 from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.manifests import istio as istio_manifests
 from llmd_gke.manifests import naming, pod_security
-from llmd_gke.manifests.named import Named, names, secret
+from llmd_gke.manifests.named import Named, named, names, secret
 from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
@@ -34,12 +36,13 @@ def place(settings: GatewaySettings) -> JsonObject:
 
 
 def gateway_class(settings: GatewaySettings) -> str:
-    """The regional GatewayClass for the setting ``exposure``: global classes do not support an InferencePool."""
-    return gke.CLASSES[settings.exposure]
+    """Istio's class, or GKE's regional one for the setting ``exposure``: global ones support no InferencePool."""
+    return istio.CLASS if settings.is_istio else gke.CLASSES[settings.exposure]
 
 
-def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[str]) -> JsonObject:
-    """The Gateway at a reserved address (by the address resource's name), open to routes of ``namespaces`` only.
+def gateway(settings: GatewaySettings, address: str, namespaces: Sequence[str]) -> JsonObject:
+    """The Gateway at a reserved address, open to routes of ``namespaces`` only. ``address``: the address resource's
+    name for GKE, its IP address for Istio.
 
     Namespaces are selected by name, not by a label of their own: the API server sets ``kubernetes.io/metadata.name``,
     whereas anyone who may label a namespace could admit it and take over a path. A Gateway that is meant to be open to
@@ -54,10 +57,18 @@ def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[s
         "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE, "annotations": annotations},
         "spec": {
             "gatewayClassName": gateway_class(settings),
-            "addresses": [gke.named_address(address_name)],
+            **_entry(settings, address),
             "listeners": _listeners(settings, namespaces),
         },
     }
+
+
+def _entry(settings: GatewaySettings, address: str) -> JsonObject:
+    if not settings.is_istio:
+        return {"addresses": [gke.named_address(address)]}
+    access = istio.GLOBAL_ACCESS if settings.allow_global_access else {}
+    annotations = {**istio.INTERNAL, **access} if settings.exposure == "internal" else istio.EXTERNAL
+    return {"addresses": [istio.address(address)], "infrastructure": {"annotations": annotations}}
 
 
 def _listeners(settings: GatewaySettings, namespaces: Sequence[str]) -> list[Json]:
@@ -131,7 +142,9 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
 
 
 def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:
-    """The implementation's policy of the Gateway; ``None`` if the settings need none."""
+    """GKE's policy of the Gateway; ``None`` if the settings need none."""
+    if settings.is_istio:
+        return None
     return gke.gateway_policy(naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access)
 
 
@@ -139,7 +152,7 @@ def objects(
     settings: GatewaySettings,
     namespaces: Sequence[str],
     *,
-    address_name: str,
+    address: str,
     ssl_policy: str | None,
     certificate: JsonObject | None,
 ) -> list[Named]:
@@ -148,7 +161,10 @@ def objects(
     if certificate is not None:
         made = secret(naming.TLS_SECRET, naming.GATEWAY_NAMESPACE, certificate, type_="kubernetes.io/tls")
         first.append(Named("certificate", made, ("namespace",)))
-    result = [*first, Named(GATEWAY, gateway(settings, address_name, namespaces), names(first))]
+    if settings.is_istio:
+        ports = [80] if settings.tls is None else [443, 80] if settings.redirect_http else [443]
+        first += named(istio_manifests.gateway_policies(namespaces, ports), "namespace")
+    result = [*first, Named(GATEWAY, gateway(settings, address, namespaces), names(first))]
     if (policy := gateway_policy(settings, ssl_policy)) is not None:
         result.append(Named("gateway-policy", policy, ("namespace",)))
     if (to_https := redirect(settings)) is not None:
@@ -192,6 +208,12 @@ def _below(base: str, path: str, backends: list[Json]) -> JsonObject:
     }
 
 
+def limited(rules: Sequence[Json], seconds: int, settings: GatewaySettings) -> list[Json]:
+    """The rules of a route with the longest answer: Istio has it in the route, GKE in a GCPBackendPolicy."""
+    timeouts: JsonObject = {"timeouts": {"request": f"{seconds}s"}} if settings.is_istio else {}
+    return [{**cast("JsonObject", rule), **timeouts} for rule in rules]
+
+
 def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models;
     that of a version without the model's own path is for this version alone.
@@ -226,6 +248,7 @@ def _route(
     if model.at_root and name == model.model_name:
         rules.append({"matches": _matches(*others), "backendRefs": workloads})
         rules.append({"matches": _matches(*endpoints.INFERENCE), "backendRefs": pools})
+    rules = limited(rules, model.request_timeout_seconds, settings)
     spec: JsonObject = {"parentRefs": [parent(settings)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
@@ -235,15 +258,19 @@ def _route(
     return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
-def policies(serving: Serving) -> dict[str, JsonObject]:
-    """The implementation's policies for the targets of its requests, by the last part of their resources' names."""
-    return gke.model_policies(serving)
-
-
-def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
-    """The implementation's policies for a model's InferencePool and Service, by the suffix of their resources'
-    names.
+def policies(serving: Serving, settings: GatewaySettings) -> dict[str, JsonObject]:
+    """GKE's policies for the targets of its requests, by the last part of their resources' names. Istio needs none: its
+    endpoints follow the pods' readiness.
     """
+    return {} if settings.is_istio else gke.model_policies(serving)
+
+
+def model_policies(model: ModelSettings, settings: GatewaySettings) -> dict[str, JsonObject]:
+    """GKE's policies for a model's InferencePool and Service, or Istio's rule for its endpoint picker, by the suffix of
+    their resources' names.
+    """
+    if settings.is_istio:
+        return {"picker-tls": istio.picker_rule(model.name, model.namespace, kserve.picker_service(model.name))}
     workload = kserve.workload_service(model.name)
     return policies(
         Serving(
@@ -259,5 +286,6 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
             timeout_seconds=model.request_timeout_seconds,
             draining_seconds=kserve.PRE_STOP_SECONDS + model.drain_seconds,
             max_rate=model.max_rate_per_endpoint,
-        )
+        ),
+        settings,
     )

@@ -205,7 +205,10 @@ def foreign_annotations(gateway: Input) -> Iterator[Finding]:
 
 
 def unclaimed_gateway_features(spec: Input) -> Iterator[Finding]:
-    """A Gateway uses nothing that GKE's conformance reports list as unsupported."""
+    """A Gateway of GKE uses nothing that GKE's conformance reports list as unsupported."""
+    name = spec.get("gatewayClassName").text()
+    if name is not None and not name.startswith(gke.CLASS_PREFIX):
+        return
     if spec.get("infrastructure").present():
         yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "remove it")
     for address in spec.get("addresses").each():

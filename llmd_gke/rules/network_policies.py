@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import kserve
+from llmd_gke.gateways import istio
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
@@ -39,9 +40,15 @@ def stale_labels(spec: Input) -> Iterator[Finding]:
 
 
 def open_policy(spec: Input) -> Iterator[Finding]:
-    """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that admits everyone."""
+    """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that admits everyone.
+
+    The proxies of a Gateway that run as pods are what clients come to: there ports are enough.
+    """
+    entrance = spec.get("podSelector", "matchLabels", istio.GATEWAY_LABEL).text() is not None
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
+            if key == "ingress" and entrance and not _every_port(rule.get("ports")):
+                continue
             named, ports = list(rule.get(peers).each()), not _every_port(rule.get("ports"))
             if not named and (key == "ingress" or not ports) and not isinstance(rule.get(peers).value, Unknown):
                 yield _open(f"{rule.path} names no peers: {'it admits everyone' if ports else 'everything is allowed'}")

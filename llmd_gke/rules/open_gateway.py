@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from llmd_gke.gateways import gke
+from llmd_gke.gateways import gke, istio
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
@@ -46,6 +46,13 @@ def faces_the_internet(gateway: Input) -> bool:
     """Whether GKE gives the Gateway a public address. Other implementations' classes are not checked."""
     name = gateway.get("spec", "gatewayClassName").text() or ""
     return name.startswith(gke.CLASS_PREFIX) and "rilb" not in name.split("-")
+
+
+def istio_faces_the_internet(spec: Input) -> bool:
+    """Whether the Service that istiod makes for a Gateway gets a public address."""
+    annotations = spec.get("infrastructure", "annotations")
+    internal = any(annotations.get(key).text() == value for key, value in istio.INTERNAL.items())
+    return not internal and annotations.get(istio.SERVICE_TYPE).text() in (None, "LoadBalancer")
 
 
 def is_meant(gateway: Input) -> bool:

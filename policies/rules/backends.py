@@ -53,6 +53,12 @@ def _other_classes(program: Program) -> set[str]:
     return classes
 
 
+def with_other_classes(program: Program, settings: ParameterValues) -> ParameterValues:
+    """The settings, with the program's own Gateways of other classes among ``otherGateways``."""
+    names = (*settings.texts("otherGateways"), *sorted(_other_classes(program)))
+    return ParameterValues({**settings.values, "otherGateways": names}, settings.stack)
+
+
 def route_of(subject: Subject) -> Input:
     """The route in an object of one of :data:`ROUTE_KINDS`."""
     return subject.spec if subject.kind == HTTP_ROUTE else routes.inline_route(subject.spec)
@@ -84,8 +90,7 @@ def served(program: Program, settings: ParameterValues) -> dict[BackendReference
     """
     served_by: dict[BackendReference, Subject] = {}
     elsewhere: set[BackendReference] = set()
-    values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
-    own_settings = ParameterValues(values, settings.stack)
+    own_settings = with_other_classes(program, settings)
     for route in program.of(HTTP_ROUTE, LLM_SERVICE):
         others = is_elsewhere(route, own_settings)
         for rule in route_of(route).get("rules").each():

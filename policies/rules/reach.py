@@ -9,6 +9,7 @@ from functools import cached_property
 
 from llmd_gke.catalog import front_door as facts
 from llmd_gke.catalog import kserve
+from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import IMPORT_KIND
 from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import front_door, gateway, open_gateway, pods, routes
@@ -260,9 +261,10 @@ class Reach:
         """Whether a Gateway has a public address: by GKE's class, or by the Service that Envoy Gateway makes for it."""
         if open_gateway.faces_the_internet(gate.node):
             return True
-        classes = [
-            one for one in self.program.of(kinds.GATEWAY_CLASS) if one.name == gate.spec.get("gatewayClassName").text()
-        ]
+        name = gate.spec.get("gatewayClassName").text()
+        if name == istio.CLASS:
+            return open_gateway.istio_faces_the_internet(gate.spec)
+        classes = [one for one in self.program.of(kinds.GATEWAY_CLASS) if one.name == name]
         if not any(one.spec.get("controllerName").text() == facts.CONTROLLER_NAME for one in classes):
             return False
         own = gate.spec.get("infrastructure", "parametersRef")

@@ -12,6 +12,6 @@ def test_a_component_does_not_take_the_settings_of_the_whole_stack() -> None:
         node for file in files for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
     ]
     arguments = [node for node in classes if node.name.endswith("Args")]
-    assert len(arguments) == 20
+    assert len(arguments) == 21
     fields = [item for node in arguments for item in node.body if isinstance(item, ast.AnnAssign)]
     assert [ast.unparse(field) for field in fields if "StackSettings" in ast.unparse(field.annotation)] == []

@@ -181,7 +181,7 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
     due = [
         policy["spec"]
         for model in settings.models
-        for policy in firewall.model_policies(model, settings.network).values()
+        for policy in firewall.model_policies(model, settings.network, settings.gateway).values()
     ]
     due += [firewall.default_deny(namespace)["spec"] for namespace in settings.namespaces]
     due += [

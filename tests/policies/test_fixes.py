@@ -25,10 +25,11 @@ CHOICES = {
         backend-timeout generated-service-target health-check-missing inference-pool-ports ingress inline-route
         managed-route one-model-per-pool one-policy-per-target one-proxy-subnet open-gateway ordinary-node-pool
         pipeline-worker-config plain-secret plain-secret-value plain-token production-alert-channel
-        proxy-subnet-missing reference-grant referenced-route unreadable-manifest
+        istio-picker-tls istio-sidecar-cni proxy-subnet-missing reference-grant referenced-route unreadable-manifest
     """,
     "there are several ways, or several values change together": """
-        capacity-reclaimable compute-class-members hourly-price internal-headers keys-in-url
+        capacity-reclaimable compute-class-members istio-weighted-pools two-gateways-on-pool hourly-price
+        internal-headers keys-in-url
         kserve-tls network-policy-labels preset-deletion rate-limit-shared route-timeouts service-scaling
         tpu-startup-probe tpu-taint worker-parallelism
     """,

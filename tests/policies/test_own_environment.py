@@ -57,7 +57,7 @@ def test_the_example_pack_serves_every_rule_with_level_schema_and_link(environme
                 grpc.channel_ready_future(channel).result(timeout=30)
                 analyzer: Any = analyzer_pb2_grpc.AnalyzerStub(channel)
                 info = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
-                rule = next(one for one in ALL if one.name == "route-timeouts")
+                rule = next(one for one in ALL if one.name == "generated-service-target")
                 refused = analyzer.Analyze(request_of(resources(rule.examples.refused[0])[0]))
                 wrong = analyzer_pb2.ConfigureAnalyzerRequest()
                 wrong.policyConfig["gateway-clas"].enforcementLevel = analyzer_pb2.ADVISORY
@@ -73,7 +73,7 @@ def test_the_example_pack_serves_every_rule_with_level_schema_and_link(environme
         assert analyzer_pb2.EnforcementLevel.Name(served[rule.name].enforcementLevel).lower() == level
         assert set(served[rule.name].configSchema.properties) == {parameter.name for parameter in rule.parameters}
         assert served[rule.name].url == rule.sources[0]
-    assert "route-timeouts" in {one.policyName for one in refused.diagnostics}
+    assert "generated-service-target" in {one.policyName for one in refused.diagnostics}
 
 
 def test_the_installed_pack_audits_without_an_engine(environment: Path, tmp_path: Path) -> None:

@@ -13,26 +13,37 @@ from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
 PREFIX = "/v1"
 
 
-def route(settings: GatewaySettings) -> JsonObject:
+def route(settings: GatewaySettings, models: Sequence[ModelSettings]) -> JsonObject:
     """The HTTPRoute: ``/v1`` goes to the Envoys' Service; for every other path the load balancer answers 404.
 
     It is in the Service's namespace, so that no ReferenceGrant is needed.
     """
     backend: JsonObject = {"kind": "Service", "name": front_door.NAME, "port": front_door.LISTENER_PORT}
     rule: JsonObject = {"matches": [{"path": {"type": "PathPrefix", "value": PREFIX}}], "backendRefs": [backend]}
-    spec: JsonObject = {"parentRefs": [routing.parent(settings)], "rules": [rule]}
+    spec: JsonObject = {
+        "parentRefs": [routing.parent(settings)],
+        "rules": routing.limited([rule], _longest(models), settings),
+    }
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     metadata: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}
     return {"apiVersion": routing.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
+def _longest(models: Sequence[ModelSettings]) -> int:
+    """The limit of the slowest model in seconds: Envoy has each model's own."""
+    return max(model.request_timeout_seconds for model in models)
+
+
 def policies(
-    models: Sequence[ModelSettings], iap: IapSettings | None = None, security_policy: str | None = None
+    models: Sequence[ModelSettings],
+    settings: GatewaySettings,
+    iap: IapSettings | None = None,
+    security_policy: str | None = None,
 ) -> dict[str, JsonObject]:
     """Health check of the Service, its time limit, and who reaches it, by the last part of their resources' names.
 
-    The limit is that of the slowest model: Envoy has each model's own. ``security_policy``: name of Cloud Armor's
+    ``security_policy``: name of Cloud Armor's
     policy (default: none).
     """
     target: JsonObject = {"group": "", "kind": "Service", "name": front_door.NAME}
@@ -43,10 +54,11 @@ def policies(
             targets=(PolicyTarget("service", target),),
             port=front_door.READY_PORT,
             health_path=front_door.READY_PATH,
-            timeout_seconds=max(model.request_timeout_seconds for model in models),
+            timeout_seconds=_longest(models),
             draining_seconds=front_door.DRAINING_SECONDS,
             max_rate=None,
             security_policy=security_policy,
             identity_proxy=None if iap is None else IdentityProxy(iap.client_id, front_door.IAP_SECRET),
-        )
+        ),
+        settings,
     )

@@ -10,7 +10,7 @@ from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, firewall
 from llmd_gke.manifests.firewall import blocks, in_namespace, ports
 from llmd_gke.manifests.platform_firewall import control_plane_sources
-from llmd_gke.settings import FrontDoorSettings, NetworkSettings
+from llmd_gke.settings import FrontDoorSettings, GatewaySettings, NetworkSettings
 
 PROXIES = "allow-clients"
 """The policy of the Envoys' ingress and egress."""
@@ -20,7 +20,12 @@ behind them is called from the control plane's addresses."""
 
 
 def policies(
-    door: FrontDoorSettings, network: NetworkSettings, namespaces: Sequence[str], *, private_nodes: bool
+    door: FrontDoorSettings,
+    network: NetworkSettings,
+    gateway: GatewaySettings,
+    namespaces: Sequence[str],
+    *,
+    private_nodes: bool,
 ) -> dict[str, JsonObject]:
     """By the last part of their resources' names. ``namespaces`` are those of the models."""
     proxies_space, ai_space = front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE
@@ -44,7 +49,7 @@ def policies(
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [
                     {
-                        "from": firewall.data_plane(network),
+                        "from": firewall.data_plane(network, gateway),
                         "ports": ports(front_door.CONTAINER_PORT, front_door.READY_PORT),
                     }
                 ],

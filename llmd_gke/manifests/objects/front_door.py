@@ -26,6 +26,7 @@ def kept(
     door: FrontDoorSettings,
     *,
     network: NetworkSettings,
+    load_balancer: GatewaySettings,
     models: Sequence[ModelSettings],
     private_nodes: bool,
     network_policies: bool,
@@ -42,7 +43,9 @@ def kept(
     ]
     named_models = [model.namespace for model in models]
     # Policies are switched off where the control plane is outside of the private ranges.
-    closed = firewall.policies(door, network, named_models, private_nodes=private_nodes and network_policies)
+    closed = firewall.policies(
+        door, network, load_balancer, named_models, private_nodes=private_nodes and network_policies
+    )
     closed = {key: policy for key, policy in closed.items() if network_policies or key in firewall.ALWAYS}
     guards = named(closed, *names([NAMESPACE], spaces))
     ready = names([NAMESPACE], spaces, guards)
@@ -102,7 +105,7 @@ def serving(
         data: JsonObject = {front_door.IAP_SECRET_ENTRY: iap_secret}
         client = named({"iap-client": secret(front_door.IAP_SECRET, front_door.PROXIES_NAMESPACE, data)}, *CONTROLLERS)
     iap = None if door.access is None else door.access.iap
-    access = named(edge.policies(models, iap, security_policy), *CONTROLLERS, *names(client))
+    access = named(edge.policies(models, load_balancer, iap, security_policy), *CONTROLLERS, *names(client))
     result = [
         Named("proxies", gateway.envoy_proxy(door, mirrors, system_nodes=system_nodes), CONTROLLERS),
         Named("class", gateway.gateway_class(), (*CONTROLLERS, "proxies")),
@@ -116,7 +119,7 @@ def serving(
         *access,
         Named(
             "route",
-            edge.route(load_balancer),
+            edge.route(load_balancer, models),
             (*CONTROLLERS, EDGE, GATEWAY, *(() if door.access is None else names(access))),
         ),
     ]

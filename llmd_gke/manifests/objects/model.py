@@ -45,7 +45,7 @@ def objects(
     # ``pkg/controller/v1alpha2/llmisvc/scheduler.go``).
     pull_secret = naming.PULL_SECRET if model.private_image else None
     name, outside = identity.account(model.name, cluster), network.egress
-    closed = firewall.model_policies(model, network, spans_hosts=pool.slice.multi_host, door=door)
+    closed = firewall.model_policies(model, network, gateway, spans_hosts=pool.slice.multi_host, door=door)
     config = serving.runtime_config(model, pool, outside, account=name, door=door)
     first = [
         Named("account", account(name, model.namespace, pull_secret=pull_secret)),
@@ -94,5 +94,5 @@ def _routes(model: ModelSettings, gateway: GatewaySettings, door: FrontDoorSetti
         result.append(Named("route", routing.route(model, gateway, kept=door is not None), (ENTRANCES,)))
         if (shared := routing.shared_route(model, gateway, kept=door is not None)) is not None:
             result.append(Named("route", shared, (ENTRANCES,), of=model.model_name))
-        result += named(routing.model_policies(model))
+        result += named(routing.model_policies(model, gateway))
     return result if door is None else [*result, *behind_door.objects(model, door, ENTRANCES)]

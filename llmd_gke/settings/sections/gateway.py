@@ -32,6 +32,9 @@ class TlsSettings(Section):
 class GatewaySettings(Section):
     """The gateway in front of all models: internal by default, without HTTPS unless ``tls`` is set."""
 
+    implementation: Literal["gke", "istio"] = Field(default="gke", alias="class")
+    """Whose Gateway it is: ``gke`` (default) is Google's application load balancer; ``istio`` runs Istio's proxies in
+    the cluster, behind a passthrough load balancer, see ``docs/edge.md``."""
     existing: ExistingGatewaySettings | None = None
     """Use an existing Gateway (default: the program creates one), see ``docs/existing.md``."""
     exposure: Literal["internal", "external"] = "internal"
@@ -54,6 +57,11 @@ class GatewaySettings(Section):
     (default: no record)."""
     dns_ttl_seconds: Annotated[int, Field(ge=1, le=86400)] = 300
     """TTL of the A record in seconds (default: 300)."""
+
+    @property
+    def is_istio(self) -> bool:
+        """Whether Istio's proxies serve the Gateway."""
+        return self.implementation == "istio"
 
     @property
     def scheme(self) -> Literal["http", "https"]:

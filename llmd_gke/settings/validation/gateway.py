@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.gateways import istio
 from llmd_gke.rules import gateway as checks
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.open_gateway import open_gateway
@@ -30,6 +31,49 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
     if edge.domain is not None:
         yield from locate(f"{KEY}.domain", edge.domain, checks.domain(edge.domain))
     yield from _together(edge)
+    if edge.is_istio:
+        yield from _without_google(settings)
+
+
+def _without_google(settings: StackSettings) -> Iterator[SettingFinding]:
+    """What only Google's load balancer does, and what Istio does not do yet."""
+    tls, door = settings.gateway.tls, settings.front_door
+    certificates = "set gateway.tls to {fromConfig: true}, with the certificate in the stack's secrets"
+    reasons: list[tuple[str, object, str, str]] = []
+    if settings.gateway.existing is not None:
+        reasons.append((f"{KEY}.existing", None, "an existing Gateway has to be GKE's", "remove existing"))
+    if tls is not None:
+        for key, names in (
+            ("certificateManager", tls.certificate_manager),
+            ("preSharedCertificates", tls.pre_shared_certificates),
+        ):
+            if names:
+                problem = "Istio's proxies take certificates from Secrets only"
+                reasons.append((f"{KEY}.tls.{key}", list(names), problem, certificates))
+        if tls.minimum_version != istio.TLS_FLOOR:
+            problem = f"Istio's Gateways take TLS {istio.TLS_FLOOR} and newer"
+            reasons.append((f"{KEY}.tls.minimumVersion", tls.minimum_version, problem, "remove minimumVersion"))
+        if "profile" in tls.model_fields_set:
+            problem = "Google's cipher profiles belong to its own load balancer"
+            reasons.append((f"{KEY}.tls.profile", tls.profile, problem, "remove profile"))
+    if door is not None and door.access is not None:
+        problem = "Cloud Armor and IAP belong to Google's load balancer, which Istio takes the place of"
+        fix = "remove access, or gateway.class"
+        reasons.append(("llmd-gke:frontDoor.access", door.access.model_dump(by_alias=True), problem, fix))
+    for key, model in zip(settings.model_keys, settings.models, strict=True):
+        if model.max_rate_per_endpoint is not None:
+            problem = "a GCPBackendPolicy limits the rate, which Istio does not read"
+            fix = "remove maxRatePerEndpoint; limits of callers: frontDoor.callers"
+            reasons.append((f"{key}.maxRatePerEndpoint", model.max_rate_per_endpoint, problem, fix))
+        first = model.release is not None and model.release.position == 0
+        if first and model.rollout is not None and (door is None or door.keep_paths):
+            problem = "with two pools in a rule, Istio asks the picker of one of them for both (istio/istio#61594)"
+            at = key.removesuffix(".versions[0]")
+            reasons.append(
+                (f"{at}.rollout", None, problem, "remove rollout, or put the models behind llmd-gke:frontDoor")
+            )
+    for key, value, problem, fix in reasons:
+        yield SettingFinding(key, value, Finding("istio-gateway", problem, fix=fix), (f"{KEY}.class", key))
 
 
 def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
@@ -73,7 +117,7 @@ def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:
     if edge.redirect_http and edge.tls is None:
         yield _needs("redirectHttp", True, "there is no HTTPS to redirect to", "set tls, or remove redirectHttp")
     if edge.allow_global_access and edge.exposure == "external":
-        problem = "an external gateway is reachable from everywhere; GKE supports this only for internal gateways"
+        problem = "an external gateway is reachable from everywhere; Google supports this only for internal ones"
         yield _needs("allowGlobalAccess", True, problem, "remove allowGlobalAccess")
     if edge.dns_zone is not None and edge.domain is None:
         yield _needs("dnsZone", edge.dns_zone, "a DNS record needs a name", "set domain, or remove dnsZone")

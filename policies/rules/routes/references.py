@@ -9,11 +9,20 @@ from llmd_gke.rules import gateway, references
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.references import Reference
 from policies.rules.inference_pools.pools import labels_of
-from policies.rules.kinds import AI_ROUTE, GATEWAY, HTTP_ROUTE, LLM_SERVICE, OTHER_ROUTES, POOL, SERVICE, Kind
+from policies.rules.kinds import (
+    AI_ROUTE,
+    GATEWAY,
+    HTTP_ROUTE,
+    LLM_SERVICE,
+    NAMESPACE,
+    OTHER_ROUTES,
+    POOL,
+    SERVICE,
+    Kind,
+)
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 GRANT = Kind("gateway.networking.k8s.io", "ReferenceGrant")
-NAMESPACE = Kind("", "Namespace")
 SECRET = Kind("", "Secret")
 ROUTES = (HTTP_ROUTE, *OTHER_ROUTES, AI_ROUTE)
 API = "https://gateway-api.sigs.k8s.io/api-types/"

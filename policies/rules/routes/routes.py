@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from llmd_gke.catalog import upstream, versions
 from llmd_gke.gateways import gke_routes
 from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.backends import OTHER_GATEWAYS, ROUTE_KINDS, is_elsewhere, route_of
-from policies.rules.kinds import ALPHA_POOL, ANY_POLICY, BACKEND_POLICY, HEALTH_CHECK, LLM_SERVICE, LLM_SERVICE_CONFIG
-from policies.rules.rule import ParameterValues, Rule, Subject
+from policies.rules.backends import OTHER_GATEWAYS, ROUTE_KINDS, is_elsewhere, route_of, with_other_classes
+from policies.rules.kinds import (
+    ALPHA_POOL,
+    ANY_POLICY,
+    BACKEND_POLICY,
+    GATEWAY,
+    HEALTH_CHECK,
+    LLM_SERVICE,
+    LLM_SERVICE_CONFIG,
+)
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 REPORTS = gke_routes.REPORTS
 
 
-def _timeouts(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if not is_elsewhere(subject, settings):
-        yield from routes.timeouts(route_of(subject))
+def _at_gke(
+    check: Callable[[Input], Iterator[Finding]],
+) -> Callable[[Program, ParameterValues], Iterator[StackFinding]]:
+    """Turns a check of a route into one of the program's routes at Gateways of GKE, or at Gateways it does not have."""
 
+    def checked(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
+        others = with_other_classes(program, settings)
+        for route in program.of(*ROUTE_KINDS):
+            if not is_elsewhere(route, others):
+                yield from (StackFinding(route, finding) for finding in check(route_of(route)))
 
-def _refused(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if not is_elsewhere(subject, settings):
-        yield from routes.refused_features(route_of(subject))
-
-
-def _unclaimed(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if not is_elsewhere(subject, settings):
-        yield from routes.unclaimed_features(route_of(subject))
+    return checked
 
 
 def _references(subject: Subject) -> Iterator[Input]:
@@ -72,11 +79,11 @@ ROUTE_TIMEOUTS = Rule(
     "after one rejected route GKE applies no further change to its Gateway. KServe sets timeouts in every route that "
     "it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
     sources=("https://github.com/kserve/kserve/issues/5707", "https://github.com/kserve/kserve/issues/5311", REPORTS),
-    kinds=ROUTE_KINDS,
-    check_object=_timeouts,
+    kinds=(*ROUTE_KINDS, GATEWAY),
+    check_program=_at_gke(routes.timeouts),
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
+    opt_out="For routes of a Gateway that is another's and not in the program, list the Gateway in `otherGateways`.",
 )
 
 REFUSED_FEATURES = Rule(
@@ -86,11 +93,11 @@ REFUSED_FEATURES = Rule(
     "308, filters inside backendRefs and CORS are rejected, and after one rejected route no change to the "
     "Gateway or its other routes takes effect.",
     sources=(REPORTS, "https://github.com/kserve/kserve/issues/5319"),
-    kinds=ROUTE_KINDS,
-    check_object=_refused,
+    kinds=(*ROUTE_KINDS, GATEWAY),
+    check_program=_at_gke(routes.refused_features),
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
+    opt_out="For routes of a Gateway that is another's and not in the program, list the Gateway in `otherGateways`.",
 )
 
 UNCLAIMED_FEATURES = Rule(
@@ -100,8 +107,8 @@ UNCLAIMED_FEATURES = Rule(
     "for headers and session persistence are not listed as supported in GKE's conformance reports. It is unknown "
     "whether GKE rejects or ignores them.",
     sources=(REPORTS,),
-    kinds=ROUTE_KINDS,
-    check_object=_unclaimed,
+    kinds=(*ROUTE_KINDS, GATEWAY),
+    check_program=_at_gke(routes.unclaimed_features),
     level="advisory",
     severity="low",
     parameters=(OTHER_GATEWAYS,),

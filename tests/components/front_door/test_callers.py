@@ -15,7 +15,7 @@ from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.manifests import egress
 from llmd_gke.manifests.front_door import firewall
-from llmd_gke.settings import FrontDoorSettings, NetworkSettings
+from llmd_gke.settings import FrontDoorSettings, GatewaySettings, NetworkSettings
 from tests.components import kinds
 from tests.components.conftest import Record
 from tests.components.front_door.conftest import KEYS, PLAIN
@@ -137,7 +137,7 @@ def test_a_redis_that_exists_is_used(record: Record) -> None:
 def test_the_limiter_may_reach_the_redis_that_exists(redis: str, port: int, ranges: list[str]) -> None:
     callers = [{"name": "team-a", "requestsPerMinute": 5}]
     door = FrontDoorSettings.model_validate({"callers": callers, "redis": redis}, by_alias=True)
-    policies = firewall.policies(door, NetworkSettings(), ["models"], private_nodes=True)
+    policies = firewall.policies(door, NetworkSettings(), GatewaySettings(), ["models"], private_nodes=True)
     egress_rules = cast("dict[str, list[object]]", policies["allow-gateway"]["spec"])["egress"]
     rules = [rule for rule in egress_rules if f"'port': {port}" in str(rule)]
     assert [str(rule).count("'cidr'") for rule in rules] == [len(ranges)]

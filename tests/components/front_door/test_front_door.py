@@ -166,7 +166,11 @@ def test_network_policies_arrive_as_written(graph: Graph) -> None:
     settings = load_stack(ROOT, DOOR).settings
     assert settings.front_door is not None
     written = firewall.policies(
-        settings.front_door, settings.network, settings.namespaces, private_nodes=settings.cluster.private_nodes
+        settings.front_door,
+        settings.network,
+        settings.gateway,
+        settings.namespaces,
+        private_nodes=settings.cluster.private_nodes,
     )
     arrived = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
     assert [key for key, policy in written.items() if policy["spec"] not in arrived] == []

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.manifests import egress, firewall, naming, serving
-from llmd_gke.settings import EgressSettings, ModelSettings, NetworkSettings, PoolSettings
+from llmd_gke.settings import EgressSettings, GatewaySettings, ModelSettings, NetworkSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel
 
 NAMES = EgressSettings(mode="names", names=("mirror.example.com", "*.example.org"))
@@ -18,7 +18,9 @@ PRIVATE = {(cidr, 443) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/
 
 def outside(model: ModelSettings, how: EgressSettings, policy: str = "allow-workload") -> set[tuple[str, int]]:
     """Addresses and ports that a NetworkPolicy opens, but for the metadata server."""
-    rules = cast("Any", firewall.model_policies(model, NetworkSettings(egress=how), spans_hosts=True))[policy]
+    rules = cast(
+        "Any", firewall.model_policies(model, NetworkSettings(egress=how), GatewaySettings(), spans_hosts=True)
+    )[policy]
     return {
         (peer["ipBlock"]["cidr"], port["port"])
         for rule in rules["spec"]["egress"]
@@ -37,7 +39,7 @@ def test_port_443_is_open_to_all_unless_settings_say_otherwise(model: ModelSetti
 
 @pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
 def test_every_address_is_every_public_one(model: ModelSettings, policy: str) -> None:
-    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), spans_hosts=True))[policy]
+    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), GatewaySettings(), spans_hosts=True))[policy]
     blocks = [peer["ipBlock"] for rule in rules["spec"]["egress"] for peer in rule.get("to", []) if "ipBlock" in peer]
     (everybody,) = [block for block in blocks if block["cidr"] == "0.0.0.0/0"]
     assert everybody["except"] == ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16"]
@@ -56,7 +58,7 @@ def test_only_servers_that_mount_buckets_reach_the_metadata_server(
     make_model: MakeModel, policy: str, cache: str | None
 ) -> None:
     model = make_model(compile_cache=cache)
-    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), spans_hosts=True))[policy]
+    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), GatewaySettings(), spans_hosts=True))[policy]
     reached = {
         (peer["ipBlock"]["cidr"], port["port"])
         for rule in rules["spec"]["egress"]

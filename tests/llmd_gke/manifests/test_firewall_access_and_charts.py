@@ -10,13 +10,13 @@ import pytest
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import access, charts, firewall
 from llmd_gke.rules import names
-from llmd_gke.settings import ModelSettings, NetworkSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings
 
 PROXIES = "10.9.0.0/23"
 
 
 def policies(model: ModelSettings) -> dict[str, Any]:
-    return cast("dict[str, Any]", firewall.model_policies(model, NetworkSettings(proxies=PROXIES)))
+    return cast("dict[str, Any]", firewall.model_policies(model, NetworkSettings(proxies=PROXIES), GatewaySettings()))
 
 
 def test_a_namespace_is_closed_both_ways_but_for_names() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.manifests import firewall, multi_host, naming, server_pod, serving
-from llmd_gke.settings import ModelSettings, NetworkSettings, PoolSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool
 
 SLICES = [
@@ -107,7 +107,7 @@ def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool:
     service = cast("Any", serving.service(model, pool))
     assert "worker" not in service["spec"]
     assert multi_host.EXCLUSIVE not in service["metadata"]["annotations"]
-    assert "allow-group" not in firewall.model_policies(model, NetworkSettings())
+    assert "allow-group" not in firewall.model_policies(model, NetworkSettings(), GatewaySettings())
 
 
 def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: PoolSettings) -> None:
@@ -122,7 +122,7 @@ def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: Po
 
 
 def test_the_pods_of_a_group_reach_each_other_and_requests_reach_leaders_only(big: ModelSettings) -> None:
-    policies = cast("Any", firewall.model_policies(big, NetworkSettings(), spans_hosts=True))
+    policies = cast("Any", firewall.model_policies(big, NetworkSettings(), GatewaySettings(), spans_hosts=True))
     group = policies["allow-group"]["spec"]
     selector = naming.group_selector("qwen")
     assert group["podSelector"] == selector

@@ -140,11 +140,19 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
 
 
 def health_checks(model: ModelSettings) -> dict[str, Any]:
-    return {key: policy for key, policy in routing.model_policies(model).items() if key.startswith("health-")}
+    return {
+        key: policy
+        for key, policy in routing.model_policies(model, GatewaySettings()).items()
+        if key.startswith("health-")
+    }
 
 
 def backend_policies(model: ModelSettings) -> dict[str, Any]:
-    return {key: policy for key, policy in routing.model_policies(model).items() if key.startswith("backend-")}
+    return {
+        key: policy
+        for key, policy in routing.model_policies(model, GatewaySettings()).items()
+        if key.startswith("backend-")
+    }
 
 
 def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None:

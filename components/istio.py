@@ -1,0 +1,61 @@
+"""Istio's control plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import pulumi
+
+from components.cluster import Cluster
+from components.kubernetes_objects import create
+from llmd_gke.catalog.registries import Mirrors
+from llmd_gke.manifests import istio as manifests
+from llmd_gke.settings import NetworkSettings, StackSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class IstioArgs:
+    """Charts are in ``chart_folder`` or their registries, replaced by ``mirrors``. ``network`` and ``private_nodes``
+    determine the source addresses of webhook requests.
+    """
+
+    network: NetworkSettings
+    private_nodes: bool
+    chart_folder: str | None
+    mirrors: Mirrors
+    cluster: Cluster
+
+    @classmethod
+    def of(cls, settings: StackSettings, *, cluster: Cluster) -> Self | None:
+        """Those of a stack whose Gateway is Istio's."""
+        if not settings.gateway.is_istio:
+            return None
+        return cls(
+            network=settings.network,
+            private_nodes=settings.cluster.private_nodes,
+            chart_folder=settings.platform.chart_folder,
+            mirrors=settings.mirrors,
+            cluster=cluster,
+        )
+
+
+class Istio(pulumi.ComponentResource):
+    """``llmd-gke:edge:Istio``: istiod and its CRDs in the namespace ``istio-system``, closed but for what they need.
+
+    istiod makes the GatewayClass ``istio`` and the proxies of the Gateway. Everything is deleted with the cluster,
+    after the Gateway.
+    """
+
+    def __init__(self, name: str, args: IstioArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:edge:Istio", name, None, opts)
+        objects = manifests.objects(
+            args.network, private_nodes=args.private_nodes, chart_folder=args.chart_folder, mirrors=args.mirrors
+        )
+        cluster = args.cluster
+        create(
+            name,
+            objects,
+            pulumi.ResourceOptions(parent=self, provider=cluster.provider, deleted_with=cluster.control_plane),
+        )
+        self.register_outputs({})

@@ -1,0 +1,60 @@
+"""Istio's Gateway: its class, names and ports, and what stands in the place of GKE's policies.
+
+Sources: istio/istio @eed52ebb (1.31), ``pilot/pkg/config/kube/gateway`` and
+``manifests/charts/istio-control/istio-discovery``, whose ``files/kube-gateway.yaml`` is what a Gateway becomes.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.json_types import JsonObject
+
+CLASS = "istio"
+"""The GatewayClass, which istiod creates."""
+
+CONTROLLER_NAME = "istio.io/gateway-controller"
+"""Of a GatewayClass whose Gateways Istio's proxies serve (``pkg/config/constants``)."""
+
+NAMESPACE = "istio-system"
+BASE_CHART, CONTROLLER_CHART = "istio-base", "istiod"
+
+XDS_PORT, WEBHOOK_PORT = 15012, 15017
+"""Of istiod: for proxies (mTLS), and for the API server."""
+METRICS_PORT, METRICS_PATH = 15020, "/stats/prometheus"
+"""Of every proxy's agent."""
+
+GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name"
+"""Label of the pods that istiod makes for a Gateway; its value is the Gateway's name."""
+
+INTERNAL: JsonObject = {"networking.gke.io/load-balancer-type": "Internal"}
+GLOBAL_ACCESS: JsonObject = {"networking.gke.io/internal-load-balancer-allow-global-access": "true"}
+EXTERNAL: JsonObject = {"cloud.google.com/l4-rbs": "enabled", "cloud.google.com/network-tier": "Standard"}
+"""Annotations of the Service, by which GKE makes a passthrough load balancer; istiod copies them from the Gateway's
+``infrastructure``. The network tier is that of the reserved address
+(https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer-parameters)."""
+
+SERVICE_TYPE = "networking.istio.io/service-type"
+"""Annotation of a Gateway: the type of its Service (``pkg/config/kube/gatewaycommon/deploymentcontroller.go``)."""
+
+TLS_FLOOR = "1.2"
+"""The oldest TLS of an Istio Gateway, which cannot be set for each (``pilot/pkg/networking/core/listener.go``)."""
+
+
+def address(ip: str) -> JsonObject:
+    """An entry of ``spec.addresses``: it becomes ``loadBalancerIP`` of the Service."""
+    return {"type": "IPAddress", "value": ip}
+
+
+def picker_rule(name: str, namespace: str, service: str) -> JsonObject:
+    """The DestinationRule by which a gateway talks TLS to a model's endpoint picker.
+
+    Without it istiod configures plain HTTP/2, the picker ends each connection, and every completion is a 500, also with
+    ``failureMode: FailOpen``. The picker signs its certificate itself
+    (kubernetes-sigs/gateway-api-inference-extension ``config/charts/inferencepool/templates/istio.yaml``).
+    """
+    tls: JsonObject = {"mode": "SIMPLE", "insecureSkipVerify": True}
+    return {
+        "apiVersion": "networking.istio.io/v1",
+        "kind": "DestinationRule",
+        "metadata": {"name": f"{name}-picker", "namespace": namespace},
+        "spec": {"host": f"{service}.{namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
+    }

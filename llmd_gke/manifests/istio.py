@@ -1,0 +1,113 @@
+"""Istio's control plane for a Gateway of class ``istio``: charts, namespace, and the NetworkPolicies of both.
+
+Value names: ``manifests/charts/istio-control/istio-discovery/values.yaml`` of istio/istio @eed52ebb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke.catalog import front_door, kserve, monitoring, registries
+from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.gateways import istio
+from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.manifests import firewall, naming, platform_firewall, pod_security
+from llmd_gke.manifests.charts import Release, release
+from llmd_gke.manifests.named import Named, named, names
+from llmd_gke.settings import NetworkSettings
+
+HUB = "docker.io/istio"
+
+_SECCOMP: JsonObject = {"type": "RuntimeDefault"}
+
+
+def base(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
+    """Istio's CRDs, which Helm keeps when the release goes."""
+    return release(istio.BASE_CHART, istio.NAMESPACE, folder, mirrors)
+
+
+def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, replicas: int = 2) -> Release:
+    """istiod, which also makes the Gateway's Deployment and Service: ``replicas`` proxies on several nodes."""
+    hub = registries.at(f"{HUB}/pilot", mirrors.images).removesuffix("/pilot")
+    spread: JsonObject = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
+    }
+    proxies: JsonObject = {
+        "deployment": {"spec": {"replicas": replicas, "template": {"spec": {"topologySpreadConstraints": [spread]}}}},
+        "podDisruptionBudget": {"spec": {"minAvailable": 1}},
+    }
+    values: JsonObject = {
+        "env": {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION": "true"},
+        # Two control planes are no gain: running proxies keep their configuration while istiod is away.
+        "autoscaleEnabled": False,
+        # The chart's 500m and 2Gi do not fit beside the other controllers; 160 MB were used with one Gateway.
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
+        # With these the pods of istiod and of the Gateway are admitted at the level `restricted`.
+        "seccompProfile": _SECCOMP,
+        "gateways": {"seccompProfile": _SECCOMP},
+        "gatewayClasses": {istio.CLASS: proxies},
+        "meshConfig": {"accessLogFile": "/dev/stdout"},
+    }
+    if hub != HUB:
+        values["global"] = {"hub": hub}
+    return release(istio.CONTROLLER_CHART, istio.NAMESPACE, folder, mirrors, values)
+
+
+def objects(
+    network: NetworkSettings, *, private_nodes: bool, chart_folder: str | None, mirrors: Mirrors
+) -> list[Named]:
+    """Namespace and NetworkPolicies of istiod, then Istio's CRDs and istiod."""
+    namespace = Named("namespace", pod_security.namespace(istio.NAMESPACE, "restricted"))
+    closed = named(_control_plane_policies(network, private_nodes=private_nodes), namespace.name)
+    crds = base(chart_folder, mirrors)
+    ready = names([namespace], closed)
+    control = controller(chart_folder, mirrors)
+    return [namespace, *closed, Named(crds.name, crds, ready), Named(control.name, control, (*ready, crds.name))]
+
+
+def _control_plane_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
+    from_proxies: JsonObject = {
+        "podSelector": {},
+        "policyTypes": ["Ingress"],
+        "ingress": [
+            {"from": [firewall.in_namespace(naming.GATEWAY_NAMESPACE)], "ports": firewall.ports(istio.XDS_PORT)}
+        ],
+    }
+    return {
+        "default-deny": firewall.default_deny(istio.NAMESPACE),
+        "allow-control-plane": platform_firewall.control_plane_policy(
+            istio.NAMESPACE, network, (istio.WEBHOOK_PORT,), private_nodes=private_nodes
+        ),
+        "allow-proxies": firewall.policy("allow-proxies", istio.NAMESPACE, from_proxies),
+    }
+
+
+def gateway_policies(namespaces: Sequence[str], ports: Sequence[int]) -> dict[str, JsonObject]:
+    """NetworkPolicies of the Gateway's own namespace, in which its proxies run: everyone reaches the listeners'
+    ``ports``, Google's collectors the metrics, and the proxies what has routes (``namespaces``) and istiod.
+    """
+    space = naming.GATEWAY_NAMESPACE
+    backends: list[Json] = [firewall.in_namespace(name) for name in namespaces]
+    served = firewall.ports(kserve.WORKLOAD_PORT, kserve.PICKER_PORT, front_door.CONTAINER_PORT)
+    proxies: JsonObject = {
+        "podSelector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [
+            {"ports": firewall.ports(*ports)},
+            {
+                "from": [firewall.in_namespace(monitoring.COLLECTOR_NAMESPACE)],
+                "ports": firewall.ports(istio.METRICS_PORT),
+            },
+        ],
+        "egress": [
+            {"to": backends, "ports": served},
+            {"to": [firewall.in_namespace(istio.NAMESPACE)], "ports": firewall.ports(istio.XDS_PORT)},
+        ],
+    }
+    return {
+        "default-deny": firewall.default_deny(space),
+        "allow-clients": firewall.policy("allow-clients", space, proxies),
+    }

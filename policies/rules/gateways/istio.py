@@ -1,0 +1,197 @@
+"""Gateways of Istio: what its proxies need to reach endpoint pickers, and what takes load figures away from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from llmd_gke.catalog import kserve
+from llmd_gke.gateways import istio
+from llmd_gke.gateways.gke import CLASS_PREFIX
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input
+from policies.rules.backends import BackendReference, backend_of, route_of
+from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, NAMESPACE, POOL, RELEASE, Kind
+from policies.rules.reach import Name, Reach
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+
+DESTINATION_RULE = Kind("networking.istio.io", "DestinationRule")
+PEER_AUTHENTICATION = Kind("security.istio.io", "PeerAuthentication")
+
+ENCRYPTED = ("SIMPLE", "MUTUAL")
+"""Modes of a DestinationRule that accept a picker's own certificate; ``ISTIO_MUTUAL`` needs a sidecar."""
+INJECTION: Mapping[str, str] = {"istio-injection": "enabled", "sidecar.istio.io/inject": "true"}
+
+
+def _gateways(program: Program) -> dict[Name, str]:
+    """The class of each Gateway of the program that is GKE's (the prefix of its classes) or Istio's."""
+    own = {
+        one.name for one in program.of(GATEWAY_CLASS) if one.spec.get("controllerName").text() == istio.CONTROLLER_NAME
+    }
+    found: dict[Name, str] = {}
+    for gate in program.of(GATEWAY):
+        name = gate.spec.get("gatewayClassName").text() or ""
+        if gate.identity is None:
+            continue
+        if name == istio.CLASS or name in own:
+            found[gate.identity] = istio.CLASS
+        elif name.startswith(CLASS_PREFIX):
+            found[gate.identity] = CLASS_PREFIX
+    return found
+
+
+def _pools(program: Program) -> Iterator[tuple[Subject, set[str], list[BackendReference], int]]:
+    """For each rule of a route: the route, the classes of its Gateways, the pools in the rule, its backends' number."""
+    gateways, reach = _gateways(program), Reach(program)
+    for route in program.of(HTTP_ROUTE, LLM_SERVICE):
+        classes = {gateways[parent] for parent in reach.parents(route, route_of(route)) if parent in gateways}
+        for rule in route_of(route).get("rules").each() if classes else ():
+            backends = [backend_of(reference, route) for reference in rule.get("backendRefs").each()]
+            pools = [one for one in backends if one is not None and one.kind == POOL.name]
+            if pools:
+                yield route, classes, pools, len(backends)
+
+
+def _picker_tls(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    encrypted = {
+        (rule.namespace, host)
+        for rule in program.of(DESTINATION_RULE)
+        if (host := rule.spec.get("host").text()) is not None
+        and rule.spec.get("trafficPolicy", "tls", "mode").text() in (None, *ENCRYPTED)
+        and rule.spec.get("trafficPolicy", "tls").present()
+    }
+    pickers = {
+        BackendReference(POOL.name, *pool.identity): pool.spec.get("endpointPickerRef", "name").text()
+        for pool in program.of(POOL)
+        if pool.identity is not None
+    }
+    seen: set[BackendReference] = set()
+    for route, classes, pools, _ in _pools(program):
+        for pool in pools if istio.CLASS in classes else ():
+            service = pickers.get(pool, kserve.picker_service(pool.name.removesuffix(kserve.POOL_SUFFIX)))
+            if service is None or pool in seen:
+                continue
+            seen.add(pool)
+            names = {f"{service}.{pool.namespace}.svc.cluster.local", f"{service}.{pool.namespace}.svc"}
+            if not any(host in names or (host == service and space == pool.namespace) for space, host in encrypted):
+                problem = f"no DestinationRule makes TLS to the endpoint picker of {pool}: every completion is a 500"
+                fix = f"add one with host {min(names, key=len)}.cluster.local and trafficPolicy.tls.mode SIMPLE"
+                yield StackFinding(route, Finding("istio-picker-tls", problem, fix=fix))
+
+
+def _weighted(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    for route, classes, pools, backends in _pools(program):
+        if istio.CLASS in classes and backends > 1:
+            yield StackFinding(
+                route,
+                Finding(
+                    "istio-weighted-pools",
+                    f"{pools[0]} shares a rule with other backends: one endpoint picker is asked for all, or none",
+                    allowed="one InferencePool a rule",
+                    fix="choose the version by a header in a rule of its own, or put the models behind the front door",
+                ),
+            )
+
+
+def _two_controllers(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    reached: dict[BackendReference, set[str]] = {}
+    for route, classes, pools, _ in _pools(program):
+        for pool in pools:
+            known = reached.setdefault(pool, set())
+            if known and not classes <= known:
+                problem = f"{pool} has routes at a Gateway of GKE and at one of Istio: both rewrite its status, in turn"
+                finding = Finding("two-gateways-on-pool", problem, fix="give one of the Gateways a pool of its own")
+                yield StackFinding(route, finding)
+            known |= classes
+
+
+def _strict(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    modes = [subject.spec.get("mtls", "mode")]
+    modes += [port.get("mode") for _, port in subject.spec.get("portLevelMtls").entries()]
+    for mode in modes:
+        if mode.text() == "STRICT":
+            yield Finding(
+                "istio-strict-mtls",
+                f"{mode.path} is STRICT: endpoint pickers and Prometheus read `/metrics` without a certificate, so "
+                "that pickers choose without load figures, and say nothing",
+                allowed="PERMISSIVE, with an AuthorizationPolicy for the Gateway's principal",
+                fix=f"set {mode.path.removeprefix('spec.')} to PERMISSIVE",
+            )
+
+
+def _sidecars(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    charts = [one for one in program.of(RELEASE) if (one.node.get("chart").text() or "").endswith("istiod")]
+    without_cni = [one for one in charts if not _has_cni(one.node.get("values"))]
+    for space in program.of(NAMESPACE) if without_cni else ():
+        labels = dict(space.node.get("metadata", "labels").entries())
+        injected = any(key in labels and labels[key].text() == value for key, value in INJECTION.items())
+        level = labels.get("pod-security.kubernetes.io/enforce")
+        if injected and level is not None and level.text() in ("baseline", "restricted"):
+            problem = f"{space.name} enforces {level.text()}, and istio-init asks for NET_ADMIN: no pod is created"
+            fix = "install istio-cni, and set cni.enabled in istiod's values"
+            yield StackFinding(space, Finding("istio-sidecar-cni", problem, fix=fix))
+
+
+def _has_cni(values: Input) -> bool:
+    return any(values.get(*path, "enabled").boolean() is True for path in (("cni",), ("pilot", "cni")))
+
+
+_EXTENSION = "https://gateway-api-inference-extension.sigs.k8s.io/guides/implementers/"
+_ROUTES = (GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, POOL)
+
+PICKER_TLS = Rule(
+    name="istio-picker-tls",
+    title="Istio's Gateways talk TLS to endpoint pickers",
+    why="istiod configures plain HTTP/2 to the picker, which serves TLS: without a DestinationRule every completion is "
+    "a 500, also with `failureMode: FailOpen`. Listing and health, which need no picker, go on to work.",
+    sources=(
+        "https://github.com/kubernetes-sigs/gateway-api-inference-extension/blob/v1.0.0/config/charts/inferencepool/"
+        "templates/istio.yaml",
+    ),
+    kinds=(*_ROUTES, DESTINATION_RULE),
+    check_program=_picker_tls,
+    severity="critical",
+)
+
+WEIGHTED = Rule(
+    name="istio-weighted-pools",
+    title="Istio's rules have one InferencePool",
+    why="With several backends in a rule istiod keeps the endpoint picker of the last one: the pods of the others get "
+    "requests in turn, without regard to their load; with a Service last, no picker is asked.",
+    sources=("https://github.com/istio/istio/issues/61594", "https://github.com/istio/istio/pull/61601"),
+    kinds=_ROUTES,
+    check_program=_weighted,
+    opt_out="With a release of Istio that has istio/istio#61601, make this rule advisory.",
+)
+
+TWO_CONTROLLERS = Rule(
+    name="two-gateways-on-pool",
+    title="An InferencePool is behind Gateways of one implementation",
+    why="Each controller writes the pool's `status.parents` in its own order, whenever the other has written it; the "
+    "endpoint picker and KServe react to every one of these writes.",
+    sources=(_EXTENSION,),
+    kinds=_ROUTES,
+    check_program=_two_controllers,
+    severity="medium",
+)
+
+STRICT = Rule(
+    name="istio-strict-mtls",
+    title="mTLS of model servers is not STRICT",
+    why="The endpoint picker and Prometheus read the servers' metrics by pod address and without a client certificate. "
+    "STRICT refuses them: completions are still answered, but the picker chooses blindly.",
+    sources=("https://istio.io/latest/docs/reference/config/security/peer_authentication/",),
+    kinds=(PEER_AUTHENTICATION,),
+    check_object=_strict,
+)
+
+SIDECARS = Rule(
+    name="istio-sidecar-cni",
+    title="Sidecars in a restricted namespace have istio-cni",
+    why="Without istio-cni each pod has an init container with NET_ADMIN and NET_RAW. Pod Security rejects it, which "
+    "is seen only at the ReplicaSet. Programs that do not install istiod are not checked.",
+    sources=("https://istio.io/latest/docs/setup/additional-setup/cni/",),
+    kinds=(NAMESPACE, RELEASE),
+    check_program=_sidecars,
+)
+
+RULES = (PICKER_TLS, WEIGHTED, TWO_CONTROLLERS, STRICT, SIDECARS)

@@ -11,6 +11,7 @@ REPOSITORIES = {
     "github.com/envoyproxy/gateway": "envoyproxy/gateway",
     "github.com/kedacore/keda/v2": "kedacore/keda",
     "github.com/kserve/kserve": "kserve/kserve",
+    "istio.io/api": "istio/api",
     "sigs.k8s.io/gateway-api": "kubernetes-sigs/gateway-api",
     "sigs.k8s.io/gateway-api-inference-extension": "kubernetes-sigs/gateway-api-inference-extension",
     "sigs.k8s.io/lws": "kubernetes-sigs/lws",

@@ -26,6 +26,7 @@ LWS = "sigs.k8s.io/lws"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
 KEDA = "github.com/kedacore/keda/v2"
 AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
+ISTIO = "istio.io/api"
 
 
 @cache
@@ -96,7 +97,8 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_LOCATIONS, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
+_ISTIO = ("DestinationRule",)
+KINDS = (*_LOCATIONS, *_ISTIO, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -110,6 +112,11 @@ def crd(kind: str) -> dict[str, object]:
         return cast("dict[str, object]", gke.definition(kind))
     if kind == "InferenceObjective":
         return read(OUR_CHART / "inferenceobjective.yaml")
+    if kind in _ISTIO:  # one file with all kinds
+        documents = yaml.load_all(
+            (module(ISTIO) / "kubernetes/customresourcedefinitions.gen.yaml").read_text(), yaml.CSafeLoader
+        )
+        return next(one for one in documents if one["spec"]["names"]["kind"] == kind)
     path, file = _LOCATIONS[kind]
     return read(module(path) / file)
 

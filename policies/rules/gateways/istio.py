@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_gke.catalog import kserve
+from llmd_gke.catalog import kserve, upstream
 from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules.finding import Finding
@@ -143,10 +143,7 @@ PICKER_TLS = Rule(
     title="Istio's Gateways talk TLS to endpoint pickers",
     why="istiod configures plain HTTP/2 to the picker, which serves TLS: without a DestinationRule every completion is "
     "a 500, also with `failureMode: FailOpen`. Listing and health, which need no picker, go on to work.",
-    sources=(
-        "https://github.com/kubernetes-sigs/gateway-api-inference-extension/blob/v1.0.0/config/charts/inferencepool/"
-        "templates/istio.yaml",
-    ),
+    sources=(upstream.inference_extension("config/charts/inferencepool/templates/istio.yaml"),),
     kinds=(*_ROUTES, DESTINATION_RULE),
     check_program=_picker_tls,
     severity="critical",

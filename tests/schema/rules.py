@@ -26,6 +26,12 @@ def _compiled(rule: str) -> cel.Program:
     return cel.compile(rule)
 
 
+def _context(value: object) -> cel.Context:
+    context = cel.Context({"self": escaped(value)})
+    context.add_function("split", str.split)  # of Kubernetes' own string library
+    return context
+
+
 def escaped(value: object) -> object:
     """The value with reserved names as CEL sees them."""
     if isinstance(value, dict):
@@ -44,7 +50,7 @@ def _walk(value: object, node: Table, path: str) -> Iterator[str]:
     for entry in cast("list[Table]", node.get("x-kubernetes-validations", [])):
         rule = str(entry["rule"])
         try:
-            holds, error = "oldSelf" in rule or _compiled(rule).execute({"self": escaped(value)}) is True, ""
+            holds, error = "oldSelf" in rule or _compiled(rule).execute(_context(value)) is True, ""
         except (KeyError, RuntimeError, TypeError, ValueError) as problem:
             holds, error = False, f"({problem})"
         if not holds:

@@ -38,6 +38,7 @@ class EdgeArgs:
     below: Sequence[pulumi.Resource]
     certificate: pulumi.Input[str] | None = None
     certificate_key: pulumi.Input[str] | None = None
+    scrape_seconds: int | None = None
 
     @classmethod
     def of(cls, settings: StackSettings, secrets: StackSecrets, *, network: Network, cluster: Cluster) -> Self | None:
@@ -55,6 +56,7 @@ class EdgeArgs:
             below=present(cluster.control_plane, network.proxy_subnet),
             certificate=secrets.named("tlsCertificate") if tls is not None and tls.from_config else None,
             certificate_key=secrets.named("tlsKey") if tls is not None and tls.from_config else None,
+            scrape_seconds=settings.monitoring.interval_seconds if settings.monitoring.scrape else None,
         )
 
 
@@ -80,6 +82,7 @@ class Edge(pulumi.ComponentResource):
             address=cast("str", args.address),
             ssl_policy=cast("str | None", None if tls is None else self._ssl_policy(name, args, tls)),
             certificate=cast("JsonObject | None", certificate),
+            scrape_seconds=args.scrape_seconds,
         )
         programmed = pulumi.ResourceOptions(
             custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"),

@@ -115,6 +115,13 @@ class Google(StrEnum):
     """1 while resources differ from the stack's state: :data:`DRIFT_METRIC`."""
 
 
+class Istio(StrEnum):
+    """Metrics of Istio's proxies (https://istio.io/latest/docs/reference/config/metrics/)."""
+
+    REQUESTS = "istio_requests_total"
+    MILLISECONDS = "istio_request_duration_milliseconds"
+
+
 EXTERNAL_LB = "http_external_regional_lb_rule"
 INTERNAL_LB = "internal_http_lb_rule"
 NODE = "k8s_node"

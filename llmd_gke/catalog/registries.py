@@ -15,8 +15,8 @@ from llmd_gke.catalog import versions
 DOCKER_HUB = "docker.io"
 
 OF_CHARTS = ("docker.io/kserve/llmisvc-controller", "docker.io/kserve/storage-initializer", "registry.k8s.io/lws/lws")
-"""Images that charts refer to, besides cert-manager's (KServe charts/kserve-llmisvc-resources/values.yaml,
-LeaderWorkerSet v0.9.0 charts/lws/values.yaml)."""
+"""Images that charts refer to, besides cert-manager's and Istio's, which are on Docker Hub, too (KServe charts/kserve-
+llmisvc-resources/values.yaml, LeaderWorkerSet v0.9.0 charts/lws/values.yaml)."""
 
 CERT_MANAGER = "quay.io"
 """Registry of cert-manager's images (v1.21.2, deploy/charts/cert-manager/values.yaml ``imageRegistry``)."""

@@ -49,7 +49,7 @@ def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, replicas: 
         "seccompProfile": _SECCOMP,
         "gateways": {"seccompProfile": _SECCOMP},
         "gatewayClasses": {istio.CLASS: proxies},
-        "meshConfig": {"accessLogFile": "/dev/stdout"},
+        "meshConfig": {"accessLogFile": "/dev/stdout", "accessLogEncoding": "JSON"},
     }
     if hub != HUB:
         values["global"] = {"hub": hub}
@@ -82,6 +82,25 @@ def _control_plane_policies(network: NetworkSettings, *, private_nodes: bool) ->
             istio.NAMESPACE, network, (istio.WEBHOOK_PORT,), private_nodes=private_nodes
         ),
         "allow-proxies": firewall.policy("allow-proxies", istio.NAMESPACE, from_proxies),
+    }
+
+
+def metrics(interval_seconds: int) -> JsonObject:
+    """The PodMonitoring of the Gateway's proxies."""
+    endpoint: JsonObject = {
+        "port": istio.METRICS_PORT,
+        "path": istio.METRICS_PATH,
+        "interval": f"{interval_seconds}s",
+    }
+    return {
+        "apiVersion": monitoring.API_VERSION,
+        "kind": monitoring.POD_MONITORING,
+        "metadata": {"name": "gateway-proxies", "namespace": naming.GATEWAY_NAMESPACE},
+        "spec": {
+            "selector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
+            "endpoints": [endpoint],
+            "targetLabels": {"metadata": ["node", "pod"]},
+        },
     }
 
 

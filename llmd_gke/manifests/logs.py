@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB
-from llmd_gke.manifests import routing
+from llmd_gke.manifests import naming, routing
 from llmd_gke.settings import StackSettings
 
 CONSOLE = "https://console.cloud.google.com/logs/query"
@@ -24,6 +24,7 @@ AUTOSCALER = "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-aut
 CONTAINERS = "https://cloud.google.com/kubernetes-engine/docs/concepts/about-logs"
 EXTERNAL_LOGS = "https://cloud.google.com/load-balancing/docs/https/https-reg-logging-monitoring"
 INTERNAL_LOGS = "https://cloud.google.com/load-balancing/docs/l7-internal/monitoring"
+ISTIO_LOGS = "https://istio.io/latest/docs/tasks/observability/logs/access-log/"
 AUDIT = "https://cloud.google.com/kubernetes-engine/docs/how-to/audit-logging"
 
 
@@ -40,6 +41,9 @@ class LogQuery:
 
 def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
     """The queries of a stack: each finds entries of its own cluster or network only."""
+    status, why, slow = "httpRequest.status", "jsonPayload.proxyStatus", f'httpRequest.latency>"{SLOW}"'
+    if settings.gateway.is_istio:
+        status, why, slow = "jsonPayload.response_code", "jsonPayload.response_flags", "jsonPayload.duration>30000"
     return (
         LogQuery(
             "ended",
@@ -92,18 +96,17 @@ def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
         LogQuery(
             "failed",
             "Which requests failed at the gateway, and why?",
-            _lines(*_load_balancer(settings), "httpRequest.status>=500"),
-            "`jsonPayload.proxyStatus` says who gave up: the load balancer without a healthy backend, the connection, "
-            "or the server itself.",
-            _load_balancer_page(settings),
+            _lines(*_edge(settings), f"{status}>=500"),
+            f"`{why}` says who gave up: the gateway without a healthy backend, the connection, or the server itself.",
+            _edge_page(settings),
         ),
         LogQuery(
             "slow",
             f"Which requests took longer than {SLOW.removesuffix('s')} seconds?",
-            _lines(*_load_balancer(settings), f'httpRequest.latency>"{SLOW}"'),
+            _lines(*_edge(settings), slow),
             "Long generations are normal here. Status 504, or many requests of exactly the same duration, indicate a "
             "time limit.",
-            _load_balancer_page(settings),
+            _edge_page(settings),
         ),
         LogQuery(
             "changed",
@@ -144,17 +147,21 @@ def _cluster(settings: StackSettings) -> tuple[str, str]:
     return f'resource.labels.cluster_name="{cluster.gke_name}"', f'resource.labels.location="{cluster.location}"'
 
 
-def _containers(settings: StackSettings, name: str) -> tuple[str, ...]:
+def _containers(settings: StackSettings, name: str, *namespaces: str) -> tuple[str, ...]:
     return (
         'resource.type="k8s_container"',
         *_cluster(settings),
-        _any("resource.labels.namespace_name", settings.namespaces),
+        _any("resource.labels.namespace_name", namespaces or settings.namespaces),
         f'resource.labels.container_name="{name}"',
     )
 
 
-def _load_balancer(settings: StackSettings) -> tuple[str, ...]:
-    """Conditions for the load balancer's entries, which name no cluster. GCPBackendPolicies enable their logging."""
+def _edge(settings: StackSettings) -> tuple[str, ...]:
+    """Conditions for the entries of Istio's proxies, or of Google's load balancer, which name no cluster:
+    GCPBackendPolicies enable their logging.
+    """
+    if settings.gateway.is_istio:
+        return _containers(settings, "istio-proxy", naming.GATEWAY_NAMESPACE)
     existing = settings.network.existing
     return (
         f'resource.type="{EXTERNAL_LB if settings.gateway.exposure == "external" else INTERNAL_LB}"',
@@ -163,7 +170,9 @@ def _load_balancer(settings: StackSettings) -> tuple[str, ...]:
     )
 
 
-def _load_balancer_page(settings: StackSettings) -> str:
+def _edge_page(settings: StackSettings) -> str:
+    if settings.gateway.is_istio:
+        return ISTIO_LOGS
     return EXTERNAL_LOGS if settings.gateway.exposure == "external" else INTERNAL_LOGS
 
 

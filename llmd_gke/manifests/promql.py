@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import ChipMetrics
-from llmd_gke.catalog.metrics import NODE, KubeState
+from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, NODE, Google, Istio, KubeState
+from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
 
 SHORTEST_WINDOW_SECONDS = 300
@@ -63,12 +65,46 @@ def chips(settings: StackSettings, metrics: ChipMetrics) -> str:
     )
 
 
-def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:
-    """The selector of the load balancer's metrics, by network and region: they have no label for the cluster."""
+@dataclass(frozen=True)
+class EdgeMetrics:
+    """What a Gateway's data plane counts: ``requests`` and the histogram ``milliseconds``, with their ``labels``.
+    ``code`` is the label of an answer's status or class, ``failed`` the matcher of 5xx, ``not_refused`` of all but 4xx.
+    """
+
+    requests: str
+    milliseconds: str
+    labels: tuple[str, ...]
+    code: str
+    failed: str
+    not_refused: str
+
+    def selector(self, *more: str) -> str:
+        """The selector of both metrics."""
+        return _selector(*self.labels, *more)
+
+
+def edge(settings: StackSettings) -> EdgeMetrics:
+    """The metrics of Istio's proxies, or of Google's load balancer, which are found by network and region: they have no
+    label for the cluster.
+    """
+    if settings.gateway.is_istio:
+        labels = (f'cluster="{settings.cluster.gke_name}"', f'namespace="{naming.GATEWAY_NAMESPACE}"')
+        code = "response_code"
+        return EdgeMetrics(Istio.REQUESTS, Istio.MILLISECONDS, labels, code, f'{code}=~"5.."', f'{code}!~"4.."')
+    external = settings.gateway.exposure == "external"
     existing = settings.network.existing
-    network = settings.cluster.name if existing is None else existing.network
-    return _selector(
-        f'monitored_resource="{kind}"', f'network_name="{network}"', f'region="{settings.cluster.region}"', *more
+    labels = (
+        f'monitored_resource="{EXTERNAL_LB if external else INTERNAL_LB}"',
+        f'network_name="{settings.cluster.name if existing is None else existing.network}"',
+        f'region="{settings.cluster.region}"',
+    )
+    return EdgeMetrics(
+        Google.EXTERNAL_REQUESTS if external else Google.INTERNAL_REQUESTS,
+        Google.EXTERNAL_MILLISECONDS if external else Google.INTERNAL_MILLISECONDS,
+        labels,
+        "response_code_class",
+        'response_code_class="500"',
+        'response_code_class!="400"',
     )
 
 

@@ -155,8 +155,11 @@ def objects(
     address: str,
     ssl_policy: str | None,
     certificate: JsonObject | None,
+    scrape_seconds: int | None = None,
 ) -> list[Named]:
-    """The Gateway in a namespace of its own, its policy, and the redirect. ``certificate``: entries of its Secret."""
+    """The Gateway in a namespace of its own, its policy, and the redirect. ``certificate``: entries of its Secret.
+    ``scrape_seconds``: how often the metrics of Istio's proxies are collected (default: never).
+    """
     first = [Named("namespace", pod_security.namespace(naming.GATEWAY_NAMESPACE, "restricted"))]
     if certificate is not None:
         made = secret(naming.TLS_SECRET, naming.GATEWAY_NAMESPACE, certificate, type_="kubernetes.io/tls")
@@ -164,6 +167,8 @@ def objects(
     if settings.is_istio:
         ports = [80] if settings.tls is None else [443, 80] if settings.redirect_http else [443]
         first += named(istio_manifests.gateway_policies(namespaces, ports), "namespace")
+        if scrape_seconds is not None:
+            first.append(Named("proxies", istio_manifests.metrics(scrape_seconds), ("namespace",)))
     result = [*first, Named(GATEWAY, gateway(settings, address, namespaces), names(first))]
     if (policy := gateway_policy(settings, ssl_policy)) is not None:
         result.append(Named("gateway-policy", policy, ("namespace",)))

@@ -29,8 +29,8 @@ def proxies(snapshot: Snapshot) -> list[Object]:
     return _pods(snapshot, front_door.PROXY_LABELS)
 
 
-def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str) -> list[Line]:
-    """Gateway, pods, route and policies of the front door."""
+def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str, *, policies: bool = True) -> list[Line]:
+    """Gateway, pods, route and, at GKE's Gateway, policies of the front door."""
     where, service = front_door.PROXIES_NAMESPACE, front_door.NAME
     fix = f"pulumi up --stack {stack} --policy-pack policies"
     missing = Line("", State.BAD, f"HTTPRoute {where}/{service} does not exist: the load balancer answers 404", fix)
@@ -42,7 +42,7 @@ def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str) -> list[Line]
     return [
         *parts,
         *gateway.route_lines(snapshot, f"{NAME}: route", where, called=service, stack=stack, absent=missing),
-        *gateway.policy_lines(snapshot, NAME, where, (service,), stack),
+        *gateway.policy_lines(snapshot, NAME, where, (service,) if policies else (), stack),
     ]
 
 

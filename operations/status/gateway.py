@@ -52,9 +52,15 @@ def _by_type(value: Object) -> dict[str, Object]:
 
 
 def model_lines(
-    snapshot: Snapshot, where: str, model: str, stack: str, door: FrontDoorSettings | None = None
+    snapshot: Snapshot,
+    where: str,
+    model: str,
+    stack: str,
+    door: FrontDoorSettings | None = None,
+    *,
+    policies: bool = True,
 ) -> list[Line]:
-    """Routes, policies and pool of one model."""
+    """Routes, policies and pool of one model. ``policies``: whether the Gateway is GKE's, which needs some."""
     lines: list[Line] = []
     if door is not None:
         missing = (
@@ -78,7 +84,7 @@ def model_lines(
         )
         absent = Line("", State.BAD, missing, f"pulumi up --stack {stack} --policy-pack policies")
         lines += route_lines(snapshot, f"{model}: route", where, called=naming.route(model), stack=stack, absent=absent)
-        targets = (kserve.inference_pool(model), kserve.workload_service(model))
+        targets = (kserve.inference_pool(model), kserve.workload_service(model)) if policies else ()
         lines += policy_lines(snapshot, model, where, targets, stack)
     return [*lines, *_pool(snapshot, where, model, stack=stack)]
 

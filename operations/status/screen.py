@@ -36,6 +36,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
     """The sections that follow from the cluster's objects."""
     pools = [nodes.PoolPlan(pool.name, pool.family.shown(pool.slice), pool.max_nodes) for pool in settings.node_pools]
     shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
+    policies = not settings.gateway.is_istio
     for model in settings.models:
         if asleep := services.asleep(snapshot, model):
             shown.append(ScreenSection(f"Model {model.name}", asleep))
@@ -44,12 +45,16 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
             snapshot, model.namespace, model.name, model.serving_replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
-            lines += gateway.model_lines(snapshot, model.namespace, model.name, stack, settings.front_door)
+            lines += gateway.model_lines(
+                snapshot, model.namespace, model.name, stack, settings.front_door, policies=policies
+            )
         shown.append(ScreenSection(f"Model {model.name}", lines))
     address = outputs.gateway_ip
     shown.append(ScreenSection("Gateway", gateway.lines(snapshot, address, stack, settings.gateway)))
     if settings.front_door is not None:
-        shown.append(ScreenSection("Front door", front_door.lines(snapshot, settings.front_door, stack)))
+        shown.append(
+            ScreenSection("Front door", front_door.lines(snapshot, settings.front_door, stack, policies=policies))
+        )
     waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]
     happened = events.lines(snapshot.events, settings.namespaces, snapshot.now, stack, waiting)
     unreadable = [Line(kind, State.UNKNOWN, why) for kind, why in snapshot.unreadable.items()]

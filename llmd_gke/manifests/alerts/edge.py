@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import front_door
-from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, UPTIME, Google
+from llmd_gke.catalog.metrics import UPTIME, Google
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert
 from llmd_gke.manifests.alerts.replicas import MINUTE
@@ -72,20 +72,15 @@ def _check_names(settings: StackSettings) -> list[str]:
 
 
 def _errors(settings: StackSettings) -> Alert:
-    external = settings.gateway.exposure == "external"
-    requests = Google.EXTERNAL_REQUESTS if external else Google.INTERNAL_REQUESTS
-    kind = EXTERNAL_LB if external else INTERNAL_LB
-    bad, counted = (
-        promql.load_balancer(settings, kind, matcher)
-        for matcher in ('response_code_class="500"', 'response_code_class!="400"')
-    )
+    edge = promql.edge(settings)
+    requests, bad, counted = edge.requests, edge.selector(edge.failed), edge.selector(edge.not_refused)
     return Alert(
         name="GatewayServerErrors",
         expression=f"sum(rate({requests}{bad}[5m])) / sum(rate({requests}{counted}[5m])) > {SERVER_ERROR_RATIO:g} "
         f"and sum(increase({requests}{bad}[5m])) >= {FEWEST_ERRORS}",
         seconds=5 * MINUTE,
         severity="critical",
-        origin="google",
+        origin="scraped" if settings.gateway.is_istio else "google",
         means="More than 5 % of the gateway's answers have status 5xx, the load balancer's own among them: no healthy "
         "backend, a timeout, an endpoint picker that does not answer. Status 4xx does not count.",
         do=(

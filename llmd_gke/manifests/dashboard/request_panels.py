@@ -8,7 +8,7 @@ GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
 from __future__ import annotations
 
 from llmd_gke.catalog import upstream
-from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, SIMULATED, Google, KubeState, Picker, Server
+from llmd_gke.catalog.metrics import SIMULATED, KubeState, Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.dashboard.panel import Panel, Query
 from llmd_gke.settings import StackSettings
@@ -25,10 +25,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
     """
     ours = promql.pods(settings)
     wanted = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in settings.models]))
-    external = settings.gateway.exposure == "external"
-    requests = Google.EXTERNAL_REQUESTS if external else Google.INTERNAL_REQUESTS
-    duration = Google.EXTERNAL_MILLISECONDS if external else Google.INTERNAL_MILLISECONDS
-    edge = promql.load_balancer(settings, EXTERNAL_LB if external else INTERNAL_LB)
+    edge = promql.edge(settings)
+    answers = edge.selector()
     return [
         Panel(
             key="ready-replicas",
@@ -72,9 +70,11 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
             title="Answers of the gateway",
             unit="per second",
             queries=(
-                Query(f"sum by (response_code_class) (rate({requests}{edge}[{window}]))", "{{response_code_class}}"),
+                Query(f"sum by ({edge.code}) (rate({edge.requests}{answers}[{window}]))", f"{{{{{edge.code}}}}}"),
             ),
-            reading="Answers by class: 500 are server errors, 400 client errors. Only this panel includes the load "
+            queries=(
+                Query(f"sum by ({edge.code}) (rate({edge.requests}{answers}[{window}]))", "{{" + edge.code + "}}"),
+            ),
             "balancer's own answers.",
             source=LOAD_BALANCER,
             kind="stacked",
@@ -85,7 +85,7 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
             unit="milliseconds",
             queries=tuple(
                 Query(
-                    f"histogram_quantile({share:g}, sum by (le) (rate({duration}_bucket{edge}[{window}])))",
+                    f"histogram_quantile({share:g}, sum by (le) (rate({edge.milliseconds}_bucket{answers}[{window}])))",
                     f"p{share * 100:g}",
                 )
                 for share in QUANTILES[:2]

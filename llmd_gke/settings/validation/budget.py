@@ -75,7 +75,8 @@ def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
         nodes[pool.name] * overhead.disk(pool.family.boot_disks[0], pool.disk_gb) for pool in settings.pools
     )
     has_nat = settings.cluster.private_nodes and settings.network.existing is None
-    rules_of_gateway = 2 if settings.gateway.redirect_http else 1
+    # Each port of Google's load balancer has a forwarding rule; a passthrough load balancer has one for all.
+    rules_of_gateway = 2 if settings.gateway.redirect_http and not settings.gateway.is_istio else 1
     return Overhead(
         system_nodes=None if price is None else round(price * count, 4),
         disks=round(disks, 4),

@@ -56,14 +56,15 @@ def test_a_legend_names_only_labels_that_the_query_keeps(stack: StackSettings) -
             metrics.Google.EXTERNAL_REQUESTS,
             metrics.EXTERNAL_LB,
         ),
+        ({"class": "istio"}, metrics.Istio.REQUESTS, None),
     ],
 )
 def test_the_gateway_is_asked_about_by_the_metrics_of_its_kind(
-    make_stack: MakeStack, exposure: dict[str, object], metric: str, kind: str
+    make_stack: MakeStack, exposure: dict[str, object], metric: str, kind: str | None
 ) -> None:
     expression = named(make_stack(gateway=exposure), "gateway-answers").queries[0].promql
     assert metric in expression
-    assert f'monitored_resource="{kind}"' in expression
+    assert (f'monitored_resource="{kind}"' in expression) == (kind is not None)
 
 
 def test_the_load_balancer_of_an_existing_network_is_found_by_that_networks_name(make_stack: MakeStack) -> None:

@@ -72,8 +72,8 @@ def service(settings: StackSettings, window: str) -> list[Panel]:
             queries=(
                 Query(f"sum by ({edge.code}) (rate({edge.requests}{answers}[{window}]))", f"{{{{{edge.code}}}}}"),
             ),
-            reading="Answers by class or status: 500 are server errors, 400 client errors. Only this panel includes the "
-            "load balancer's own answers.",
+            reading="Answers by class or status: 500 are server errors, 400 client errors. Only this panel includes "
+            "the load balancer's own answers.",
             source=LOAD_BALANCER,
             kind="stacked",
         ),

@@ -17,7 +17,7 @@ PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 PROVIDER_NAME = "pulumi-resource-kubernetes"
 PROMETHEUS, KUBE_STATE_METRICS = "github.com/prometheus/prometheus", "k8s.io/kube-state-metrics/v2"
 ENVOY_GATEWAY, AI_GATEWAY = "github.com/envoyproxy/gateway", "github.com/envoyproxy/ai-gateway"
-KEDA = "github.com/kedacore/keda/v2"
+KEDA, ISTIO = "github.com/kedacore/keda/v2", "istio.io/istio"
 RATELIMIT = "github.com/envoyproxy/ratelimit"
 CONFORMANCE = "sigs.k8s.io/gateway-api/conformance"
 INFERENCE_CONFORMANCE = f"{ENDPOINT_PICKER}/conformance"
@@ -176,6 +176,17 @@ def _front_door() -> list[BuiltProgram]:
     ]
 
 
+def _istio() -> list[BuiltProgram]:
+    """Istio's control plane, and the agent beside each of its Envoys: for stacks whose Gateway is Istio's."""
+    # Tags of Istio's own build (its `Makefile.core.mk`) that both programs have in common, and that save code.
+    wrapper, version = _wrapper("istio", ISTIO, "disable_pgv,grpcnotrace"), versions.chart("istiod").version
+    stamps = {f"{ISTIO}/pkg/version.buildVersion": version}
+    return [
+        BuiltProgram(name, f"{ISTIO}/pilot/cmd/{name}", wrapper, version, stamps, by_default=False)
+        for name in ("pilot-discovery", "pilot-agent")
+    ]
+
+
 def _autoscaling() -> list[BuiltProgram]:
     """KEDA: for stacks with a model whose replicas follow its load."""
     wrapper, version = _wrapper("autoscaling", KEDA, changes=keda.FEWER_SCALERS), versions.program(KEDA)
@@ -213,6 +224,7 @@ PROGRAMS = (
     _google_provider(),
     *_monitoring(),
     *_front_door(),
+    *_istio(),
     *_autoscaling(),
     *_conformance(),
     _kubernetes_provider(),

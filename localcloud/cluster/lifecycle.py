@@ -31,6 +31,8 @@ from localcloud.workflow.settings import settings_of
 
 COUNTING_PICKER = "counting-picker"
 """The endpoint picker of models that limit the requests in flight."""
+ISTIO_PROGRAMS = ("pilot-discovery", "pilot-agent")
+"""Istio's control plane, and the agent beside each of its Envoys."""
 
 
 def check(workdir: Workdir, stack: str | None = None) -> None:
@@ -64,22 +66,25 @@ def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None
     """Builds missing programs, and writes charts and CRDs to files: inside the namespaces there is no network and no
     Go.
 
-    The front door's programs and charts are for stacks that have one, those of KEDA for stacks with a model whose
-    replicas follow its load. A second endpoint picker is for stacks with a model that limits the requests in flight,
-    vLLM itself for those with a model that asks for it.
+    The front door's programs and charts are for stacks that have one, Istio's for those whose Gateway is Istio's, those
+    of KEDA for stacks with a model whose replicas follow its load. A second endpoint picker is for stacks with a model
+    that limits the requests in flight, vLLM itself for those with a model that asks for it.
     """
     settings = settings_of(workdir, stack) if stack is not None else None
     has_door = settings is not None and settings.front_door is not None
+    is_istio = settings is not None and settings.gateway.is_istio
     scaled = settings is not None and settings.scales_by("keda")
     wanted = (
         *binaries.names(),
         *options.programs(),
         *(front_door.PROGRAMS if has_door else ()),
+        *(ISTIO_PROGRAMS if is_istio else ()),
         *(autoscaling.PROGRAMS if scaled else ()),
         *([COUNTING_PICKER] if settings is not None and _limits_requests(settings) else []),
     )
     binaries.ensure(wanted, console)
-    charts.prepare(workdir.charts, front_door=has_door, kubectl=binaries.path("kubectl") if scaled else None)
+    kubectl = binaries.path("kubectl") if scaled else None
+    charts.prepare(workdir.charts, front_door=has_door, istio=is_istio, kubectl=kubectl)
     upstream.prepare(Layout(workdir.home).crds)
     if stack is not None:
         vllm.ensure(workdir, stack, console)

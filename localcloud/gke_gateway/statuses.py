@@ -76,7 +76,7 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
     A reference that does not resolve is reported all the same: conformance test GatewayWithAttachedRoutes.
     """
     before = each(route, "status", "parents")
-    parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
+    own: list[JsonObject] = []
     for translation in translations:
         for one in translation.bindings:
             if one.attachment.route is not route and one.attachment.route != route:
@@ -84,18 +84,33 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
             previous = _previous_entry(before, one.attachment.parent)
             keeps = one.refusal is None and one.broken is None and bool(one.attachment.listeners)
             if translation.refusal is not None and keeps:
-                parents += [previous] if previous else []
+                own += [previous] if previous else []
                 continue
             entry: JsonObject = {
                 "parentRef": one.attachment.parent,
                 "controllerName": CONTROLLER,
                 "conditions": merged(_route_conditions(one), generation(route), each(previous, "conditions")),
             }
+            own.append(entry)
+    return _in_place(before, own)
+
+
+def _in_place(before: list[JsonObject], own: list[JsonObject]) -> list[JsonValue]:
+    """Entries of other controllers as they are, and GKE's where they were, new ones last.
+
+    Istio's controller puts its own entries last: if both did, each would undo the order of the other, for good.
+    """
+    left, parents = list(own), list[JsonValue]()
+    for entry in before:
+        if text(entry, "controllerName") != CONTROLLER:
             parents.append(entry)
-    return parents
+        elif (new := _previous_entry(left, entry.get("parentRef"))) is not None:
+            left.remove(new)
+            parents.append(new)
+    return [*parents, *left]
 
 
-def _previous_entry(parents: list[JsonObject], parent: JsonObject) -> JsonObject | None:
+def _previous_entry(parents: list[JsonObject], parent: JsonValue) -> JsonObject | None:
     return next(
         (e for e in parents if e.get("parentRef") == parent and text(e, "controllerName") == CONTROLLER),
         None,
@@ -137,14 +152,10 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
 
     KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve ``router.go``).
     """
-    before = each(pool, "status", "parents")
-    parents: list[JsonValue] = [
-        entry
-        for entry in before
-        # Upstream's placeholder, "no controller has looked yet", goes with the first real entry. An entry without a
-        # controller's name is another controller's: Envoy AI Gateway v1.0.0 internal/controller/inference_pool.go.
-        if text(entry, "controllerName") != CONTROLLER and text(entry, "parentRef", "kind") != PLACEHOLDER
-    ]
+    # Upstream's placeholder, "no controller has looked yet", goes with the first real entry. An entry without a
+    # controller's name is another controller's: Envoy AI Gateway v1.0.0 internal/controller/inference_pool.go.
+    before = [one for one in each(pool, "status", "parents") if text(one, "parentRef", "kind") != PLACEHOLDER]
+    own: list[JsonObject] = []
     for translation in translations:
         if not any(_reaches(one, pool) for one in translation.bindings):
             continue
@@ -157,19 +168,19 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
         }
         previous = _previous_entry(before, parent)
         if translation.refusal is not None:
-            parents += [previous] if previous else []
+            own += [previous] if previous else []
             continue
         conditions = [Condition("Accepted"), Condition("ResolvedRefs")]
         if any(_lacks_picker(one, pool) for one in translation.bindings):
             conditions[1] = Condition("ResolvedRefs", status=False, reason="InvalidExtensionRef")
-        parents.append(
+        own.append(
             {
                 "parentRef": parent,
                 "controllerName": CONTROLLER,
                 "conditions": merged(conditions, generation(pool), each(previous, "conditions")),
             }
         )
-    return parents
+    return _in_place(before, own)
 
 
 def _reaches(one: RouteBinding, pool: JsonObject) -> bool:

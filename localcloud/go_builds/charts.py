@@ -4,21 +4,26 @@ Every chart is the one that its project publishes, at the version of ``catalog/v
 publication, which is repeated here: cert-manager's (cert-manager ``make/manifests.mk``, target
 ``cert-manager-$(VERSION).tgz``, which also leaves out the files in :data:`UNPUBLISHED`), LeaderWorkerSet's
 (kubernetes-sigs/lws ``hack/push-chart.sh``; the image's tag is one of the program's values), those of Envoy Gateway
-(envoyproxy/gateway ``tools/make/helm.mk``, which also fills in :data:`TEMPLATE`) and of Envoy AI Gateway
-(envoyproxy/ai-gateway ``Makefile``, target ``helm-package``).
+(envoyproxy/gateway ``tools/make/helm.mk``, which also fills in :data:`TEMPLATE`), of Envoy AI Gateway
+(envoyproxy/ai-gateway ``Makefile``, target ``helm-package``) and Istio's (istio/release-builder ``pkg/build/helm.go``,
+which also sets hub and tag of its images).
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
+
+import yaml
 
 from llmd_common.problems import SetUpFailed
 from localcloud.go_builds import keda_chart, modules
 from localcloud.product import scaling, versions
+from localcloud.providers.protocol.values import JsonObject, JsonValue, merge
 
 UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")
 TEMPLATE = "values.tmpl.yaml"
@@ -27,16 +32,21 @@ TEMPLATE = "values.tmpl.yaml"
 _KSERVE = "github.com/kserve/kserve"
 _ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
 _AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
+_ISTIO = "istio.io/istio"
 _KEDA = "github.com/kedacore/keda/v2"
 
 
 @dataclass(frozen=True)
 class ChartSource:
-    """Where a chart is: the module, and the folder in it. ``stamped``: its project sets the versions on publication."""
+    """Where a chart is: the module, and the folder in it. ``stamped``: its project sets the versions on publication.
+    ``values``: default values that differ here. ``files``: further files of the module, by their names in the chart.
+    """
 
     module: str
     folder: str
     stamped: bool = False
+    values: JsonObject = field(default_factory=dict[str, JsonValue])
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 SOURCES = {
@@ -55,18 +65,41 @@ FRONT_DOOR = {
 }
 """Further charts of stacks with a front door."""
 
+ISTIO_IMAGES: JsonObject = {"global": {"hub": "docker.io/istio", "tag": versions.chart("istiod").version}}
+UPSTREAM_ENVOY: JsonObject = {
+    # Istio's own Envoy is not published as a package. Upstream's lacks these filters and rejects a configuration that
+    # names one: istio.metadata_exchange and peer_metadata, istio.alpn, istio.stats.
+    "env": {"PILOT_ENABLE_METADATA_EXCHANGE": "false", "PILOT_ENABLE_ALPN_FILTER": "false"},
+    "telemetry": {"enabled": False},
+    # Not in /usr, which is this machine's, read-only: Envoy is linked to the C library (``nodes/images.toml``).
+    "meshConfig": {"defaultConfig": {"binaryPath": "/opt/bin/envoy"}},
+}
 
-def prepare(folder: Path, *, front_door: bool = False, kubectl: Path | None = None) -> Path:
+ISTIO = {
+    "istio-base": ChartSource(_ISTIO, "manifests/charts/base", stamped=True),
+    "istiod": ChartSource(
+        _ISTIO,
+        "manifests/charts/istio-control/istio-discovery",
+        stamped=True,
+        values={"_internal_defaults_do_not_set": merge(ISTIO_IMAGES, UPSTREAM_ENVOY)},
+        # Of the image of Istio's Envoy: the table of images takes it from here.
+        files={"envoy_bootstrap.json": "tools/packaging/common/envoy_bootstrap.json"},
+    ),
+}
+"""Further charts of stacks whose Gateway is Istio's."""
+
+
+def prepare(folder: Path, *, front_door: bool = False, istio: bool = False, kubectl: Path | None = None) -> Path:
     """Puts the charts of ``catalog/versions.toml`` into ``folder``, one sub-folder each, and returns it.
 
-    ``front_door``: those of :data:`FRONT_DOOR`, too. ``kubectl``: KEDA's, too, which that program puts together. A
-    second call changes nothing; a chart of another version is replaced. Raises ``SetUpFailed`` when a module cannot be
-    downloaded or contains no such chart.
+    ``front_door``, ``istio``: those of :data:`FRONT_DOOR` and :data:`ISTIO`, too. ``kubectl``: KEDA's, too, which that
+    program puts together. A second call changes nothing; a chart of another version is replaced. Raises ``SetUpFailed``
+    when a module cannot be downloaded or contains no such chart.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, source in (SOURCES | FRONT_DOOR if front_door else SOURCES).items():
+    for name, source in (SOURCES | (FRONT_DOOR if front_door else {}) | (ISTIO if istio else {})).items():
         version = module_version(name)
-        stamp = f"{source.module}@{version} {source.folder}\n"
+        stamp = f"{source.module}@{version} {source.folder}{source.values or ''}\n"
         target = folder / name
         if modules.is_made(target, stamp):
             continue
@@ -90,8 +123,8 @@ def _make_keda(kubectl: Path, target: Path) -> None:
 
 def module_version(chart: str) -> str:
     """The Go module's version of a chart: that of the chart, with a ``v``."""
-    if chart in FRONT_DOOR:
-        return versions.program(FRONT_DOOR[chart].module)
+    if source := (FRONT_DOOR | ISTIO).get(chart):
+        return versions.program(source.module)
     return "v" + versions.chart(chart).version.removeprefix("v")
 
 
@@ -116,10 +149,16 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
             path.chmod(0o755 if path.is_dir() else 0o644)
         if source.stamped:
             about = made / "Chart.yaml"
-            about.write_text(stamped(about.read_text(), chart_version(name), version))
+            own = chart_version(name)
+            about.write_text(stamped(about.read_text(), own, own if name in ISTIO else version))
         if (template := made / TEMPLATE).exists():
             (made / "values.yaml").write_text(filled_in(template.read_text(), version))
             template.unlink()
+        if source.values:
+            defaults = made / "values.yaml"
+            defaults.write_text(yaml.safe_dump(merge(yaml.safe_load(defaults.read_text()), source.values)))
+        for file, there in source.files.items():
+            shutil.copyfile(modules.folder(source.module, version) / there, made / file)
 
 
 def stamped(about: str, version: str, app_version: str) -> str:

@@ -86,7 +86,7 @@ class ImageTable:
         entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
         repository = self._upstream(repository_of(image))
         for entry in entries:
-            if fnmatchcase(repository, entry.repository):
+            if any(fnmatchcase(repository, pattern) for pattern in entry.repository.split()):
                 return entry
         raise NoImage(
             f'The laptop cloud has no program for image "{image}". '

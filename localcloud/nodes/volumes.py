@@ -88,7 +88,14 @@ class Volumes:
                     source.mkdir(parents=True)
             read_only = bool(mount.get("readOnly")) or _is_files(volume) or _reads_only(volume)
             mounts.append(Mount(str(source), text(mount, "mountPath").rstrip("/") or "/", read_only))
-        return sorted(mounts, key=lambda one: one.target.count("/"))
+        mounts.sort(key=lambda one: one.target.count("/"))
+        for position, inner in enumerate(mounts):
+            # MakeNestedMountpoints (k8s.io/kubernetes pkg/volume/util): what is mounted read-only gets no folder later.
+            around = (one for one in reversed(mounts[:position]) if inner.target.startswith(f"{one.target}/"))
+            if (outer := next(around, None)) and Path(inner.source).is_dir() and Path(outer.source).is_dir():
+                below = inner.target.removeprefix(outer.target)
+                _inside(Path(outer.source), below, f'mountPath "{inner.target}":').mkdir(parents=True, exist_ok=True)
+        return mounts
 
     def remove(self) -> None:
         """Removes the volumes that belong only to the pod."""

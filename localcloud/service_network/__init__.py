@@ -1,1 +1,1 @@
-"""Services of the laptop cloud: a process that listens on every ClusterIP, and answers for names of Services."""
+"""Services of the laptop cloud: a process that listens on each one's addresses, and answers for names of Services."""

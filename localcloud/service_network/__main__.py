@@ -12,22 +12,24 @@ from localcloud.common.layout import Layout
 from localcloud.service_network.dns_records import names
 from localcloud.service_network.dns_server import Resolver
 from localcloud.service_network.kube_proxy import Proxy
+from localcloud.service_network.load_balancers import LoadBalancers
 from localcloud.service_network.routing_table import table
 
 SETTLE_SECONDS = 0.02
 """Seconds within which changes are combined."""
 AGAIN_SECONDS = 10.0
-"""Seconds after which an address that could not be bound is tried again."""
+"""Seconds after which an address that could not be bound, or written, is tried again."""
 
 
 async def main(layout: Layout) -> None:
     """Runs the service proxy and the DNS server until cancelled."""
     client = await kubernetes.from_home(layout.home)
     async with mirrors(client, kubernetes.SERVICES, kubernetes.ENDPOINT_SLICES) as (changed, (services, slices)):
-        proxy, resolver = Proxy(), Resolver()
+        proxy, resolver, balancers = Proxy(), Resolver(), LoadBalancers(client, services)
 
         async def show() -> None:
             changed.clear()
+            await balancers.show()
             resolver.records = names(services, slices)
             await proxy.show(table(services, slices))
 

@@ -1,4 +1,4 @@
-"""Maps ClusterIPs and ports to endpoints, from Services and EndpointSlices.
+"""Maps ClusterIPs, addresses of load balancers, and ports to endpoints, from Services and EndpointSlices.
 
 As kube-proxy chooses (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions): ready
 endpoints; where none is left, those that are ending and still serve. TCP only; session affinity is not imitated.
@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from llmd_common.kubernetes.fields import Object, each, part, text, texts
+from localcloud.service_network.load_balancers import ingress
 
 Address: TypeAlias = tuple[str, int]
 SERVICE_NAME = "kubernetes.io/service-name"
 
 
 def table(services: Iterable[Object], slices: Iterable[Object]) -> dict[Address, tuple[Address, ...]]:
-    """ClusterIP and port to its endpoints, in a stable order; ports without endpoints are left out."""
+    """An address of a Service and a port to its endpoints, in a stable order; ports without endpoints are left out."""
     by_service: dict[tuple[str, str], list[Object]] = {}
     for one in slices:
         meta = one["metadata"]
@@ -26,7 +27,8 @@ def table(services: Iterable[Object], slices: Iterable[Object]) -> dict[Address,
     for service in services:
         meta = service["metadata"]
         own = by_service.get((str(meta["namespace"]), str(meta["name"])), [])
-        addresses = [ip for ip in texts(service, "spec", "clusterIPs") if ip != "None" and ":" not in ip]
+        addresses = [*texts(service, "spec", "clusterIPs"), *ingress(service)]
+        addresses = [ip for ip in addresses if ip != "None" and ":" not in ip]
         for port in each(service, "spec", "ports"):
             if text(port, "protocol") not in ("", "TCP"):
                 continue

@@ -11,17 +11,20 @@ import yaml
 
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import charts as releases
+from llmd_gke.manifests import istio
 from llmd_gke.manifests.charts import Release
 from localcloud.go_builds import charts, modules
 
-FOLDER_RELEASES = {make().name: make for make in releases.PLATFORM}
+FOLDER_RELEASES = {make().name: make for make in (*releases.PLATFORM, istio.base, istio.controller)}
+FREE = ("env", "meshConfig", "limits")
+"""Values of istiod that have any keys."""
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("go") is None:
         pytest.skip("Go is not installed: it brings the modules with the charts")
-    return charts.prepare(tmp_path_factory.mktemp("charts"), front_door=True)
+    return charts.prepare(tmp_path_factory.mktemp("charts"), front_door=True, istio=True)
 
 
 def load(file: Path) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def load(file: Path) -> dict[str, Any]:
 def test_every_release_of_the_platform_finds_its_chart_in_the_folder(folder: Path, name: str) -> None:
     release: Release = FOLDER_RELEASES[name](str(folder))
     about = load(Path(release.chart) / "Chart.yaml")
-    assert (about["name"], about["version"]) == (name, versions.chart(name).version)
+    assert (about["name"], about["version"]) == (name.removeprefix("istio-"), versions.chart(name).version)
 
 
 @pytest.mark.parametrize("name", charts.FRONT_DOOR)
@@ -53,16 +56,32 @@ def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
 def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, name: str) -> None:
     release = FOLDER_RELEASES[name](str(folder))
     defaults = load(folder / name / "values.yaml")
+    if name == "istiod":
+        defaults = defaults["_internal_defaults_do_not_set"]
 
     def is_known(path: str) -> bool:
         level: Any = defaults
         for part in path.split("."):
+            if level == {} or part in FREE:
+                return True
             if not isinstance(level, dict) or part not in level:
                 return False
             level = cast("dict[str, Any]", level)[part]
         return True
 
     assert [path for path in paths(release.values) if not is_known(path)] == []
+
+
+def test_istios_chart_says_its_release_and_leaves_out_what_upstreams_envoy_lacks(folder: Path) -> None:
+    values = load(folder / "istiod" / "values.yaml")["_internal_defaults_do_not_set"]
+    own = versions.chart("istiod").version
+    assert (values["global"]["hub"], str(values["global"]["tag"]), values["telemetry"]["enabled"]) == (
+        istio.HUB,
+        own,
+        False,
+    )
+    assert values["resources"], "all other defaults stay"
+    assert (folder / "istiod" / "envoy_bootstrap.json").is_file()
 
 
 def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""No volume leads out of its folder: the machine's own files are there."""
+"""Volumes as folders. None leads out of its folder: the machine's own files are there."""
 
 from __future__ import annotations
 
@@ -90,3 +90,15 @@ def test_a_link_that_a_container_made_is_not_followed_out_of_the_volume(tmp_path
         made.mounts(container(subPath="out"))
     [mount] = made.mounts(container(subPath="in"))
     assert Path(mount.source) == (folder / "there").resolve()
+
+
+def test_a_folder_can_be_mounted_inside_a_volume_that_is_read_only(tmp_path: Path) -> None:
+    made = volumes(tmp_path, {"configMap": {"name": "certificates"}})
+    made.pod["spec"]["volumes"].append({"name": "inner", "emptyDir": {}})
+    (tmp_path / "memory" / "v").mkdir()
+    (tmp_path / "pod" / "volumes" / "inner").mkdir(parents=True)
+    both = container()
+    both["volumeMounts"].insert(0, {"name": "inner", "mountPath": "/data/more/lists"})
+    outer, inner = made.mounts(both)
+    assert (outer.target, outer.read_only, inner.target) == ("/data", True, "/data/more/lists")
+    assert (Path(outer.source) / "more" / "lists").is_dir()  # where the kernel can mount the second

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,10 +18,11 @@ from llmd_gke.settings import NetworkSettings, StackSettings
 @dataclass(frozen=True, kw_only=True)
 class IstioArgs:
     """Charts are in ``chart_folder`` or their registries, replaced by ``mirrors``. ``network`` and ``private_nodes``
-    determine the source addresses of webhook requests.
+    determine the source addresses of webhook requests. ``sidecars``: the namespaces whose servers are in the mesh.
     """
 
     network: NetworkSettings
+    sidecars: Sequence[str]
     private_nodes: bool
     chart_folder: str | None
     mirrors: Mirrors
@@ -33,6 +35,7 @@ class IstioArgs:
             return None
         return cls(
             network=settings.network,
+            sidecars=() if settings.gateway.mesh is None else settings.namespaces,
             private_nodes=settings.cluster.private_nodes,
             chart_folder=settings.platform.chart_folder,
             mirrors=settings.mirrors,
@@ -41,7 +44,8 @@ class IstioArgs:
 
 
 class Istio(pulumi.ComponentResource):
-    """``llmd-gke:edge:Istio``: istiod and its CRDs in the namespace ``istio-system``, closed but for what they need.
+    """``llmd-gke:edge:Istio``: istiod and its CRDs in the namespace ``istio-system``, closed but for what they need;
+    istio-cni in ``kube-system`` where servers have sidecars.
 
     istiod makes the GatewayClass ``istio`` and the proxies of the Gateway. Everything is deleted with the cluster,
     after the Gateway.
@@ -50,7 +54,11 @@ class Istio(pulumi.ComponentResource):
     def __init__(self, name: str, args: IstioArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:Istio", name, None, opts)
         objects = manifests.objects(
-            args.network, private_nodes=args.private_nodes, chart_folder=args.chart_folder, mirrors=args.mirrors
+            args.network,
+            args.sidecars,
+            private_nodes=args.private_nodes,
+            chart_folder=args.chart_folder,
+            mirrors=args.mirrors,
         )
         cluster = args.cluster
         create(

@@ -6,7 +6,7 @@ Sources: istio/istio @eed52ebb (1.31), ``pilot/pkg/config/kube/gateway`` and
 
 from __future__ import annotations
 
-from llmd_gke.json_types import JsonObject
+from llmd_gke.json_types import Json, JsonObject
 
 CLASS = "istio"
 """The GatewayClass, which istiod creates."""
@@ -15,7 +15,10 @@ CONTROLLER_NAME = "istio.io/gateway-controller"
 """Of a GatewayClass whose Gateways Istio's proxies serve (``pkg/config/constants``)."""
 
 NAMESPACE = "istio-system"
-BASE_CHART, CONTROLLER_CHART = "istio-base", "istiod"
+BASE_CHART, CNI_CHART, CONTROLLER_CHART = "istio-base", "istio-cni", "istiod"
+CNI_NAMESPACE = "kube-system"
+"""istio-cni needs the host's network and files, which no level of Pod Security but ``privileged`` admits
+(https://istio.io/latest/docs/setup/additional-setup/cni/)."""
 
 XDS_PORT, WEBHOOK_PORT = 15012, 15017
 """Of istiod: for proxies (mTLS), and for the API server."""
@@ -24,6 +27,9 @@ METRICS_PORT, METRICS_PATH = 15020, "/stats/prometheus"
 
 GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name"
 """Label of the pods that istiod makes for a Gateway; its value is the Gateway's name."""
+
+SIDECAR: JsonObject = {"sidecar.istio.io/inject": "true"}
+"""Label of pods that istiod's webhook gives a sidecar, in any namespace."""
 
 INTERNAL: JsonObject = {"networking.gke.io/load-balancer-type": "Internal"}
 GLOBAL_ACCESS: JsonObject = {"networking.gke.io/internal-load-balancer-allow-global-access": "true"}
@@ -57,4 +63,34 @@ def picker_rule(name: str, namespace: str, service: str) -> JsonObject:
         "kind": "DestinationRule",
         "metadata": {"name": f"{name}-picker", "namespace": namespace},
         "spec": {"host": f"{service}.{namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
+    }
+
+
+def mesh(name: str, namespace: str, labels: JsonObject, gateway: str) -> dict[str, JsonObject]:
+    """What makes servers with a sidecar take requests of the Gateway only, by the suffix of their resources' names.
+    ``gateway``: NAMESPACE/NAME of the Gateway, whose proxies' account istiod names after it.
+
+    The endpoint picker and Prometheus read the servers by pod address and without a certificate.
+    """
+    space, _, called = gateway.partition("/")
+    principal = f"cluster.local/ns/{space}/sa/{called}-{CLASS}"
+    metadata: JsonObject = {"name": name, "namespace": namespace}
+    selector: JsonObject = {"matchLabels": labels}
+    rules: list[Json] = [
+        {"from": [{"source": {"principals": [principal]}}]},
+        {"to": [{"operation": {"methods": ["GET"], "paths": ["/metrics", "/health"]}}]},
+    ]
+    return {
+        "mtls": {
+            "apiVersion": "security.istio.io/v1",
+            "kind": "PeerAuthentication",
+            "metadata": metadata,
+            "spec": {"selector": selector, "mtls": {"mode": "PERMISSIVE"}},
+        },
+        "callers": {
+            "apiVersion": "security.istio.io/v1",
+            "kind": "AuthorizationPolicy",
+            "metadata": metadata,
+            "spec": {"selector": selector, "action": "ALLOW", "rules": rules},
+        },
     }

@@ -127,6 +127,8 @@ def model_policies(
     downloads = egress.downloads(network.egress)
     # Only pods that mount a bucket need a Google identity.
     metadata = identity_server() if model.uses_buckets else []
+    if gateway.mesh is not None:
+        metadata.append({"to": [in_namespace(istio.NAMESPACE)], "ports": ports(istio.XDS_PORT)})
     group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
     return {
         **group,

@@ -26,9 +26,21 @@ def base(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     return release(istio.BASE_CHART, istio.NAMESPACE, folder, mirrors)
 
 
-def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, replicas: int = 2) -> Release:
-    """istiod, which also makes the Gateway's Deployment and Service: ``replicas`` proxies on several nodes."""
+def cni(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
+    """istio-cni, which redirects the traffic of pods with sidecars: their own init container would need NET_ADMIN."""
+    values: JsonObject = {"global": {"platform": "gke", **_hub(mirrors)}}
+    return release(istio.CNI_CHART, istio.CNI_NAMESPACE, folder, mirrors, values)
+
+
+def _hub(mirrors: Mirrors) -> JsonObject:
     hub = registries.at(f"{HUB}/pilot", mirrors.images).removesuffix("/pilot")
+    return {} if hub == HUB else {"hub": hub}
+
+
+def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool = False, replicas: int = 2) -> Release:
+    """istiod, which also makes the Gateway's Deployment and Service: ``replicas`` proxies on several nodes. ``mesh``:
+    pods have sidecars, for what comes in: nothing of a server goes through the mesh.
+    """
     spread: JsonObject = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
@@ -51,30 +63,46 @@ def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, replicas: 
         "gatewayClasses": {istio.CLASS: proxies},
         "meshConfig": {"accessLogFile": "/dev/stdout", "accessLogEncoding": "JSON"},
     }
-    if hub != HUB:
-        values["global"] = {"hub": hub}
+    settings = _hub(mirrors)
+    if mesh:
+        values["cni"] = {"enabled": True}
+        settings["proxy"] = {"includeIPRanges": ""}
+    if settings:
+        values["global"] = settings
     return release(istio.CONTROLLER_CHART, istio.NAMESPACE, folder, mirrors, values)
 
 
 def objects(
-    network: NetworkSettings, *, private_nodes: bool, chart_folder: str | None, mirrors: Mirrors
+    network: NetworkSettings,
+    sidecars: Sequence[str],
+    *,
+    private_nodes: bool,
+    chart_folder: str | None,
+    mirrors: Mirrors,
 ) -> list[Named]:
-    """Namespace and NetworkPolicies of istiod, then Istio's CRDs and istiod."""
+    """Namespace and NetworkPolicies of istiod, then Istio's CRDs and istiod; with ``sidecars``, the namespaces whose
+    servers have some, istio-cni before it.
+    """
     namespace = Named("namespace", pod_security.namespace(istio.NAMESPACE, "restricted"))
-    closed = named(_control_plane_policies(network, private_nodes=private_nodes), namespace.name)
+    closed = named(_control_plane_policies(network, sidecars, private_nodes=private_nodes), namespace.name)
     crds = base(chart_folder, mirrors)
     ready = names([namespace], closed)
-    control = controller(chart_folder, mirrors)
-    return [namespace, *closed, Named(crds.name, crds, ready), Named(control.name, control, (*ready, crds.name))]
+    first = [Named(crds.name, crds, ready)]
+    if sidecars:
+        plugin = cni(chart_folder, mirrors)
+        first.append(Named(plugin.name, plugin))
+    control = controller(chart_folder, mirrors, mesh=bool(sidecars))
+    return [namespace, *closed, *first, Named(control.name, control, (*ready, *names(first)))]
 
 
-def _control_plane_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
+def _control_plane_policies(
+    network: NetworkSettings, sidecars: Sequence[str], *, private_nodes: bool
+) -> dict[str, JsonObject]:
+    proxies: list[Json] = [firewall.in_namespace(name) for name in (naming.GATEWAY_NAMESPACE, *sidecars)]
     from_proxies: JsonObject = {
         "podSelector": {},
         "policyTypes": ["Ingress"],
-        "ingress": [
-            {"from": [firewall.in_namespace(naming.GATEWAY_NAMESPACE)], "ports": firewall.ports(istio.XDS_PORT)}
-        ],
+        "ingress": [{"from": proxies, "ports": firewall.ports(istio.XDS_PORT)}],
     }
     return {
         "default-deny": firewall.default_deny(istio.NAMESPACE),

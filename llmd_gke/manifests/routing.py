@@ -271,11 +271,15 @@ def policies(serving: Serving, settings: GatewaySettings) -> dict[str, JsonObjec
 
 
 def model_policies(model: ModelSettings, settings: GatewaySettings) -> dict[str, JsonObject]:
-    """GKE's policies for a model's InferencePool and Service, or Istio's rule for its endpoint picker, by the suffix of
-    their resources' names.
+    """GKE's policies for a model's InferencePool and Service, or Istio's for its endpoint picker and callers, by the
+    suffix of their resources' names.
     """
     if settings.is_istio:
-        return {"picker-tls": istio.picker_rule(model.name, model.namespace, kserve.picker_service(model.name))}
+        rules = {"picker-tls": istio.picker_rule(model.name, model.namespace, kserve.picker_service(model.name))}
+        if settings.mesh is None:
+            return rules
+        at = f"{naming.GATEWAY_NAMESPACE}/{naming.GATEWAY_NAME}"
+        return {**rules, **istio.mesh(model.name, model.namespace, naming.workload_labels(model.name), at)}
     workload = kserve.workload_service(model.name)
     return policies(
         Serving(

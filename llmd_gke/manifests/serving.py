@@ -12,6 +12,7 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.catalog.scaling import Source
+from llmd_gke.gateways import istio
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, multi_host, naming, routing, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
@@ -221,7 +222,8 @@ def service(
         "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
         "baseRefs": [{"name": naming.runtime_config(model.name, pool.accelerator)}],
     }
-    if labels := scaling.pod_labels(model, source):
+    sidecar = istio.SIDECAR if entrance is not None and entrance.mesh is not None else {}
+    if labels := {**scaling.pod_labels(model, source), **sidecar}:
         spec["labels"] = labels
     if spans_hosts:
         # Its presence makes KServe create a LeaderWorkerSet; its other fields are in the configuration.

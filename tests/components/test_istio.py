@@ -12,7 +12,9 @@ from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.conftest import Record
 from tests.components.kinds import metadata, of, spec
+from tests.components.variants import variant
 
+SECURITY = "kubernetes:security.istio.io/v1"
 RULE = "kubernetes:networking.istio.io/v1:DestinationRule"
 OF_GOOGLE = (
     "kubernetes:networking.gke.io/v1:GCPGatewayPolicy",
@@ -21,13 +23,11 @@ OF_GOOGLE = (
     kinds.BACKEND,
     kinds.GATEWAY_CLASS,
 )
-EXTERNAL = {"class": "istio", "exposure": "external", "tls": {"fromConfig": True}, "redirectHttp": True, "open": True}
-CERTIFICATE = {"llmd-gke:tlsCertificate": "PEM of tests", "llmd-gke:tlsKey": "PEM of tests"}
 
 
 @pytest.fixture
-def external(record: Record) -> Graph:
-    return record({"llmd-gke:gateway": EXTERNAL, **CERTIFICATE})
+def external() -> Graph:
+    return variant("mesh")
 
 
 def selected(policy: Mapping[str, Any], direction: str, port: int) -> str:
@@ -84,6 +84,23 @@ def test_only_the_proxies_reach_models_and_pickers_and_only_they_reach_the_contr
         for node in of(kinds.NAMESPACE)(external)
     }
     assert (levels[istio.NAMESPACE], levels["inference-gateway"]) == ("restricted", "restricted")
+
+
+def test_servers_in_the_mesh_take_requests_of_the_gateways_identity_only(external: Graph) -> None:
+    ((plugin,), (control,)) = (kinds.chart(name)(external) for name in (istio.CNI_CHART, istio.CONTROLLER_CHART))
+    assert external.comes_before(plugin, control)
+    assert "'cni': {'enabled': True}" in str(control.inputs["values"])
+    service = spec(external.find(kinds.SERVICE))
+    assert cast("Any", service["labels"]).items() >= istio.SIDECAR.items()
+    callers = cast("Any", spec(external.find(f"{SECURITY}:AuthorizationPolicy")))
+    mtls = cast("Any", spec(external.find(f"{SECURITY}:PeerAuthentication")))
+    assert callers["selector"] == mtls["selector"]
+    assert mtls["mtls"] == {"mode": "PERMISSIVE"}
+    (caller,) = callers["rules"][0]["from"][0]["source"]["principals"]
+    assert caller == "cluster.local/ns/inference-gateway/sa/inference-gateway-istio"
+    policies = {node.name: cast("Any", spec(node)) for node in of(kinds.NETWORK_POLICY)(external)}
+    assert istio.NAMESPACE in selected(policies["qwen-allow-workload"], "egress", istio.XDS_PORT)
+    assert "'models'" in selected(policies["istio-allow-proxies"], "ingress", istio.XDS_PORT)
 
 
 def test_behind_istio_the_front_door_has_a_limit_and_lets_the_proxies_in(record: Record) -> None:

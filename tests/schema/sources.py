@@ -97,7 +97,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-_ISTIO = ("DestinationRule",)
+_ISTIO = ("AuthorizationPolicy", "DestinationRule", "PeerAuthentication")
 KINDS = (*_LOCATIONS, *_ISTIO, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 

@@ -121,9 +121,11 @@ BRINGS: dict[str, frozenset[str]] = {
     "door": DOOR,
     "tokens": DOOR,
     "istio": frozenset({"DestinationRule"}),
+    "mesh": frozenset({"DestinationRule", "PeerAuthentication", "AuthorizationPolicy"}),
 }
 """Kinds that a variant has beside those of all."""
-LACKS = {"bare": frozenset({"PodMonitoring"}), "istio": frozenset({"HealthCheckPolicy", "GCPBackendPolicy"})}
+OF_GOOGLE = frozenset({"HealthCheckPolicy", "GCPBackendPolicy"})
+LACKS = {"bare": frozenset({"PodMonitoring"}), "istio": OF_GOOGLE, "mesh": OF_GOOGLE}
 """Kinds of all that a variant does not have."""
 
 

@@ -29,6 +29,14 @@ class TlsSettings(Section):
     """Cipher profile of the regional SSL policy (default: ``MODERN``)."""
 
 
+class MeshSettings(Section):
+    """Servers as part of Istio's mesh."""
+
+    mtls: Literal["permissive"] = "permissive"
+    """``permissive`` (default): the Gateway's requests are encrypted and its identity is checked; metrics and health
+    stay readable without. STRICT would hide the servers' load from the endpoint picker."""
+
+
 class GatewaySettings(Section):
     """The gateway in front of all models: internal by default, without HTTPS unless ``tls`` is set."""
 
@@ -37,6 +45,9 @@ class GatewaySettings(Section):
     the cluster, behind a passthrough load balancer, see ``docs/edge.md``."""
     existing: ExistingGatewaySettings | None = None
     """Use an existing Gateway (default: the program creates one), see ``docs/existing.md``."""
+    mesh: MeshSettings | None = None
+    """Give model servers a sidecar of Istio, so that only the Gateway's identity may send requests (default: no
+    sidecar, NetworkPolicies alone); only with ``class: istio``."""
     exposure: Literal["internal", "external"] = "internal"
     """Reachable from the VPC (``internal``, default) or from the Internet (``external``)."""
     allow_plain_http: bool = False

@@ -33,6 +33,8 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
     yield from _together(edge)
     if edge.is_istio:
         yield from _without_google(settings)
+    elif edge.mesh is not None:
+        yield _needs("mesh", edge.mesh.mtls, "the mesh is Istio's", "set class to istio, or remove mesh")
 
 
 def _without_google(settings: StackSettings) -> Iterator[SettingFinding]:
@@ -40,6 +42,14 @@ def _without_google(settings: StackSettings) -> Iterator[SettingFinding]:
     tls, door = settings.gateway.tls, settings.front_door
     certificates = "set gateway.tls to {fromConfig: true}, with the certificate in the stack's secrets"
     reasons: list[tuple[str, object, str, str]] = []
+    if settings.gateway.mesh is not None:
+        if door is not None:
+            problem = "the front door's proxies have no identity in the mesh, so servers would refuse their requests"
+            reasons.append((f"{KEY}.mesh", None, problem, "remove mesh: NetworkPolicies admit only the door's proxies"))
+        for model in settings.models:
+            if settings.spans_hosts(model):
+                problem = "the hosts of a slice talk without certificates, which sidecars of this model would refuse"
+                reasons.append((f"{KEY}.mesh", model.name, problem, "remove mesh"))
     if settings.gateway.existing is not None:
         reasons.append((f"{KEY}.existing", None, "an existing Gateway has to be GKE's", "remove existing"))
     if tls is not None:

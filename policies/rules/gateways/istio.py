@@ -121,14 +121,19 @@ def _strict(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
 def _sidecars(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     charts = [one for one in program.of(RELEASE) if (one.node.get("chart").text() or "").endswith("istiod")]
     without_cni = [one for one in charts if not _has_cni(one.node.get("values"))]
+    servers = {one.namespace for one in program.of(LLM_SERVICE) if _is_injected(one.spec.get("labels"))}
     for space in program.of(NAMESPACE) if without_cni else ():
         labels = dict(space.node.get("metadata", "labels").entries())
-        injected = any(key in labels and labels[key].text() == value for key, value in INJECTION.items())
+        injected = space.name in servers or _is_injected(space.node.get("metadata", "labels"))
         level = labels.get("pod-security.kubernetes.io/enforce")
         if injected and level is not None and level.text() in ("baseline", "restricted"):
             problem = f"{space.name} enforces {level.text()}, and istio-init asks for NET_ADMIN: no pod is created"
             fix = "install istio-cni, and set cni.enabled in istiod's values"
             yield StackFinding(space, Finding("istio-sidecar-cni", problem, fix=fix))
+
+
+def _is_injected(labels: Input) -> bool:
+    return any(labels.get(key).text() == value for key, value in INJECTION.items())
 
 
 def _has_cni(values: Input) -> bool:
@@ -187,7 +192,7 @@ SIDECARS = Rule(
     why="Without istio-cni each pod has an init container with NET_ADMIN and NET_RAW. Pod Security rejects it, which "
     "is seen only at the ReplicaSet. Programs that do not install istiod are not checked.",
     sources=("https://istio.io/latest/docs/setup/additional-setup/cni/",),
-    kinds=(NAMESPACE, RELEASE),
+    kinds=(NAMESPACE, LLM_SERVICE, RELEASE),
     check_program=_sidecars,
 )
 

@@ -55,8 +55,8 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
     assert refused(config) == (
         HEAD + '  llmd-gke:gateway = "external"\n'
         "    this must be a map of settings  [wrong-value]\n"
-        "    allowed: class, existing, exposure, allowPlainHttp, open, tls, domain, redirectHttp, allowGlobalAccess, "
-        "dnsZone, dnsTtlSeconds\n"
+        "    allowed: class, existing, mesh, exposure, allowPlainHttp, open, tls, domain, redirectHttp, "
+        "allowGlobalAccess, dnsZone, dnsTtlSeconds\n"
         "    fix:     one `key: value` per line"
     )
 

@@ -81,17 +81,11 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
         for one in translation.bindings:
             if one.attachment.route is not route and one.attachment.route != route:
                 continue
-            previous = _previous_entry(before, one.attachment.parent)
             keeps = one.refusal is None and one.broken is None and bool(one.attachment.listeners)
             if translation.refusal is not None and keeps:
-                own += [previous] if previous else []
-                continue
-            entry: JsonObject = {
-                "parentRef": one.attachment.parent,
-                "controllerName": CONTROLLER,
-                "conditions": merged(_route_conditions(one), generation(route), each(previous, "conditions")),
-            }
-            own.append(entry)
+                own += _previous(before, one.attachment.parent)
+            else:
+                own.append(_entry(before, one.attachment.parent, _route_conditions(one), route))
     return _in_place(before, own)
 
 
@@ -104,17 +98,25 @@ def _in_place(before: list[JsonObject], own: list[JsonObject]) -> list[JsonValue
     for entry in before:
         if text(entry, "controllerName") != CONTROLLER:
             parents.append(entry)
-        elif (new := _previous_entry(left, entry.get("parentRef"))) is not None:
+            continue
+        for new in _previous(left, entry.get("parentRef")):
             left.remove(new)
             parents.append(new)
     return [*parents, *left]
 
 
-def _previous_entry(parents: list[JsonObject], parent: JsonValue) -> JsonObject | None:
-    return next(
-        (e for e in parents if e.get("parentRef") == parent and text(e, "controllerName") == CONTROLLER),
-        None,
-    )
+def _entry(before: list[JsonObject], parent: JsonObject, conditions: list[Condition], of: JsonObject) -> JsonObject:
+    known = [condition for previous in _previous(before, parent) for condition in each(previous, "conditions")]
+    return {
+        "parentRef": parent,
+        "controllerName": CONTROLLER,
+        "conditions": merged(conditions, generation(of), known),
+    }
+
+
+def _previous(parents: list[JsonObject], parent: JsonValue) -> list[JsonObject]:
+    """GKE's own entry for that parent, if there is one."""
+    return [e for e in parents if e.get("parentRef") == parent and text(e, "controllerName") == CONTROLLER][:1]
 
 
 def _route_conditions(one: RouteBinding) -> list[Condition]:
@@ -166,20 +168,13 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
             "namespace": namespace(gateway),
             "name": name(gateway),
         }
-        previous = _previous_entry(before, parent)
         if translation.refusal is not None:
-            own += [previous] if previous else []
+            own += _previous(before, parent)
             continue
         conditions = [Condition("Accepted"), Condition("ResolvedRefs")]
         if any(_lacks_picker(one, pool) for one in translation.bindings):
             conditions[1] = Condition("ResolvedRefs", status=False, reason="InvalidExtensionRef")
-        own.append(
-            {
-                "parentRef": parent,
-                "controllerName": CONTROLLER,
-                "conditions": merged(conditions, generation(pool), each(previous, "conditions")),
-            }
-        )
+        own.append(_entry(before, parent, conditions, pool))
     return _in_place(before, own)
 
 

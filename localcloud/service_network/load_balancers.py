@@ -1,8 +1,8 @@
 """Addresses of Services of type LoadBalancer, which GKE's controller of Services assigns there.
 
 A Service gets the address that it asks for, such as one that the emulator of Google has reserved, or a free one. The
-service proxy listens there as on ClusterIPs. An address stays on loopback, as those of Gateways do: it may be another's
-by now.
+service proxy listens there as on ClusterIPs. Loopback keeps an address, as it does those of Gateways: by the time the
+Service goes, it may be another's.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from llmd_common.kubernetes.cache import Mirror
 from llmd_common.kubernetes.client import SERVICES, Kube, KubeError, Unreachable
@@ -18,16 +19,15 @@ from localcloud.linux_namespaces import network
 
 log = logging.getLogger(__name__)
 
-PREFIXES = {"": "203.0.113.", "Internal": "10.0.0."}
-"""Ranges of addresses by the value of :data:`ANNOTATION`, as those of Gateways (``gke_gateway/addresses.py``)."""
 ANNOTATION = "networking.gke.io/load-balancer-type"
+EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
+"""Those of Gateways (``gke_gateway/addresses.py``)."""
 
 
 def ingress(service: Object) -> list[str]:
     """The addresses at which a Service of type LoadBalancer can be reached from outside."""
-    if text(service, "spec", "type") != "LoadBalancer":
-        return []
-    return [text(one, "ip") for one in each(service, "status", "loadBalancer", "ingress")]
+    balanced = text(service, "spec", "type") == "LoadBalancer"
+    return [text(one, "ip") for one in each(service, "status", "loadBalancer", "ingress")] if balanced else []
 
 
 def assigned(services: Iterable[Object]) -> dict[Key, str]:
@@ -36,33 +36,32 @@ def assigned(services: Iterable[Object]) -> dict[Key, str]:
     asked = {key(one): text(one, "spec", "loadBalancerIP") or "".join(ingress(one)[:1]) for one in balanced}
     result: dict[Key, str] = {}
     for one in sorted(balanced, key=lambda one: (not ingress(one), not asked[key(one)], key(one))):
-        prefix = PREFIXES.get(text(one, "metadata", "annotations", ANNOTATION), PREFIXES[""])
-        taken = {*asked.values(), *result.values()}
+        is_internal = text(one, "metadata", "annotations", ANNOTATION) == "Internal"
         # From the high end: reserved ones are spread over the range.
-        free = (f"{prefix}{host}" for host in range(254, 1, -1) if f"{prefix}{host}" not in taken)
-        address = asked[key(one)] or next(free, "")
-        if address and address not in result.values():
+        own = (f"{INTERNAL_RANGE if is_internal else EXTERNAL_RANGE}{host}" for host in range(254, 1, -1))
+        free = (address for address in own if address not in {*asked.values(), *result.values()})
+        if (address := asked[key(one)] or next(free, "")) not in ("", *result.values()):
             result[key(one)] = address
     return result
 
 
+@dataclass
 class LoadBalancers:
     """Writes the addresses of Services, and makes this machine have them."""
 
-    def __init__(self, client: Kube, services: Mirror) -> None:
-        self._client = client
-        self._services = services
-        self._up: set[str] = set()
+    client: Kube
+    services: Mirror
+    _up: set[str] = field(default_factory=set[str])
 
     async def show(self) -> None:
         """Assigns what is missing. What the API server rejects is tried again by the next call."""
-        for (namespace, name), address in assigned(self._services).items():
+        for (namespace, name), address in assigned(self.services).items():
             if address not in self._up:
                 await asyncio.to_thread(network.add_local, address)  # pyroute2 has an event loop of its own
                 self._up.add(address)
-            if ingress(self._services.objects[namespace, name]) != [address]:
+            if ingress(self.services.objects[namespace, name]) != [address]:
                 status: Object = {"loadBalancer": {"ingress": [{"ip": address}]}}
                 try:
-                    self._services.put(await self._client.patch_status(SERVICES, name, status, namespace))
+                    self.services.put(await self.client.patch_status(SERVICES, name, status, namespace))
                 except (*Unreachable, KubeError) as error:
                     log.warning("%s/%s has no address yet: %s", namespace, name, error)

@@ -57,7 +57,7 @@ gateway_api = optional(
 istio = optional(IstioArgs.of(settings, cluster=cluster), lambda args: Istio("istio", args, after(gateway_api)))
 platform = Platform("platform", PlatformArgs.of(settings, cluster=cluster, gateway_api=gateway_api), after(cluster))
 edge = optional(
-    EdgeArgs.of(settings, secrets, network=network, cluster=cluster),
+    EdgeArgs.of(settings, secrets, network=network, cluster=cluster, platform=platform),
     lambda args: Edge("edge", args, after(network, gateway_api, istio)),
 )
 door = optional(

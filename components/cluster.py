@@ -51,7 +51,7 @@ class ClusterArgs:
     mutable_secrets: bool = False
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     controllers: Mapping[Part, str] = field(default_factory=dict[Part, str])
-    gateway_class: str = ""
+    gateway_class: str | None = None
 
     @classmethod
     def of(cls, settings: StackSettings, *, project: Project, network: Network, impersonate: str | None) -> Self:
@@ -70,7 +70,7 @@ class ClusterArgs:
             mutable_secrets=settings.front_door is not None,
             labels={**settings.cluster.labels, **settings.budget_labels},
             controllers=settings.existing_controllers,
-            gateway_class=gateway_class(settings.gateway),
+            gateway_class=gateway_class(settings.gateway) if settings.gateway.is_googles else None,
         )
 
 

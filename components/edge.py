@@ -16,6 +16,7 @@ from components.fresh_apis import patient
 from components.kubernetes_objects import create
 from components.network import Network
 from components.optional import present
+from components.platform import Platform
 from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import routing
 from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
@@ -24,9 +25,9 @@ from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 @dataclass(frozen=True, kw_only=True)
 class EdgeArgs:
     """``namespaces`` may attach routes, ``address`` is the reserved regional one: its name for GKE, its IP for Istio.
-    The SSL policy's name starts with ``prefix``. ``below``: what the load balancer runs in, its cluster and the
-    subnet of its proxies. ``certificate`` and ``certificate_key``, in PEM format: those of TLS settings with
-    ``from_config``.
+    The SSL policy's name starts with ``prefix``. ``below``: what the load balancer runs in, its cluster and the subnet
+    of its proxies. ``platform``: its cert-manager makes an issuer's certificate. ``certificate`` and
+    ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
     """
 
     settings: GatewaySettings
@@ -36,12 +37,21 @@ class EdgeArgs:
     prefix: str
     provider: k8s.Provider
     below: Sequence[pulumi.Resource]
+    platform: Platform
     certificate: pulumi.Input[str] | None = None
     certificate_key: pulumi.Input[str] | None = None
     scrape_seconds: int | None = None
 
     @classmethod
-    def of(cls, settings: StackSettings, secrets: StackSecrets, *, network: Network, cluster: Cluster) -> Self | None:
+    def of(
+        cls,
+        settings: StackSettings,
+        secrets: StackSecrets,
+        *,
+        network: Network,
+        cluster: Cluster,
+        platform: Platform,
+    ) -> Self | None:
         """Those of a stack with a Gateway of its own."""
         if settings.gateway.existing is not None:
             return None
@@ -49,10 +59,11 @@ class EdgeArgs:
         return cls(
             settings=settings.gateway,
             namespaces=settings.routed_namespaces,
-            address=network.gateway_ip if settings.gateway.is_istio else network.address_name,
+            address=network.address_name if settings.gateway.is_googles else network.gateway_ip,
             region=settings.cluster.region,
             prefix=settings.cluster.name,
             provider=cluster.provider,
+            platform=platform,
             below=present(cluster.control_plane, network.proxy_subnet),
             certificate=secrets.named("tlsCertificate") if tls is not None and tls.from_config else None,
             certificate_key=secrets.named("tlsKey") if tls is not None and tls.from_config else None,
@@ -91,11 +102,17 @@ class Edge(pulumi.ComponentResource):
             replace_with=list(args.below),
         )
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        create(name, objects, child, special={routing.GATEWAY: programmed})
+        create(
+            name,
+            objects,
+            child,
+            earlier={routing.CERT_MANAGER: [args.platform.cert_manager]},
+            special={routing.GATEWAY: programmed},
+        )
         self.register_outputs({})
 
     def _ssl_policy(self, name: str, args: EdgeArgs, tls: TlsSettings) -> pulumi.Output[str] | None:
-        if tls.minimum_version is None or args.settings.is_istio:
+        if tls.minimum_version is None or not args.settings.is_googles:
             return None
         policy = compute.RegionSslPolicy(
             f"{name}-ssl-policy",

@@ -23,9 +23,10 @@ class Found:
 
 
 def found(
-    name: str, controllers: Mapping[Part, str], gateway_class: str, opts: pulumi.ResourceOptions
+    name: str, controllers: Mapping[Part, str], gateway_class: str | None, opts: pulumi.ResourceOptions
 ) -> dict[Part, Found]:
-    """Reads the GatewayClass, the API of InferencePools, and the Deployments (``NAMESPACE/NAME``) of ``controllers``.
+    """Reads the GatewayClass (``None``: the stack brings its own), the API of InferencePools, and the Deployments
+    (``NAMESPACE/NAME``) of ``controllers``.
 
     Without one of them, or with a version that is too old, a preview fails, and an update before it changes anything.
     """
@@ -33,7 +34,8 @@ def found(
         (GATEWAY_API, "GatewayClass", gateway_class),
         ("apiregistration.k8s.io/v1", "APIService", INFERENCE_POOLS),
     ):
-        CustomResource.get(f"{name}-{kind.lower()}", version, kind, ident, opts)
+        if ident is not None:
+            CustomResource.get(f"{name}-{kind.lower()}", version, kind, ident, opts)
     return {part: _controller(f"{name}-{part.key}", part, where, opts) for part, where in controllers.items()}
 
 

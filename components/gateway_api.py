@@ -60,7 +60,7 @@ class GatewayApi(pulumi.ComponentResource):
                 hooks=hooks,
             )
 
-        if not args.settings.is_istio:  # istiod creates its own
+        if args.settings.is_googles:  # other controllers create their own
             k8s.apiextensions.CustomResourcePatch(
                 f"{name}-class",
                 api_version=GATEWAY_API,

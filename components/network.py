@@ -55,7 +55,7 @@ class NetworkArgs:
             region=cluster.region,
             prefix=cluster.name,
             exposure=settings.gateway.exposure,
-            proxies=not settings.gateway.is_istio,
+            proxies=settings.gateway.is_googles,
             protect=cluster.protect,
             audit=cluster.audit,
             gateway_ip=optional(settings.gateway.existing, lambda gateway: gateway.address),
@@ -94,7 +94,7 @@ class Network(pulumi.ComponentResource):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, existing = args.settings, args.settings.existing
         prefix, region = args.prefix, args.region
-        # Istio's proxies are pods: they need no subnet of their own.
+        # Proxies that are pods need no subnet of their own.
         own_proxies = args.proxies and (existing is None or existing.proxies == "create")
         place = {"region": region, "proxies": settings.proxies if own_proxies else None}
         network_name = prefix if existing is None else existing.network_path(args.project)

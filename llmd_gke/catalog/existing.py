@@ -72,7 +72,16 @@ ENVOY_GATEWAY = Part(
     tested=versions.chart(front_door.GATEWAY_CHART).version,
     alone="AI Gateway is an extension in its one configuration, and would see every route of its other Gateways",
 )
-PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY)
+ISTIO = Part(
+    title="Istio",
+    namespace="istio-system",
+    images=("istio/pilot",),
+    crd="DestinationRule.networking.istio.io",
+    floor="1.29.0",  # the oldest that llm-d's guide for Istio names
+    tested=versions.chart("istiod").version,
+    alone="the GatewayClass istio is one istiod's, whose version and settings this stack's Gateway would get",
+)
+PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY, ISTIO)
 
 INFERENCE_POOLS = "v1.inference.networking.k8s.io"
 """The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).

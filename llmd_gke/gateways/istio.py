@@ -6,6 +6,7 @@ Sources: istio/istio @eed52ebb (1.31), ``pilot/pkg/config/kube/gateway`` and
 
 from __future__ import annotations
 
+from llmd_gke.catalog import existing
 from llmd_gke.json_types import Json, JsonObject
 
 CLASS = "istio"
@@ -14,7 +15,7 @@ CLASS = "istio"
 CONTROLLER_NAME = "istio.io/gateway-controller"
 """Of a GatewayClass whose Gateways Istio's proxies serve (``pkg/config/constants``)."""
 
-NAMESPACE = "istio-system"
+NAMESPACE = existing.ISTIO.namespace
 BASE_CHART, CNI_CHART, CONTROLLER_CHART = "istio-base", "istio-cni", "istiod"
 CNI_NAMESPACE = "kube-system"
 """istio-cni needs the host's network and files, which no level of Pod Security but ``privileged`` admits

@@ -19,8 +19,8 @@ from llmd_gke.manifests.named import Named, named, names, secret
 from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
-GATEWAY = "gateway"
-"""The name of the Gateway among :func:`objects`."""
+GATEWAY, CERT_MANAGER = "gateway", "cert-manager"
+"""The name of the Gateway among :func:`objects`, and what a certificate of an issuer waits for."""
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 """Label that the API server, and nothing else, sets on every namespace
@@ -100,7 +100,7 @@ def _listener(settings: GatewaySettings, name: str, port: int, namespaces: JsonO
 
 
 def _termination(tls: TlsSettings) -> JsonObject:
-    if tls.from_config:
+    if tls.from_config or tls.issuer is not None:
         return {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": naming.TLS_SECRET}]}
     if tls.certificate_manager:
         return {
@@ -108,6 +108,22 @@ def _termination(tls: TlsSettings) -> JsonObject:
             "options": {gke.CERTIFICATE_MANAGER_OPTION: ",".join(tls.certificate_manager)},
         }
     return {"mode": "Terminate", "options": {gke.PRE_SHARED_OPTION: ",".join(tls.pre_shared_certificates)}}
+
+
+def _issued(issuer: str, domain: str | None) -> JsonObject:
+    """The Certificate that cert-manager keeps in a Secret (https://cert-manager.io/docs/usage/certificate/)."""
+    annotations: JsonObject = {"pulumi.com/waitFor": "condition=Ready"}
+    metadata: JsonObject = {"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE}
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "Certificate",
+        "metadata": {**metadata, "annotations": annotations},
+        "spec": {
+            "secretName": naming.TLS_SECRET,
+            "dnsNames": [domain],
+            "issuerRef": {"kind": "ClusterIssuer", "name": issuer},
+        },
+    }
 
 
 def parent(settings: GatewaySettings, listener: str = "") -> JsonObject:
@@ -164,6 +180,8 @@ def objects(
     if certificate is not None:
         made = secret(naming.TLS_SECRET, naming.GATEWAY_NAMESPACE, certificate, type_="kubernetes.io/tls")
         first.append(Named("certificate", made, ("namespace",)))
+    if settings.tls is not None and settings.tls.issuer is not None:
+        first.append(Named("certificate", _issued(settings.tls.issuer, settings.domain), ("namespace", CERT_MANAGER)))
     if settings.is_istio:
         ports = [80] if settings.tls is None else [443, 80] if settings.redirect_http else [443]
         first += named(istio_manifests.gateway_policies(namespaces, ports), "namespace")

@@ -49,11 +49,13 @@ def cluster(context: Context) -> Iterator[Result]:
 def inside(settings: StackSettings, live: platform.Live) -> Iterator[Result]:
     """What of the platform is in the cluster, and whether it has the Gateway and the namespaces of the settings."""
     door, scaled = settings.front_door is not None, settings.scales_by("keda")
-    yield platform.gateway_api(live, gateway_class(settings.gateway))
-    yield from platform.parts(live, settings.existing_controllers, door=door, scaled=scaled)
-    gateway = settings.gateway.existing
-    if gateway is not None and (gateway.namespace, gateway.name) not in [key(one) for one in live.of(platform.GATEWAY)]:
-        title = f"Gateway {gateway.namespace}/{gateway.name}"
+    gateway = settings.gateway
+    yield platform.gateway_api(live, gateway_class(gateway) if gateway.is_googles else None)
+    own = () if gateway.is_googles else (gateway.implementation,)
+    yield from platform.parts(live, settings.existing_controllers, door=door, scaled=scaled, gateways=own)
+    present = gateway.existing
+    if present is not None and (present.namespace, present.name) not in [key(one) for one in live.of(platform.GATEWAY)]:
+        title = f"Gateway {present.namespace}/{present.name}"
         yield failed(CHECK, f"{title} does not exist", "correct gateway.existing, or create it")
     spaces = {name(one): one for one in live.of("Namespace")}
     for space in settings.namespaces:

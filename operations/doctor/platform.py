@@ -10,7 +10,7 @@ from typing import cast
 from llmd_common.kubectl import in_cluster
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, name, namespace, text
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.existing import ENVOY_GATEWAY, KEDA, KSERVE, PARTS, Part
+from llmd_gke.catalog.existing import ENVOY_GATEWAY, ISTIO, KEDA, KSERVE, PARTS, Part
 from llmd_gke.rules import existing as rules
 from operations.doctor.result import Result, failed, ok, warning
 
@@ -79,14 +79,17 @@ def controllers(live: Live) -> dict[Part, Controller]:
     return found
 
 
-def parts(live: Live, chosen: Mapping[Part, str], *, door: bool, scaled: bool) -> Iterator[Result]:
+def parts(
+    live: Live, chosen: Mapping[Part, str], *, door: bool, scaled: bool, gateways: Collection[str] = ()
+) -> Iterator[Result]:
     """A line for each part: found, missing, too old, somebody else's. ``chosen``: the Deployments of the settings;
-    ``door``, ``scaled``: whether the stack needs Envoy Gateway and KEDA.
+    ``door``, ``scaled``: whether the stack needs Envoy Gateway and KEDA; ``gateways``: the others that it brings.
     """
     there = controllers(live)
+    needed = {ENVOY_GATEWAY: door, KEDA: scaled, ISTIO: "istio" in gateways}
     for part in PARTS:
         key, wanted = f"llmd-gke:cluster.existing.controllers.{part.key}", chosen.get(part)
-        if (part is ENVOY_GATEWAY and not door) or (part is KEDA and not scaled):
+        if not needed.get(part, True):
             continue
         if part in there:
             yield from _present(part, there[part], wanted, key)
@@ -106,7 +109,7 @@ def _present(part: Part, controller: Controller, wanted: str | None, key: str) -
     owned = f", of {controller.owner}" if controller.owner else ""
     seen = f"{controller.version} in {controller.where}{owned}"
     if part.alone:
-        yield failed(part.title, f"{seen}: a front door cannot share it: {part.alone}", "use another cluster")
+        yield failed(part.title, f"{seen}: a stack cannot share it: {part.alone}", "use another cluster")
         return
     if wanted != controller.where:
         own = wanted is None and controller.owner.startswith(rules.PULUMI)
@@ -120,12 +123,12 @@ def _present(part: Part, controller: Controller, wanted: str | None, key: str) -
         yield ok(part.title, seen)
 
 
-def gateway_api(live: Live, wanted: str) -> Result:
-    """Whether the GatewayClass ``wanted`` and the kind InferencePool are there."""
+def gateway_api(live: Live, wanted: str | None) -> Result:
+    """Whether the GatewayClass ``wanted`` (``None``: the stack brings its own) and the kind InferencePool are there."""
     title, classes = "Gateway API", [name(one) for one in live.of(GATEWAY_CLASS) if condition_is_true(one, "Accepted")]
-    if wanted not in classes:
+    if wanted is not None and wanted not in classes:
         fix = "gcloud container clusters update CLUSTER --location LOCATION --gateway-api=standard (up to 45 minutes)"
         return failed(title, f"there is no accepted GatewayClass {wanted}", fix)
     if "InferencePool.inference.networking.k8s.io" not in live.served:
         return failed(title, "the CRD of InferencePool v1 is missing", "upgrade the control plane to 1.34 or newer")
-    return ok(title, f"GatewayClass {wanted}, InferencePool v1")
+    return ok(title, "InferencePool v1" if wanted is None else f"GatewayClass {wanted}, InferencePool v1")

@@ -99,10 +99,10 @@ def _line(owner: str, where: str, pods: Iterable[Object], health: Health) -> Lin
 
 
 def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
-    """Lines on the backends' health, or one line with the reason why Google cannot be queried; none where Istio's
-    proxies follow the pods' readiness.
+    """Lines on the backends' health, or one line with the reason why Google cannot be queried; none where
+    proxies in the cluster follow the pods' readiness.
     """
-    if settings.gateway.is_istio:
+    if not settings.gateway.is_googles:
         return []
     try:
         return lines(snapshot, settings, ask(settings))

@@ -36,7 +36,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
     """The sections that follow from the cluster's objects."""
     pools = [nodes.PoolPlan(pool.name, pool.family.shown(pool.slice), pool.max_nodes) for pool in settings.node_pools]
     shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
-    policies = not settings.gateway.is_istio
+    policies = settings.gateway.is_googles
     for model in settings.models:
         if asleep := services.asleep(snapshot, model):
             shown.append(ScreenSection(f"Model {model.name}", asleep))

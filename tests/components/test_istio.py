@@ -56,6 +56,18 @@ def test_the_gateway_has_the_reserved_address_and_ports_for_everyone(external: G
     assert clients["ingress"][0] == {"ports": [{"protocol": "TCP", "port": port} for port in (443, 80)]}
 
 
+def test_an_issuers_certificate_is_there_before_the_gateway(external: Graph) -> None:
+    (certificate,), (manager,) = (
+        of("kubernetes:cert-manager.io/v1:Certificate")(external),
+        kinds.chart("cert-manager")(external),
+    )
+    assert external.comes_before(manager, certificate)
+    assert external.comes_before(certificate, external.find(kinds.GATEWAY))
+    listener = cast("Any", spec(external.find(kinds.GATEWAY)))["listeners"][0]
+    assert listener["tls"]["certificateRefs"][0]["name"] == spec(certificate)["secretName"]
+    assert spec(certificate)["dnsNames"] == [listener["hostname"]]
+
+
 def test_an_internal_gateway_has_an_internal_load_balancer(record: Record) -> None:
     graph = record({"llmd-gke:gateway": {"class": "istio", "allowGlobalAccess": True}})
     gateway = cast("Any", spec(graph.find(kinds.GATEWAY)))

@@ -24,6 +24,7 @@ GATEWAY_API = "sigs.k8s.io/gateway-api"
 INFERENCE_EXTENSION = "sigs.k8s.io/gateway-api-inference-extension"
 LWS = "sigs.k8s.io/lws"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
+CERT_MANAGER = "github.com/cert-manager/cert-manager"
 KEDA = "github.com/kedacore/keda/v2"
 AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
 ISTIO = "istio.io/api"
@@ -32,7 +33,7 @@ ISTIO = "istio.io/api"
 @cache
 def module(path: str) -> Path:
     """The folder of a Go module at the version of ``versions.toml``; fetched when the module cache lacks it."""
-    version = versions.modules()[path]
+    version = versions.modules().get(path) or versions.chart("cert-manager").version
     if shutil.which("go") is None:
         pytest.skip("Go is not installed: it brings the modules with KServe's and the Gateway API's CRDs")
     cache_folder = subprocess.run(["go", "env", "GOMODCACHE"], check=True, capture_output=True, text=True)
@@ -84,6 +85,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "EnvoyProxy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyproxies")),
     "HTTPRouteFilter": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("httproutefilters")),
     "SecurityPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("securitypolicies")),
+    "Certificate": (CERT_MANAGER, "deploy/crds/cert-manager.io_certificates.yaml"),
     "ClusterTriggerAuthentication": (KEDA, _KEDA.format("clustertriggerauthentications")),
     "ScaledObject": (KEDA, _KEDA.format("scaledobjects")),
     "BackendTLSPolicy": (GATEWAY_API, _GATEWAY_API.format("backendtlspolicies")),

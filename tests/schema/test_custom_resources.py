@@ -121,7 +121,7 @@ BRINGS: dict[str, frozenset[str]] = {
     "door": DOOR,
     "tokens": DOOR,
     "istio": frozenset({"DestinationRule"}),
-    "mesh": frozenset({"DestinationRule", "PeerAuthentication", "AuthorizationPolicy"}),
+    "mesh": frozenset({"Certificate", "DestinationRule", "PeerAuthentication", "AuthorizationPolicy"}),
 }
 """Kinds that a variant has beside those of all."""
 OF_GOOGLE = frozenset({"HealthCheckPolicy", "GCPBackendPolicy"})

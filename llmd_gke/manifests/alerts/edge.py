@@ -80,7 +80,7 @@ def _errors(settings: StackSettings) -> Alert:
         f"and sum(increase({requests}{bad}[5m])) >= {FEWEST_ERRORS}",
         seconds=5 * MINUTE,
         severity="critical",
-        origin="scraped" if settings.gateway.is_istio else "google",
+        origin="google" if settings.gateway.is_googles else "scraped",
         means="More than 5 % of the gateway's answers have status 5xx, the load balancer's own among them: no healthy "
         "backend, a timeout, an endpoint picker that does not answer. Status 4xx does not count.",
         do=(

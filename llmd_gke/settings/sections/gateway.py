@@ -12,7 +12,7 @@ from llmd_gke.settings.sections.existing import ExistingGatewaySettings
 
 class TlsSettings(Section):
     """HTTPS of the gateway. The certificate comes from exactly one of ``certificate_manager``,
-    ``pre_shared_certificates`` and ``from_config``.
+    ``pre_shared_certificates``, ``from_config`` and ``issuer``.
     """
 
     certificate_manager: tuple[str, ...] = Field(default=(), strict=False)
@@ -22,6 +22,8 @@ class TlsSettings(Section):
     from_config: bool = False
     """Create a Secret from the stack's secrets ``llmd-gke:tlsCertificate`` and ``llmd-gke:tlsKey``, both PEM (default:
     false)."""
+    issuer: Word | None = None
+    """Name of a ClusterIssuer of cert-manager, which makes the certificate of ``domain`` (default: none)."""
     minimum_version: Literal["1.0", "1.1", "1.2"] | None = "1.2"
     """Minimum TLS version of the regional SSL policy (default: 1.2); with ``None`` there is no SSL policy, and
     Google's default applies (TLS 1.0, COMPATIBLE)."""
@@ -68,6 +70,11 @@ class GatewaySettings(Section):
     (default: no record)."""
     dns_ttl_seconds: Annotated[int, Field(ge=1, le=86400)] = 300
     """TTL of the A record in seconds (default: 300)."""
+
+    @property
+    def is_googles(self) -> bool:
+        """Whether Google's own load balancer serves the Gateway, not proxies in the cluster."""
+        return self.implementation == "gke"
 
     @property
     def is_istio(self) -> bool:

@@ -76,7 +76,7 @@ def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
     )
     has_nat = settings.cluster.private_nodes and settings.network.existing is None
     # Each port of Google's load balancer has a forwarding rule; a passthrough load balancer has one for all.
-    rules_of_gateway = 2 if settings.gateway.redirect_http and not settings.gateway.is_istio else 1
+    rules_of_gateway = 2 if settings.gateway.redirect_http and settings.gateway.is_googles else 1
     return Overhead(
         system_nodes=None if price is None else round(price * count, 4),
         disks=round(disks, 4),

@@ -25,6 +25,7 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
             "certificateManager": edge.tls.certificate_manager,
             "preSharedCertificates": edge.tls.pre_shared_certificates,
             "fromConfig": ("tls",) if edge.tls.from_config else (),
+            "issuer": (edge.tls.issuer,) if edge.tls.issuer is not None else (),
         }
         named = edge.tls.model_dump(by_alias=True, exclude_defaults=True, mode="json")
         yield from locate(f"{KEY}.tls", named, checks.certificates(sources), f"{KEY}.tls")
@@ -129,6 +130,8 @@ def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:
     if edge.allow_global_access and edge.exposure == "external":
         problem = "an external gateway is reachable from everywhere; Google supports this only for internal ones"
         yield _needs("allowGlobalAccess", True, problem, "remove allowGlobalAccess")
+    if edge.tls is not None and edge.tls.issuer is not None and edge.domain is None:
+        yield _needs("tls.issuer", edge.tls.issuer, "a certificate needs a name", "set domain, or remove tls.issuer")
     if edge.dns_zone is not None and edge.domain is None:
         yield _needs("dnsZone", edge.dns_zone, "a DNS record needs a name", "set domain, or remove dnsZone")
     if edge.tls is not None and edge.tls.minimum_version is None and edge.tls.profile != "MODERN":

@@ -66,15 +66,8 @@ async def main(layout: Layout) -> None:
     manager = PodManager(host, nodes, pods)
     heartbeats = Heartbeats(client)
     autoscaler = Recorder(client, "cluster-autoscaler")
-    pools = NodePools(
-        client,
-        home / "cloud" / "google.json",
-        nodes,
-        pods=pods,
-        recorder=autoscaler,
-        timings=timings,
-        heartbeats=heartbeats,
-    )
+    file = home / "cloud" / "google.json"
+    pools = NodePools(client, file, nodes, pods, recorder=autoscaler, timings=timings, heartbeats=heartbeats)
     async with asyncio.TaskGroup() as group:
         for mirror in (nodes, secrets, config_maps, services):
             group.create_task(_follow(client, mirror, manager))

@@ -8,7 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from llmd_common.kubernetes.cache import Mirror
@@ -39,40 +39,30 @@ FRESH_SECONDS = 15.0
 """Seconds that the scheduler gets to place a pod before nodes are added, if a new node has free capacity."""
 
 
+@dataclass
 class NodePools:
     """Keeps the cluster's nodes as the pools of ``google.json`` ask for them, and as pending pods need them."""
 
-    def __init__(
-        self,
-        kube: Kube,
-        file: Path,
-        mirror: Mirror,
-        *,
-        pods: Mirror,
-        recorder: Recorder,
-        timings: Timings,
-        heartbeats: Heartbeats,
-    ) -> None:
-        self._kube = kube
-        self._file = file
-        self._nodes = mirror
-        self._pods = pods
-        self._recorder = recorder
-        self._timings = timings
-        self._heartbeats = heartbeats
-        self._version = "v1.36.0"
-        self._leaving: dict[str, asyncio.Task[None]] = {}
-        self._known_pools: set[tuple[str, str]] = set()
-        self._idle_since: dict[str, float] = {}
-        self._backoff_until: dict[str, float] = {}
+    kube: Kube
+    file: Path
+    nodes: Mirror
+    pods: Mirror
+    recorder: Recorder
+    timings: Timings
+    heartbeats: Heartbeats
+    _version: str = "v1.36.0"
+    _leaving: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
+    _known_pools: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    _idle_since: dict[str, float] = field(default_factory=dict[str, float])
+    _backoff_until: dict[str, float] = field(default_factory=dict[str, float])
 
     def ours(self) -> list[Object]:
         """The nodes that belong to a pool of ours."""
-        return [one for one in self._nodes if text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)]
+        return [one for one in self.nodes if text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)]
 
     async def run(self) -> None:
         """Keeps the nodes up to date until cancelled."""
-        self._version = str((await self._kube.request("GET", "/version/"))["gitVersion"])
+        self._version = str((await self.kube.request("GET", "/version/"))["gitVersion"])
         while True:
             try:
                 await self._look()
@@ -80,7 +70,7 @@ class NodePools:
                 log.info("nodes: %s", error)
             except ValueError as error:
                 # The file is replaced in one step: a damaged one is not a transient state.
-                log.warning("%s: %s", self._file, error)
+                log.warning("%s: %s", self.file, error)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
@@ -101,7 +91,7 @@ class NodePools:
 
     def _read(self) -> list[RunningPool]:
         try:
-            content = self._file.read_text()
+            content = self.file.read_text()
         except FileNotFoundError:
             return []
         return pools(json.loads(content))
@@ -109,7 +99,7 @@ class NodePools:
     def _faults(self) -> list[JsonObject]:
         """The emulator's faults in force."""
         try:
-            return objects(json.loads(self._file.with_name(API_FILE).read_text()), "faults")
+            return objects(json.loads(self.file.with_name(API_FILE).read_text()), "faults")
         except FileNotFoundError:
             return []
 
@@ -140,8 +130,8 @@ class NodePools:
     # ---------------------------------------------------------------------------------------------------------
 
     async def _add(self, pool: RunningPool, count: int, *, wait: bool) -> None:
-        if wait and self._timings.node_start_seconds:
-            await asyncio.sleep(self._timings.node_start_seconds)
+        if wait and self.timings.node_start_seconds:
+            await asyncio.sleep(self.timings.node_start_seconds)
         step = max(pool.hosts, 1)
         for _ in range(-(-count // step)):
             zone = self._emptiest_zone(pool)
@@ -162,13 +152,13 @@ class NodePools:
         await asyncio.to_thread(network.add_local, nodes.address_of(index))
         made = nodes.node(pool, zone, index, name=name, slice_name=slice_name or name, version=self._version)
         try:
-            made = await self._kube.create(NODES, made)
+            made = await self.kube.create(NODES, made)
         except Conflict:
             return
         # The mirror learns of it a moment later: the next number must not be the same.
-        self._nodes.objects.setdefault(("", name), made)
-        await self._heartbeats.beat(made)
-        self._recorder.record_event(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
+        self.nodes.objects.setdefault(("", name), made)
+        await self.heartbeats.beat(made)
+        self.recorder.record_event(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
 
     # -- scale down
     # --------------------------------------------------------------------------------------------------------
@@ -177,16 +167,16 @@ class NodePools:
         name = str(one["metadata"]["name"])
         if name not in self._leaving:
             log.info("removing node %s: %s", name, why)
-            self._recorder.record_event(one, "RemovingNode", f"Removing node {name}: {why}")
+            self.recorder.record_event(one, "RemovingNode", f"Removing node {name}: {why}")
             task = asyncio.create_task(self._drain(one, reclaimed=reclaimed))
             self._leaving[name] = task
 
     async def _drain(self, one: Object, *, reclaimed: bool) -> None:
         """Drains and removes a node."""
         name = str(one["metadata"]["name"])
-        await drain(self._kube, one, self._pods, reclaimed=reclaimed)
+        await drain(self.kube, one, self.pods, reclaimed=reclaimed)
         await asyncio.to_thread(network.remove_local, nodes.address_of(nodes.index_of(one)))
-        self._nodes.objects.pop(("", name), None)
+        self.nodes.objects.pop(("", name), None)
         self._leaving.pop(name, None)
         self._idle_since.pop(name, None)
 
@@ -194,10 +184,10 @@ class NodePools:
 
     def _used(self) -> Counter[str]:
         """By name of the node, the number of pods that keep it from being idle."""
-        return Counter(text(pod, "spec", "nodeName") for pod in self._pods if autoscaler.occupies(pod))
+        return Counter(text(pod, "spec", "nodeName") for pod in self.pods if autoscaler.occupies(pod))
 
     async def _autoscale(self, scaled: list[RunningPool]) -> None:
-        pending = [pod for pod in self._pods if autoscaler.unschedulable(pod)]
+        pending = [pod for pod in self.pods if autoscaler.unschedulable(pod)]
         by_id = {pool.id: pool for pool in scaled}
         sizes = {pool.id: len(self._of(pool)) for pool in scaled}
         listed = await self._preferences(scaled)
@@ -219,9 +209,9 @@ class NodePools:
             plan = autoscaler.grow(pending, groups, self._capacities(all_of_them=len(settled) < len(pending)))
             by_uid = {str(pod["metadata"]["uid"]): pod for pod in pending}
             for uid, message in plan.triggered.items():
-                self._recorder.record_event(by_uid[uid], "TriggeredScaleUp", message)
+                self.recorder.record_event(by_uid[uid], "TriggeredScaleUp", message)
             for uid, message in plan.refused.items():
-                self._recorder.record_event(by_uid[uid], "NotTriggerScaleUp", message)
+                self.recorder.record_event(by_uid[uid], "NotTriggerScaleUp", message)
             for ident, count in plan.increase.items():
                 pool = by_id[ident]
                 if zones := self._zones_with_stock(pool):
@@ -229,7 +219,7 @@ class NodePools:
                     continue
                 self._backoff_until[ident] = time.monotonic() + BACKOFF_SECONDS
                 for uid in (uid for uid, chosen in plan.pool_for.items() if chosen == ident):
-                    self._recorder.record_event(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
+                    self.recorder.record_event(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
         else:
             in_stock = [pool.id for pool in scaled if self._zones_with_stock(pool)]
             left = None if self._leaving else compute_classes.to_leave(groups, listed, in_stock)
@@ -237,9 +227,9 @@ class NodePools:
                 one = min(self._of(by_id[left]), key=_idle_first(self._used()))
                 self._leave(one, "an earlier priority of its ComputeClass has hosts again")
             minimum = {pool.id: pool.minimum * len(pool.zones) for pool in scaled}
-            for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._timings.scale_down_seconds):
+            for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self.timings.scale_down_seconds):
                 for name in unit.nodes:
-                    if one := self._nodes.get(name):
+                    if one := self.nodes.get(name):
                         self._leave(one, f"idle for {unit.idle_seconds:.0f} s")
 
     async def _preferences(self, scaled: Iterable[RunningPool]) -> dict[str, Preference]:
@@ -247,7 +237,7 @@ class NodePools:
         if not any(compute_class.LABEL in pool.labels for pool in scaled):
             return {}
         try:
-            return compute_classes.preferences(await self._kube.list(COMPUTE_CLASSES))
+            return compute_classes.preferences(await self.kube.list(COMPUTE_CLASSES))
         except NotFound:
             return {}
 
@@ -266,7 +256,7 @@ class NodePools:
                 if not str(taint["key"]).startswith("node.kubernetes.io/")
             )
             free_node = empty_node(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
-            for pod in self._pods:
+            for pod in self.pods:
                 if text(pod, "spec", "nodeName") == name and text(pod, "status", "phase") not in (
                     "Succeeded",
                     "Failed",

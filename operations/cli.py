@@ -139,6 +139,10 @@ def _meant(argv: Sequence[str]) -> list[str]:
     parsed = command.make_context(
         called, list(rest), allow_extra_args=True, ignore_unknown_options=True, resilient_parsing=True
     )
+    once = {
+        name for parameter in command.params if not getattr(parameter, "multiple", False) for name in parameter.opts
+    }
+    given = {"--stack" if word == "-s" else word.partition("=")[0] for word in rest} & once
     extra = [word for word in parsed.args if not word.startswith("-")]
     meant = [called]
     for word in rest:
@@ -146,7 +150,11 @@ def _meant(argv: Sequence[str]) -> list[str]:
             if meant[-1].startswith("-") and meant[-1] not in options:
                 meant.pop()  # a misspelt option
             stack = "--model" not in options or (root_folder() / f"Pulumi.{word}.yaml").is_file()
-            meant.append("--stack" if stack else "--model")
+            option = "--stack" if stack else "--model"
+            if option in given:
+                continue  # one at a time
+            given |= {option} & once
+            meant.append(option)
         meant.append(word)
     return meant
 

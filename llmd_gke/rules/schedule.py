@@ -102,16 +102,21 @@ def hours(text: str) -> Iterator[Finding]:
     """The hours have the form of :data:`EXAMPLE`, and end after they start."""
     if read(text) is not None:
         return
-    over_midnight = (match := _FORM.fullmatch(text)) is not None and (match["h2"], match["m2"]) <= (
-        match["h1"],
-        match["m1"],
-    )
+    first, next_day = re.sub(r"-[\d:]+$", "-24:00", text), _next_day(text)
+    over_midnight = read(first) is not None and read(next_day) is not None
     yield Finding(
         "schedule",
         f"{text!r} {'ends before it starts' if over_midnight else 'is not a range of hours on days of the week'}",
         allowed=f"DAY or DAY-DAY ({', '.join(DAYS)}), then HH:MM-HH:MM up to 24:00",
-        fix="two entries for hours over midnight: Fri 22:00-24:00 and Sat 00:00-06:00" if over_midnight else EXAMPLE,
+        fix=f"two entries for hours over midnight: {first} and {next_day}" if over_midnight else EXAMPLE,
     )
+
+
+def _next_day(text: str) -> str:
+    """The part of hours over midnight that is on the next day."""
+    days, _, times = text.partition(" ")
+    later = "-".join(DAYS[DAYS.index(day) - 6] if day in DAYS else day for day in days.split("-"))
+    return f"{later} 00:00-{times.partition('-')[2]}"
 
 
 def overlap(texts: Sequence[str]) -> Iterator[Finding]:

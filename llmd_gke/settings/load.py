@@ -50,6 +50,10 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
             raise stack_files.Unusable(
                 f"Pulumi.{stack}.yaml has no map `config:`", fix="see Pulumi.eu4a.yaml for a complete one"
             )
+        if lost := [str(key) for key in cast("Mapping[object, object]", content) if ":" in str(key)]:
+            raise stack_files.Unusable(
+                f"{', '.join(lost)} beside `config:`, where nothing reads it", fix="indent it, below `config:`"
+            )
     except stack_files.Unusable as unusable:
         raise SettingsError(stack, [SettingFinding(f"Pulumi.{stack}.yaml", None, unusable.finding)]) from None
     return {str(key): value for key, value in cast("Mapping[object, object]", config).items()}

@@ -146,7 +146,10 @@ def _foreign(raw: Mapping[str, object]) -> Iterator[SettingFinding]:
     keys = (*known_keys(StackSettings)[""], *SECRETS)
     for key in raw:
         namespace, colon, name = key.partition(":")
-        if not colon and key in keys:
+        if key == NAMESPACE:
+            fix = f"{NAMESPACE}:cluster for the key cluster below it, and so on"
+            yield SettingFinding(key, None, Finding("unknown-key", "settings below this key are not read", fix=fix))
+        elif not colon and key in keys:
             fix = f"did you mean {NAMESPACE}:{key}?"
             yield SettingFinding(key, None, Finding("unknown-key", "this key has no namespace", fix=fix))
         elif namespace != NAMESPACE and name in keys and nearest(namespace.lower(), (NAMESPACE,), 0.75):

@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from llmd_gke import redaction
+from llmd_gke.repository import CLONE
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import stack_yaml
 
@@ -39,20 +40,24 @@ def stacks(root: Path) -> list[str]:
     return sorted(name for name in names if NAME.fullmatch(name))
 
 
-def check_name(stack: str) -> str:
-    """The name, if it is a valid name of a stack. Raises :class:`Unusable`."""
+def check_name(stack: str, root: Path = CLONE) -> str:
+    """The name, if it is a valid name of a stack. Raises :class:`Unusable`, with a stack of ``root`` that is meant."""
     if not NAME.fullmatch(stack):
+        bare = stack.rpartition("/")[2].removeprefix("Pulumi.").removesuffix(".yaml")
+        valid = re.sub("[^A-Za-z0-9_.-]+", "-", bare).strip("-_.")[:100] or "demo"
+        meant = next(filter(None, (_near(root, one) for one in (*NAME.findall(bare), valid))), None)
+        ways = [f"STACK={meant}"] * bool(meant) + [f"make new STACK={valid}"] * (valid != meant)
         raise Unusable(
             f"{redaction.shown(stack)} is not a stack name",
             "at most 100 letters, digits, '_', '-' and '.', starting with a letter or digit",
-            f"STACK={re.sub('[^A-Za-z0-9_.-]+', '-', stack).strip('-_.')[:100] or 'local'}",
+            ", or for a new one ".join(ways),
         )
     return stack
 
 
 def text(root: Path, stack: str) -> str:
     """The text of ``Pulumi.<stack>.yaml``. Raises :class:`Unusable`."""
-    file = root / f"Pulumi.{check_name(stack)}.yaml"
+    file = root / f"Pulumi.{check_name(stack, root)}.yaml"
     if not root.is_dir():
         raise Unusable(f"the folder {root} does not exist", fix="unset LLMD_GKE_ROOT, or give it the clone's folder")
     try:
@@ -84,12 +89,16 @@ def _instead(root: Path, stack: str) -> str:
         return f"correct the link, or remove it: rm {file}"
     if (other := (root / file).with_suffix(".yml")).exists():
         return f"mv {other.name} {file}"
-    bare = stack.removeprefix("Pulumi.").removesuffix(".yaml").lower()
-    near = difflib.get_close_matches(bare, [name.lower() for name in names], n=1, cutoff=0.6)
-    for name in names:
-        if near == [name.lower()]:
-            return f"did you mean STACK={name}?"
+    if near := _near(root, stack):
+        return f"did you mean STACK={near}?"
     return f"set a stack, for example STACK={names[0]}" if names else f"copy a stack file to Pulumi.{stack}.yaml"
+
+
+def _near(root: Path, stack: str) -> str | None:
+    """The stack of the folder that a mistyped name means, if it is near to one."""
+    names = {name.lower(): name for name in stacks(root)}
+    bare = stack.removeprefix("Pulumi.").removesuffix(".yaml").lower()
+    return next((names[one] for one in difflib.get_close_matches(bare, names, n=1, cutoff=0.6)), None)
 
 
 def _lookalike(text: str) -> str | None:

@@ -39,8 +39,9 @@ def command(
     includes it. Exit status 1: a price per token was requested, but the stack has no price.
     """
     from llmd_gke.catalog.zones import old_prices
+    from llmd_gke.wording import counted
     from operations.cost import as_data, revisions, tables
-    from operations.cost.estimate import autoscaled, by_preference, estimate
+    from operations.cost.estimate import autoscaled, by_preference, estimate, quotas
     from operations.exits import BadInput
     from operations.printing import show
     from operations.target import Target
@@ -72,6 +73,10 @@ def command(
     lines += [str(model) for model in price.models]
     lines += autoscaled(target.settings)
     lines += by_preference(target.settings)
+    lines += [
+        f"Quota with every pool at maxNodes: {quota}{f' ({divided[1]})' if divided else ''}, {counted(chips, 'chip')}"
+        for (quota, divided), chips in quotas(target.settings).items()
+    ]
     lines.append(str(price.besides))
     if price.armor is not None:
         lines.append(str(price.armor))

@@ -5,6 +5,7 @@ An unpublished price is ``None``, with the reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -260,6 +261,16 @@ def _total(amounts: Iterable[Amount]) -> Amount:
     if len(prices) < len(parts):
         return Amount(nodes, chips, None, next(part.open for part in parts if part.usd_per_hour is None))
     return Amount(nodes, chips, round(sum(prices) + CLUSTER_FEE_USD_PER_HOUR, 4))
+
+
+def quotas(settings: StackSettings) -> Counter[tuple[str, tuple[str, str] | None]]:
+    """Chips by quota of Compute Engine and its dimension with value, if every pool is at its maximum."""
+    wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
+    for pool in settings.pools:
+        for name, nodes in pool.quotas.items():
+            quota = name.split()[0]
+            wanted[quota, pool.accelerator.quota_dimension(pool.family, quota)] += nodes * pool.slice.machine.chips
+    return wanted
 
 
 def autoscaled(settings: StackSettings) -> list[str]:

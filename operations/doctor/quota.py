@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from llmd_gke.wording import counted
+from operations.cost.estimate import quotas
 from operations.doctor.context import Context
 from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
@@ -36,7 +37,6 @@ def chips(context: Context) -> Iterator[Result]:
     """The limit of each quota that the pools draw on covers their ``maxNodes``; of a list, every entry counts."""
     settings = context.settings
     region = settings.cluster.region
-    wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
     everywhere: Counter[str] = Counter()
     for pool in settings.pools:
         if (quota := pool.accelerator.global_quota) is not None:
@@ -44,12 +44,7 @@ def chips(context: Context) -> Iterator[Result]:
     for quota, need in everywhere.items():
         # 0 in new projects, whatever the region's quota is: the first line.
         yield _enough(context, f"{quota}, for all regions together,", _limit(context, quota, {}), need)
-    for pool in settings.pools:
-        for name, nodes in pool.quotas.items():
-            quota = name.split()[0]
-            divided = pool.accelerator.quota_dimension(pool.family, quota)
-            wanted[quota, divided] += nodes * pool.slice.machine.chips
-    for (quota, divided), need in wanted.items():
+    for (quota, divided), need in quotas(settings).items():
         name = f"{quota} ({divided[1]}) in {region}" if divided else f"{quota} in {region}"
         limit = _limit(context, quota, {"region": region, **dict([divided] if divided else [])})
         yield _enough(context, name, limit, need)

@@ -43,7 +43,7 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
     if target.cloud is not Cloud.GOOGLE:
         raise BadInput(
             "In a local cloud the key of each caller is rehearsal-dummy-key-of-the-caller-NAME and cannot be changed.\n"
-            "Fix: use a stack on Google Cloud: --stack"
+            f"Fix: send that key, or: llmd-gke key {action} {caller} --stack {target.stack} --cloud google"
         )
     config = _config(target)
     names = _names(config)

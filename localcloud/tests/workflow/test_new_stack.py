@@ -50,7 +50,7 @@ def test_what_exists_is_never_written_over(root: Path) -> None:
 
 def test_a_name_that_no_stack_can_have_is_refused_with_the_nearest_that_one_can(root: Path) -> None:
     with pytest.raises(
-        BadInput, match=r"is not a stack name\. Allowed: at most 100 letters[^\n]*\nFix: STACK=my-demo$"
+        BadInput, match=r"is not a stack name\. Allowed: at most 100 letters[^\n]*\nFix: make new STACK=my-demo$"
     ):
         new_stack.write(root, "../my demo")
     assert sorted(file.name for file in root.iterdir()) == ["Pulumi.dev.yaml"]

@@ -52,11 +52,18 @@ def test_other_forms_are_rejected_with_an_example(text: str) -> None:
     assert (finding.fix, "HH:MM-HH:MM" in finding.allowed) == (schedule.EXAMPLE, True)
 
 
-@pytest.mark.parametrize("text", ["Fri 22:00-06:00", "Mon 08:00-08:00"])
-def test_hours_over_midnight_are_two_entries(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("Fri 22:00-06:00", "Fri 22:00-24:00 and Sat 00:00-06:00"),
+        ("Mon-Fri 20:00-06:30", "Mon-Fri 20:00-24:00 and Tue-Sat 00:00-06:30"),
+        ("Sat 08:00-08:00", "Sat 08:00-24:00 and Sun 00:00-08:00"),
+    ],
+)
+def test_hours_over_midnight_are_two_entries(text: str, entries: str) -> None:
     (finding,) = schedule.hours(text)
     assert "ends before it starts" in finding.problem
-    assert "two entries" in finding.fix
+    assert finding.fix == f"two entries for hours over midnight: {entries}"
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,16 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
     for stack in ("EU4A", "eu4", "Pulumi.eu4a.yaml"):
         with pytest.raises(SettingsError, match=r"did you mean STACK=eu4a\?"):
             load_stack(root, stack)
-    with pytest.raises(SettingsError, match="is not a stack name"):
-        load_stack(root, "../eu4a")
+    for stack, fix in {
+        "../eu4a": "STACK=eu4a",
+        "my-organization/llmd-gke/eu4a": "STACK=eu4a",
+        "./Pulumi.eu4a.yaml": "STACK=eu4a",
+        "eu4a,prod": "STACK=eu4a, or for a new one make new STACK=eu4a-prod",
+        "my own": "make new STACK=my-own",
+        "/": "make new STACK=demo",
+    }.items():
+        with pytest.raises(SettingsError, match=f"is not a stack name(?s:.*)fix:     {fix}$"):
+            load_stack(root, stack)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +93,8 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
         (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
         (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
         (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),
+        (b"config: {a:b: 1}\nllmd-gke:budget: {}\n", "llmd-gke:budget beside `config:`|indent it, below `config:`"),
+        (b"config:\n  llmd-gke: {cluster: {}}\n", "settings below this key are not read|llmd-gke:cluster for the key"),
     ],
 )
 def test_a_file_that_is_no_stack_file_is_named_with_the_place_and_the_fix(

@@ -48,6 +48,8 @@ def test_capacities_in_order_have_a_price_each_and_the_totals_count_the_dearest_
     assert (
         "pool: a host costs 4.86 (pool-spot) to 10.80 (pool-on-demand) USD an hour; pool-flex-start: no public price."
     ) in shown
+    assert "maxNodes: PREEMPTIBLE_TPU_V6E, 16 chips" in shown
+    assert "maxNodes: TPUS_PER_TPU_FAMILY (CT6E), 8 chips" in shown
 
 
 def test_a_list_of_capacities_has_a_total_as_long_as_entries_with_a_price_have_hosts(clone: Clone) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from tempfile import TemporaryDirectory
 from typing import cast
 
+from pydantic import TypeAdapter
+
 from operations import outputs
+from operations.bench.result import Level
 from operations.exits import NotUp, Unreachable
 from operations.live.calls import call
 from operations.options import Cloud
@@ -21,7 +25,14 @@ class Check(StrEnum):
     """A check of the version whose part of the requests grows."""
 
     SMOKE = "smoke"
+    BENCH = "bench"
     ALERTS = "alerts"
+
+
+MUCH = 1.5
+"""How many times slower than the other version is too slow: a level of some seconds varies by a fifth."""
+AT_ONCE, SECONDS = 4, 20
+"""Concurrent requests of a check by bench, which real ones share the servers with, and how long it takes."""
 
 
 def up(target: Target, version: str) -> None:
@@ -39,10 +50,12 @@ def up(target: Target, version: str) -> None:
         )
 
 
-def problems(target: Target, version: str, checks: Sequence[Check]) -> Iterator[str]:
-    """What the checks say against a version."""
+def problems(target: Target, version: str, other: str, checks: Sequence[Check]) -> Iterator[str]:
+    """What the checks say against a version, which bench compares with the ``other`` one."""
     if Check.SMOKE in checks:
         yield from smoke(target, "--model", version)
+    if Check.BENCH in checks:
+        yield from _bench(target, version, other)
     if Check.ALERTS in checks:
         lines = _screen(target).get("Alerts")
         if lines is None:
@@ -58,6 +71,27 @@ def smoke(target: Target, *arguments: str) -> Iterator[str]:
     if done.status:
         last = "".join(f"\n  {line}" for line in (done.output + done.errors).strip().splitlines()[-15:])
         yield f"smoke: status {done.status}{last}"
+
+
+def _bench(target: Target, version: str, other: str) -> Iterator[str]:
+    """Whether a version is much slower than the other one, or fails requests, under the same small load."""
+    levels: list[Level] = []
+    for name in (other, version):
+        load = ("--workload", "random", "--first", f"{AT_ONCE}", "--most", f"{AT_ONCE}", "--seconds", f"{SECONDS}")
+        with TemporaryDirectory() as folder:
+            done = call(target, "bench", "--model", name, *load, "--folder", folder, "--output", "json")
+        if done.status:
+            yield f"bench of {name}: status {done.status}: {done.errors.strip()[-300:]}"
+            return
+        levels.append(TypeAdapter(list[Level]).validate_python(json.loads(done.output)["levels"])[-1])
+    before, after = levels
+    if after.errors:
+        yield f"bench: {after.errors} of {after.requests + after.errors} requests to {version} failed"
+    if after.ttft_p95 > MUCH * before.ttft_p95:
+        yield f"bench: first token after {after.ttft_p95:.2f} s (95 %), {before.ttft_p95:.2f} s from {other}"
+    if after.output_tokens_per_second * MUCH < before.output_tokens_per_second:
+        fast, slow = before.output_tokens_per_second, after.output_tokens_per_second
+        yield f"bench: {slow:.0f} tokens a second, {fast:.0f} from {other}"
 
 
 def _screen(target: Target) -> dict[str, list[dict[str, str]]]:

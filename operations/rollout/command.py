@@ -26,7 +26,7 @@ def command(
     ] = None,
     every: Annotated[str, typer.Option(metavar="TIME", help="Time between two steps, such as 90s, 5m, 1h.")] = "5m",
     check: Annotated[
-        str, typer.Option(help="Checks after each step, `smoke,alerts`; all requests go back if one fails.")
+        str, typer.Option(help="Checks after each step, `smoke,bench,alerts`; all requests go back if one fails.")
     ] = "",
     back: Annotated[bool, typer.Option("--back", help="Take all requests back, in one step.")] = False,
     yes: YesOption = False,
@@ -58,7 +58,7 @@ def command(
             raise BadInput(f"--every {every} is not a time.\nAllowed: a number of seconds, minutes or hours.\nFix: 5m")
         unknown = {one for one in check.split(",") if one} - {*Check}
         if unknown:
-            raise BadInput(f"--check {check}: there is no check {', '.join(sorted(unknown))}.\nFix: smoke,alerts")
+            raise BadInput(f"--check {check}: there is no check {', '.join(sorted(unknown))}.\nFix: {','.join(Check)}")
         target = Target.choose(stack, cloud)
         one = models.versions(target, model)[0]
         plan = plans.back(one) if to is None else plans.forward(one, to, percent, step)

@@ -13,13 +13,14 @@ from operations.exits import BadInput
 @dataclass(frozen=True)
 class Plan:
     """The steps of a rollout to the version ``to``, as percent of the requests; ``stable`` has the rest. ``grows``: the
-    version, by the name of its objects, whose part grows.
+    version, by the name of its objects, whose part grows; ``other``: the one whose part shrinks.
     """
 
     to: str
     stable: str
     percents: tuple[int, ...]
     grows: str
+    other: str
 
     def written(self, percent: int) -> dict[str, str | int]:
         """What a step writes below ``rollout``."""
@@ -55,8 +56,9 @@ def forward(model: ModelSettings, to: str, percent: int, step: int | None) -> Pl
             else f"Model {model.model_name} has only the version {to}.\nFix: add another one to versions"
         )
     stops = range(now + step, percent, step) if step else ()
-    grows = object_name(model.model_name, to if percent >= now else stable)
-    return Plan(to, stable, (*stops, percent), grows)
+    versions_of = [object_name(model.model_name, one) for one in (to, stable)]
+    grows, other = versions_of if percent >= now else versions_of[::-1]
+    return Plan(to, stable, (*stops, percent), grows, other)
 
 
 def back(model: ModelSettings) -> Plan:
@@ -65,7 +67,8 @@ def back(model: ModelSettings) -> Plan:
     stable, _ = _now(model)
     if model.rollout is None:
         raise BadInput(f"Model {model.model_name} has no rollout.\nFix: --to VERSION --percent N begins one")
-    return Plan(model.rollout.to, stable, (0,), object_name(model.model_name, stable))
+    grows, other = (object_name(model.model_name, one) for one in (stable, model.rollout.to))
+    return Plan(model.rollout.to, stable, (0,), grows, other)
 
 
 def _versions(model: ModelSettings) -> Sequence[str]:

@@ -42,7 +42,7 @@ def rollout(
                 with working(f"{plan.to} answers {percent} % of the requests of {name}, next step in {every:g} s"):
                     sleep(every)
             with working(f"checking {plan.grows}"):
-                found = [*asking.problems(target, plan.grows, checks)]
+                found = [*asking.problems(target, plan.grows, plan.other, checks)]
         except KeyboardInterrupt:
             print(
                 f"\n{plan.to} answers {percent} % of the requests of {name}, and the stack is as {change.name} says.\n"

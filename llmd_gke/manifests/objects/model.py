@@ -62,7 +62,7 @@ def objects(
     routes = [] if model.stopped else _routes(model, gateway, door)
     result = [*first, *routes, Named(SERVICE, service, names(first))]
     if not (model.stopped or pool.slice.multi_host):
-        result.append(Named(ROLLOUT, serving.rollout(config, service), (SERVICE,)))
+        result.append(Named(ROLLOUT, serving.rollout(config, service, autoscaled=model.autoscaled), (SERVICE,)))
     waits = (SERVICE, AUTOSCALERS)
     for key, manifest in scaling.objects(model, source, cluster, project).items():
         result.append(Named(key, manifest, waits))

@@ -135,6 +135,7 @@ models = {
             copies.get((model.model_name, model.weights_uri)),
             early_hosts.get(model.pool),
             presets[model.namespace] if settings.spans_hosts(model) else None,
+            istio if settings.gateway.mesh else None,
         ),
     )
     for model in settings.models

@@ -100,14 +100,19 @@ class Edge(pulumi.ComponentResource):
             # Its load balancer must go first: Google keeps the subnet of its proxies meanwhile, and without the cluster
             # nothing deletes it.
             replace_with=list(args.below),
+            # Only Istio's has it. istiod keeps what it made for a Gateway that changes its class, address included
+            # (istio ``pilot/pkg/config/kube/gatewaycommon/deploymentcontroller.go``).
+            replace_on_changes=["spec.infrastructure"],
+            delete_before_replace=True,
         )
+        issued = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="30m"))
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         create(
             name,
             objects,
             child,
             earlier={routing.CERT_MANAGER: [args.platform.cert_manager]},
-            special={routing.GATEWAY: programmed},
+            special={routing.GATEWAY: programmed, routing.CERTIFICATE: issued},
         )
         self.register_outputs({})
 

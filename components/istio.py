@@ -18,12 +18,14 @@ from llmd_gke.settings import NetworkSettings, StackSettings
 @dataclass(frozen=True, kw_only=True)
 class IstioArgs:
     """Charts are in ``chart_folder`` or their registries, replaced by ``mirrors``. ``network`` and ``private_nodes``
-    determine the source addresses of webhook requests. ``sidecars``: the namespaces whose servers are in the mesh.
+    determine the source addresses of webhook requests. ``network_policies``: whether istiod's
+    namespace is closed. ``sidecars``: the namespaces whose servers are in the mesh.
     """
 
     network: NetworkSettings
     sidecars: Sequence[str]
     private_nodes: bool
+    network_policies: bool
     chart_folder: str | None
     mirrors: Mirrors
     cluster: Cluster
@@ -37,6 +39,7 @@ class IstioArgs:
             network=settings.network,
             sidecars=() if settings.gateway.mesh is None else settings.namespaces,
             private_nodes=settings.cluster.private_nodes,
+            network_policies=settings.platform.network_policies,
             chart_folder=settings.platform.chart_folder,
             mirrors=settings.mirrors,
             cluster=cluster,
@@ -57,6 +60,7 @@ class Istio(pulumi.ComponentResource):
             args.network,
             args.sidecars,
             private_nodes=args.private_nodes,
+            network_policies=args.network_policies,
             chart_folder=args.chart_folder,
             mirrors=args.mirrors,
         )

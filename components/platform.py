@@ -20,13 +20,15 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings, StackSettings
 class PlatformArgs:
     """``mirrors`` replace the registries of charts and images. ``network`` and ``private_nodes`` determine the source
     addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start which CRDs exist, so
-    those of GKE must exist first, as they do in an existing cluster.
+    those of GKE must exist first, as they do in an existing cluster. ``issuer``: cert-manager makes the Gateway's
+    certificate.
     """
 
     settings: PlatformSettings
     network: NetworkSettings
     mirrors: Mirrors
     private_nodes: bool
+    issuer: bool
     cluster: Cluster
     gateway_api: GatewayApi | None
 
@@ -38,6 +40,7 @@ class PlatformArgs:
             network=settings.network,
             mirrors=settings.mirrors,
             private_nodes=settings.cluster.private_nodes,
+            issuer=settings.gateway.tls is not None and settings.gateway.tls.issuer is not None,
             cluster=cluster,
             gateway_api=gateway_api,
         )
@@ -62,6 +65,7 @@ class Platform(pulumi.ComponentResource):
             network=args.network,
             mirrors=args.mirrors,
             private_nodes=args.private_nodes,
+            issuer=args.issuer,
             existing=found,
         )
         # Controllers own nothing outside the cluster. They remain until the last LLMInferenceService is finalised, and

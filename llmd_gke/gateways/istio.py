@@ -67,9 +67,22 @@ def picker_rule(name: str, namespace: str, service: str) -> JsonObject:
     }
 
 
-def mesh(name: str, namespace: str, labels: JsonObject, gateway: str) -> dict[str, JsonObject]:
+def access_log(namespace: str) -> JsonObject:
+    """The Telemetry that makes the proxies of a namespace log requests. Not of the whole mesh: a picker reads each
+    server's metrics twenty times a second.
+    """
+    return {
+        "apiVersion": "telemetry.istio.io/v1",
+        "kind": "Telemetry",
+        "metadata": {"name": "access-log", "namespace": namespace},
+        "spec": {"accessLogging": [{"providers": [{"name": "envoy"}]}]},
+    }
+
+
+def mesh(name: str, namespace: str, labels: JsonObject, gateway: str, metrics: int | None) -> dict[str, JsonObject]:
     """What makes servers with a sidecar take requests of the Gateway only, by the suffix of their resources' names.
-    ``gateway``: NAMESPACE/NAME of the Gateway, whose proxies' account istiod names after it.
+    ``gateway``: NAMESPACE/NAME of the Gateway, whose proxies' account istiod names after it. ``metrics``: the port at
+    which GKE reads a chip's memory.
 
     The endpoint picker and Prometheus read the servers by pod address and without a certificate.
     """
@@ -81,6 +94,8 @@ def mesh(name: str, namespace: str, labels: JsonObject, gateway: str) -> dict[st
         {"from": [{"source": {"principals": [principal]}}]},
         {"to": [{"operation": {"methods": ["GET"], "paths": ["/metrics", "/health"]}}]},
     ]
+    if metrics is not None:
+        rules.append({"to": [{"operation": {"ports": [str(metrics)]}}]})
     return {
         "mtls": {
             "apiVersion": "security.istio.io/v1",

@@ -126,10 +126,10 @@ def model_policies(
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)
     # Only pods that mount a bucket need a Google identity.
-    metadata = identity_server() if model.uses_buckets else []
+    outside = [*downloads, *(identity_server() if model.uses_buckets else [])]
     if gateway.mesh is not None:
-        metadata.append({"to": [in_namespace(istio.NAMESPACE)], "ports": ports(istio.XDS_PORT)})
-    group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
+        outside.append({"to": [in_namespace(istio.NAMESPACE)], "ports": ports(istio.XDS_PORT)})
+    group = {"allow-group": group_policy(model, outside)} if spans_hosts else {}
     return {
         **group,
         "allow-workload": policy(
@@ -139,7 +139,7 @@ def model_policies(
                 **workload,
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [*requests, picker], "ports": ports(kserve.WORKLOAD_PORT)}],
-                "egress": [*downloads, *metadata],
+                "egress": outside,
             },
         ),
         "allow-picker": policy(

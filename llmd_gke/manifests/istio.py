@@ -18,6 +18,9 @@ from llmd_gke.settings import NetworkSettings
 
 HUB = "docker.io/istio"
 
+DRAIN_SECONDS = front_door.DRAINING_SECONDS
+"""How long a proxy that goes finishes its streams: as those of the front door."""
+
 _SECCOMP: JsonObject = {"type": "RuntimeDefault"}
 
 
@@ -47,8 +50,11 @@ def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
     }
+    # Istio's default ends every stream 5 s after a proxy was told to go.
+    pod: JsonObject = {"topologySpreadConstraints": [spread], "terminationGracePeriodSeconds": DRAIN_SECONDS}
+    drain: JsonObject = {"proxyMetadata": {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS": "true"}}
     proxies: JsonObject = {
-        "deployment": {"spec": {"replicas": replicas, "template": {"spec": {"topologySpreadConstraints": [spread]}}}},
+        "deployment": {"spec": {"replicas": replicas, "template": {"spec": pod}}},
         "podDisruptionBudget": {"spec": {"minAvailable": 1}},
     }
     values: JsonObject = {
@@ -61,12 +67,13 @@ def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool
         "seccompProfile": _SECCOMP,
         "gateways": {"seccompProfile": _SECCOMP},
         "gatewayClasses": {istio.CLASS: proxies},
-        "meshConfig": {"accessLogFile": "/dev/stdout", "accessLogEncoding": "JSON"},
+        "meshConfig": {"accessLogEncoding": "JSON", "defaultConfig": drain},
     }
     settings = _hub(mirrors)
     if mesh:
         values["cni"] = {"enabled": True}
-        settings["proxy"] = {"includeIPRanges": ""}
+        # istio-cni takes an empty `includeIPRanges` for everything (istio ``cni/pkg/plugin/sidecar_redirect.go``).
+        settings["proxy"] = {"excludeIPRanges": "0.0.0.0/0"}
     if settings:
         values["global"] = settings
     return release(istio.CONTROLLER_CHART, istio.NAMESPACE, folder, mirrors, values)
@@ -77,6 +84,7 @@ def objects(
     sidecars: Sequence[str],
     *,
     private_nodes: bool,
+    network_policies: bool,
     chart_folder: str | None,
     mirrors: Mirrors,
 ) -> list[Named]:
@@ -84,7 +92,8 @@ def objects(
     servers have some, istio-cni before it.
     """
     namespace = Named("namespace", pod_security.namespace(istio.NAMESPACE, "restricted"))
-    closed = named(_control_plane_policies(network, sidecars, private_nodes=private_nodes), namespace.name)
+    policies = _control_plane_policies(network, sidecars, private_nodes=private_nodes) if network_policies else {}
+    closed = named(policies, namespace.name)
     crds = base(chart_folder, mirrors)
     ready = names([namespace], closed)
     first = [Named(crds.name, crds, ready)]

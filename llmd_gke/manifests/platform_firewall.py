@@ -34,6 +34,15 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
     }
 
 
+def issuer_policy() -> JsonObject:
+    """Lets cert-manager reach a certificate authority outside, and the name servers where it looks for its answer."""
+    everywhere: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
+    to: list[Json] = [{"ipBlock": everywhere}]
+    ports = [*firewall.ports(443, 53), *firewall.ports(53, protocol="UDP")]
+    spec: JsonObject = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": to, "ports": ports}]}
+    return firewall.policy("allow-issuer", "cert-manager", spec)
+
+
 def control_plane_policy(
     namespace: str, network: NetworkSettings, ports: Sequence[int], *, private_nodes: bool
 ) -> JsonObject:

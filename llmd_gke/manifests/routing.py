@@ -19,8 +19,8 @@ from llmd_gke.manifests.named import Named, named, names, secret
 from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
-GATEWAY, CERT_MANAGER = "gateway", "cert-manager"
-"""The name of the Gateway among :func:`objects`, and what a certificate of an issuer waits for."""
+GATEWAY, CERTIFICATE, CERT_MANAGER = "gateway", "certificate", "cert-manager"
+"""Names among :func:`objects`, and what a certificate of an issuer waits for."""
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 """Label that the API server, and nothing else, sets on every namespace
@@ -179,12 +179,13 @@ def objects(
     first = [Named("namespace", pod_security.namespace(naming.GATEWAY_NAMESPACE, "restricted"))]
     if certificate is not None:
         made = secret(naming.TLS_SECRET, naming.GATEWAY_NAMESPACE, certificate, type_="kubernetes.io/tls")
-        first.append(Named("certificate", made, ("namespace",)))
+        first.append(Named(CERTIFICATE, made, ("namespace",)))
     if settings.tls is not None and settings.tls.issuer is not None:
-        first.append(Named("certificate", _issued(settings.tls.issuer, settings.domain), ("namespace", CERT_MANAGER)))
+        first.append(Named(CERTIFICATE, _issued(settings.tls.issuer, settings.domain), ("namespace", CERT_MANAGER)))
     if settings.is_istio:
         ports = [80] if settings.tls is None else [443, 80] if settings.redirect_http else [443]
         first += named(istio_manifests.gateway_policies(namespaces, ports), "namespace")
+        first.append(Named("access-log", istio.access_log(naming.GATEWAY_NAMESPACE), ("namespace",)))
         if scrape_seconds is not None:
             first.append(Named("proxies", istio_manifests.metrics(scrape_seconds), ("namespace",)))
     result = [*first, Named(GATEWAY, gateway(settings, address, namespaces), names(first))]
@@ -233,8 +234,9 @@ def _below(base: str, path: str, backends: list[Json]) -> JsonObject:
 
 def limited(rules: Sequence[Json], seconds: int, settings: GatewaySettings) -> list[Json]:
     """The rules of a route with the longest answer: Istio has it in the route, GKE in a GCPBackendPolicy."""
-    timeouts: JsonObject = {"timeouts": {"request": f"{seconds}s"}} if settings.is_istio else {}
-    return [{**cast("JsonObject", rule), **timeouts} for rule in rules]
+    if not settings.is_istio:
+        return [*rules]
+    return [{**cast("JsonObject", rule), "timeouts": {"request": f"{seconds}s"}} for rule in rules]
 
 
 def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
@@ -288,16 +290,18 @@ def policies(serving: Serving, settings: GatewaySettings) -> dict[str, JsonObjec
     return {} if settings.is_istio else gke.model_policies(serving)
 
 
-def model_policies(model: ModelSettings, settings: GatewaySettings) -> dict[str, JsonObject]:
+def model_policies(
+    model: ModelSettings, settings: GatewaySettings, memory_port: int | None = None
+) -> dict[str, JsonObject]:
     """GKE's policies for a model's InferencePool and Service, or Istio's for its endpoint picker and callers, by the
-    suffix of their resources' names.
+    suffix of their resources' names. ``memory_port``: where GKE reads a chip's memory.
     """
     if settings.is_istio:
         rules = {"picker-tls": istio.picker_rule(model.name, model.namespace, kserve.picker_service(model.name))}
         if settings.mesh is None:
             return rules
         at = f"{naming.GATEWAY_NAMESPACE}/{naming.GATEWAY_NAME}"
-        return {**rules, **istio.mesh(model.name, model.namespace, naming.workload_labels(model.name), at)}
+        return {**rules, **istio.mesh(model.name, model.namespace, naming.workload_labels(model.name), at, memory_port)}
     workload = kserve.workload_service(model.name)
     return policies(
         Serving(

@@ -48,11 +48,12 @@ def faces_the_internet(gateway: Input) -> bool:
     return name.startswith(gke.CLASS_PREFIX) and "rilb" not in name.split("-")
 
 
-def istio_faces_the_internet(spec: Input) -> bool:
+def istio_faces_the_internet(gateway: Input) -> bool:
     """Whether the Service that istiod makes for a Gateway gets a public address."""
-    annotations = spec.get("infrastructure", "annotations")
-    internal = any(annotations.get(key).text() == value for key, value in istio.INTERNAL.items())
-    return not internal and annotations.get(istio.SERVICE_TYPE).text() in (None, "LoadBalancer")
+    own, infrastructure = gateway.get("metadata", "annotations"), gateway.get("spec", "infrastructure")
+    copied = infrastructure.get("annotations") if infrastructure.present() else own
+    internal = any(copied.get(key).text() == value for key, value in istio.INTERNAL.items())
+    return not internal and own.get(istio.SERVICE_TYPE).text() in (None, "LoadBalancer")
 
 
 def is_meant(gateway: Input) -> bool:

@@ -108,18 +108,18 @@ def parts(
 def _present(part: Part, controller: Controller, wanted: str | None, key: str) -> Iterator[Result]:
     owned = f", of {controller.owner}" if controller.owner else ""
     seen = f"{controller.version} in {controller.where}{owned}"
-    if part.alone:
+    own = wanted is None and controller.owner.startswith(rules.PULUMI)
+    if part.alone and not own:
         yield failed(part.title, f"{seen}: a stack cannot share it: {part.alone}", "use another cluster")
         return
-    if wanted != controller.where:
-        own = wanted is None and controller.owner.startswith(rules.PULUMI)
+    if wanted != controller.where and not part.alone:
         other = "the stack would install a second one" if wanted is None else f"{key} is {wanted}"
         said = f"{seen}, and {other}{', unless it is its own' if own else ''}"
         yield (warning if own else failed)(part.title, said, f"{key}: {controller.where}")
     findings = [*rules.version(part, controller.version)]
     for one in findings:
         yield (failed if one.severity == "error" else warning)(part.title, f"{seen}: {one.problem}", one.fix)
-    if not findings and wanted == controller.where:
+    if not findings and (part.alone or wanted == controller.where):
         yield ok(part.title, seen)
 
 

@@ -262,8 +262,8 @@ class Reach:
         if open_gateway.faces_the_internet(gate.node):
             return True
         name = gate.spec.get("gatewayClassName").text()
-        if name == istio.CLASS:
-            return open_gateway.istio_faces_the_internet(gate.spec)
+        if is_istios(self.program, name):
+            return open_gateway.istio_faces_the_internet(gate.node)
         classes = [one for one in self.program.of(kinds.GATEWAY_CLASS) if one.name == name]
         if not any(one.spec.get("controllerName").text() == facts.CONTROLLER_NAME for one in classes):
             return False
@@ -276,6 +276,12 @@ class Reach:
             for proxy in self.program.of(kinds.ENVOY_PROXY)
             if proxy.name == used.get("name").text()
         )
+
+
+def is_istios(program: Program, name: str | None) -> bool:
+    """Whether Istio's proxies serve a GatewayClass: its own, or one of the program with its controller."""
+    controllers = (one.spec.get("controllerName").text() for one in program.of(kinds.GATEWAY_CLASS) if one.name == name)
+    return name == istio.CLASS or istio.CONTROLLER_NAME in controllers
 
 
 def _runs_server(pod: Input) -> bool:

@@ -80,6 +80,7 @@ def test_each_model_has_a_rule_for_its_picker_and_a_limit_in_its_route(external:
     rules = cast("Any", spec(route)["rules"])
     assert {one["timeouts"]["request"] for one in rules} == {"600s"}
     assert external.comes_before(external.find(kinds.GATEWAY), route)
+    assert external.comes_before(kinds.chart(istio.BASE_CHART)(external)[0], rule)
 
 
 def test_only_the_proxies_reach_models_and_pickers_and_only_they_reach_the_control_plane(external: Graph) -> None:
@@ -103,6 +104,7 @@ def test_servers_in_the_mesh_take_requests_of_the_gateways_identity_only(externa
     assert external.comes_before(plugin, control)
     assert "'cni': {'enabled': True}" in str(control.inputs["values"])
     service = spec(external.find(kinds.SERVICE))
+    assert external.comes_before(control, external.find(kinds.SERVICE)), "a pod that comes earlier has no sidecar"
     assert cast("Any", service["labels"]).items() >= istio.SIDECAR.items()
     callers = cast("Any", spec(external.find(f"{SECURITY}:AuthorizationPolicy")))
     mtls = cast("Any", spec(external.find(f"{SECURITY}:PeerAuthentication")))

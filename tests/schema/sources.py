@@ -99,7 +99,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-_ISTIO = ("AuthorizationPolicy", "DestinationRule", "PeerAuthentication")
+_ISTIO = ("AuthorizationPolicy", "DestinationRule", "PeerAuthentication", "Telemetry")
 KINDS = (*_LOCATIONS, *_ISTIO, *gke.kinds(), *gke.unpublished(), "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 

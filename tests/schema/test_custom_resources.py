@@ -120,7 +120,7 @@ BRINGS: dict[str, frozenset[str]] = {
     "gke": frozenset({"AutoscalingMetric"}),
     "door": DOOR,
     "tokens": DOOR,
-    "istio": frozenset({"DestinationRule"}),
+    "istio": frozenset({"DestinationRule", "Telemetry"}),
     "mesh": frozenset({"Certificate", "DestinationRule", "PeerAuthentication", "AuthorizationPolicy"}),
 }
 """Kinds that a variant has beside those of all."""

@@ -85,7 +85,8 @@ def _errors(settings: StackSettings) -> Alert:
         "backend, a timeout, an endpoint picker that does not answer. Status 4xx does not count.",
         do=(
             "`llmd-gke status --stack STACK`, then `llmd-gke smoke --stack STACK`.",
-            "`statusDetails` in the load balancer's logs says why: docs/troubleshooting.md.",
+            "`statusDetails` in the load balancer's logs says why, or `response_flags` in those of Istio's proxies: "
+            "docs/troubleshooting.md.",
             "If ModelErrorRatioFast also fires, servers fail. If it does not, the fault is between the gateway and "
             "the servers.",
         ),

@@ -59,7 +59,7 @@ def objects(
     service = serving.service(model, pool, outside, traces, door, source=source, entrance=gateway)
     # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
     # Gateway. When a model is stopped these are deleted last.
-    routes = [] if model.stopped else _routes(model, gateway, door)
+    routes = [] if model.stopped else _routes(model, pool, gateway, door)
     result = [*first, *routes, Named(SERVICE, service, names(first))]
     if not (model.stopped or pool.slice.multi_host):
         result.append(Named(ROLLOUT, serving.rollout(config, service, autoscaled=model.autoscaled), (SERVICE,)))
@@ -88,11 +88,15 @@ def pods(settings: StackSettings, model: ModelSettings) -> Json:
     return serving.rollout(manifests[pool.accelerator.config_suffix], manifests[SERVICE])["spec"]
 
 
-def _routes(model: ModelSettings, gateway: GatewaySettings, door: FrontDoorSettings | None) -> list[Named]:
+def _routes(
+    model: ModelSettings, pool: PoolSettings, gateway: GatewaySettings, door: FrontDoorSettings | None
+) -> list[Named]:
     result: list[Named] = []
     if door is None or door.keep_paths:
         result.append(Named("route", routing.route(model, gateway, kept=door is not None), (ENTRANCES,)))
         if (shared := routing.shared_route(model, gateway, kept=door is not None)) is not None:
             result.append(Named("route", shared, (ENTRANCES,), of=model.model_name))
-        result += named(routing.model_policies(model, gateway))
+        # Istio's kinds come with its chart, which the Gateway waits for.
+        policies = routing.model_policies(model, gateway, pool.accelerator.memory_port)
+        result += named(policies, *([] if gateway.is_googles else [ENTRANCES]))
     return result if door is None else [*result, *behind_door.objects(model, door, ENTRANCES)]

@@ -21,18 +21,23 @@ def objects(
     network: NetworkSettings,
     mirrors: Mirrors,
     private_nodes: bool,
+    issuer: bool = False,
     existing: Collection[str] = (),
 ) -> list[Named]:
     """Namespaces with labels and NetworkPolicies, then one Helm release for each chart.
 
     Nothing is made for the namespaces of the controllers in ``existing``; the others wait for these charts by
-    :func:`names_in`.
+    :func:`names_in`. ``issuer``: cert-manager makes the Gateway's certificate.
     """
     prepared = {
         space: _namespace(space, network if settings.network_policies else None, private_nodes=private_nodes)
         for space in charts.WEBHOOK_PORTS
         if space not in existing
     }
+
+    if issuer and settings.network_policies and CERT_MANAGER in prepared:
+        allowed = platform_firewall.issuer_policy()
+        prepared[CERT_MANAGER].append(Named("cert-manager-allow-issuer", allowed, ("cert-manager-namespace",)))
 
     def release(spec: charts.Release, *after: str) -> Named:
         return Named(

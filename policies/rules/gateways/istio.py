@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from llmd_gke.catalog import kserve, upstream
 from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.backends import BackendReference, backend_of, route_of
 from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, NAMESPACE, POOL, RELEASE, Kind
-from policies.rules.reach import Name, Reach
+from policies.rules.reach import Name, Reach, is_istios
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 DESTINATION_RULE = Kind("networking.istio.io", "DestinationRule")
 PEER_AUTHENTICATION = Kind("security.istio.io", "PeerAuthentication")
 
-ENCRYPTED = ("SIMPLE", "MUTUAL")
-"""Modes of a DestinationRule that accept a picker's own certificate; ``ISTIO_MUTUAL`` needs a sidecar."""
+ENCRYPTED, TRUSTS = ("SIMPLE", "MUTUAL"), ("caCertificates", "credentialName")
+"""Modes of a DestinationRule with TLS (``ISTIO_MUTUAL`` needs a sidecar), and what makes it trust an authority."""
+SERVER_PORT = str(kserve.WORKLOAD_PORT)
 INJECTION: Mapping[str, str] = {"istio-injection": "enabled", "sidecar.istio.io/inject": "true"}
 
 
 def _gateways(program: Program) -> dict[Name, str]:
     """The class of each Gateway of the program that is GKE's (the prefix of its classes) or Istio's."""
-    own = {
-        one.name for one in program.of(GATEWAY_CLASS) if one.spec.get("controllerName").text() == istio.CONTROLLER_NAME
-    }
     found: dict[Name, str] = {}
     for gate in program.of(GATEWAY):
         name = gate.spec.get("gatewayClassName").text() or ""
         if gate.identity is None:
             continue
-        if name == istio.CLASS or name in own:
+        if is_istios(program, name):
             found[gate.identity] = istio.CLASS
         elif name.startswith(CLASS_PREFIX):
             found[gate.identity] = CLASS_PREFIX
@@ -43,22 +42,42 @@ def _pools(program: Program) -> Iterator[tuple[Subject, set[str], list[BackendRe
     """For each rule of a route: the route, the classes of its Gateways, the pools in the rule, its backends' number."""
     gateways, reach = _gateways(program), Reach(program)
     for route in program.of(HTTP_ROUTE, LLM_SERVICE):
-        classes = {gateways[parent] for parent in reach.parents(route, route_of(route)) if parent in gateways}
-        for rule in route_of(route).get("rules").each() if classes else ():
-            backends = [backend_of(reference, route) for reference in rule.get("backendRefs").each()]
+        parents = {*reach.parents(route, route_of(route)), *reach.parents(route)}
+        classes = {gateways[parent] for parent in parents if parent in gateways}
+        rules = list(route_of(route).get("rules").each()) if classes else []
+        for rule in rules:
+            used = [one for one in rule.get("backendRefs").each() if one.get("weight").value != 0]
+            backends = [backend_of(reference, route) for reference in used]
             pools = [one for one in backends if one is not None and one.kind == POOL.name]
             if pools:
                 yield route, classes, pools, len(backends)
+        made = route.spec.get("router", "route")  # KServe's own
+        own = route.kind == LLM_SERVICE and made.present() and not rules and not list(made.get("http", "refs").each())
+        if classes and own and route.namespace is not None:
+            yield route, classes, [BackendReference(POOL.name, route.namespace, f"{route.name}{kserve.POOL_SUFFIX}")], 1
+
+
+def _accepts_own_certificate(tls: Input) -> bool:
+    """Whether a rule makes TLS to a picker that signed its certificate itself. What is not known yet counts."""
+    if isinstance(tls.value, Unknown) or isinstance(tls.get("mode").value, Unknown):
+        return not tls.present() or not tls.get("mode").present()
+    trusts = tls.get("insecureSkipVerify").boolean() is True or any(tls.get(key).value for key in TRUSTS)
+    return tls.get("mode").text() in ENCRYPTED and trusts
+
+
+def _reaches(rule: Subject, service: str, namespace: str) -> bool:
+    """Whether a DestinationRule is for the host of a Service, which Istio completes only if it has no dot."""
+    host, name = rule.spec.get("host").text() or "", f"{service}.{namespace}.svc.cluster.local"
+    return (host == service and rule.namespace == namespace) or fnmatchcase(name, host)
 
 
 def _picker_tls(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    encrypted = {
-        (rule.namespace, host)
+    encrypted = [
+        rule
         for rule in program.of(DESTINATION_RULE)
-        if (host := rule.spec.get("host").text()) is not None
-        and rule.spec.get("trafficPolicy", "tls", "mode").text() in (None, *ENCRYPTED)
-        and rule.spec.get("trafficPolicy", "tls").present()
-    }
+        for policy in [rule.spec.get("trafficPolicy")]
+        if any(_accepts_own_certificate(one.get("tls")) for one in (policy, *policy.get("portLevelSettings").each()))
+    ]
     pickers = {
         BackendReference(POOL.name, *pool.identity): pool.spec.get("endpointPickerRef", "name").text()
         for pool in program.of(POOL)
@@ -71,10 +90,12 @@ def _picker_tls(program: Program, _settings: ParameterValues) -> Iterator[StackF
             if service is None or pool in seen:
                 continue
             seen.add(pool)
-            names = {f"{service}.{pool.namespace}.svc.cluster.local", f"{service}.{pool.namespace}.svc"}
-            if not any(host in names or (host == service and space == pool.namespace) for space, host in encrypted):
+            if not any(_reaches(rule, service, pool.namespace) for rule in encrypted):
                 problem = f"no DestinationRule makes TLS to the endpoint picker of {pool}: every completion is a 500"
-                fix = f"add one with host {min(names, key=len)}.cluster.local and trafficPolicy.tls.mode SIMPLE"
+                fix = (
+                    f"add one with host {service}.{pool.namespace}.svc.cluster.local and trafficPolicy.tls "
+                    "{mode: SIMPLE, insecureSkipVerify: true}"
+                )
                 yield StackFinding(route, Finding("istio-picker-tls", problem, fix=fix))
 
 
@@ -97,25 +118,27 @@ def _two_controllers(program: Program, _settings: ParameterValues) -> Iterator[S
     for route, classes, pools, _ in _pools(program):
         for pool in pools:
             known = reached.setdefault(pool, set())
-            if known and not classes <= known:
+            if len(known | classes) > 1 and known != known | classes:
                 problem = f"{pool} has routes at a Gateway of GKE and at one of Istio: both rewrite its status, in turn"
                 finding = Finding("two-gateways-on-pool", problem, fix="give one of the Gateways a pool of its own")
                 yield StackFinding(route, finding)
             known |= classes
 
 
-def _strict(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    modes = [subject.spec.get("mtls", "mode")]
-    modes += [port.get("mode") for _, port in subject.spec.get("portLevelMtls").entries()]
-    for mode in modes:
-        if mode.text() == "STRICT":
-            yield Finding(
+def _strict(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    spaces = {istio.NAMESPACE, *(one.namespace for one in program.of(LLM_SERVICE, POOL))}
+    for policy in program.of(PEER_AUTHENTICATION) if len(spaces) > 1 else ():
+        ports = dict(policy.spec.get("portLevelMtls").entries())
+        mode = ports[SERVER_PORT].get("mode") if SERVER_PORT in ports else policy.spec.get("mtls", "mode")
+        if mode.text() == "STRICT" and policy.namespace in spaces:
+            finding = Finding(
                 "istio-strict-mtls",
                 f"{mode.path} is STRICT: endpoint pickers and Prometheus read `/metrics` without a certificate, so "
                 "that pickers choose without load figures, and say nothing",
                 allowed="PERMISSIVE, with an AuthorizationPolicy for the Gateway's principal",
                 fix=f"set {mode.path.removeprefix('spec.')} to PERMISSIVE",
             )
+            yield StackFinding(policy, finding)
 
 
 def _sidecars(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -182,8 +205,8 @@ STRICT = Rule(
     why="The endpoint picker and Prometheus read the servers' metrics by pod address and without a client certificate. "
     "STRICT refuses them: completions are still answered, but the picker chooses blindly.",
     sources=("https://istio.io/latest/docs/reference/config/security/peer_authentication/",),
-    kinds=(PEER_AUTHENTICATION,),
-    check_object=_strict,
+    kinds=(PEER_AUTHENTICATION, LLM_SERVICE, POOL),
+    check_program=_strict,
 )
 
 SIDECARS = Rule(

@@ -45,10 +45,6 @@ WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 RUNTIME, OWN = "llmd-gke/runtime", "llmd-gke/service"
 """Annotations of a model's pods: digests of what configuration and service say about them (:func:`rollout`)."""
 
-ROLLED_OUT = 'jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=NewReplicaSetAvailable'
-"""Reason of a Deployment from the end of a rollout on, also while it is scaled (kubernetes/kubernetes
-``pkg/controller/deployment/progress.go``)."""
-
 ROUTER_READY = "condition=RouterReady"
 """The part of ``Ready`` that is about Gateway, route, pool and endpoint picker."""
 
@@ -156,14 +152,15 @@ def _digest(spec: JsonObject) -> str:
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def rollout(config: JsonObject, service: JsonObject, *, autoscaled: bool = False) -> JsonObject:
+def rollout(config: JsonObject, service: JsonObject) -> JsonObject:
     """A patch of the Deployment that an update waits for: KServe's conditions stay True while new pods start, because
     the old ones are available (``propagateDeploymentStatus`` in ``workload_single_node.go``).
 
     It writes what KServe writes, so it is a conflict until KServe has changed the Deployment; then the provider waits
     for the rollout, and reports what a new pod said last (pulumi-kubernetes ``provider/pkg/await/deployment.go``). It
-    would also wait for the replicas that an autoscaler adds, without end during a stock-out, and do so again in the
-    ``up`` after a refresh: that of an ``autoscaled`` model waits until new pods have taken the place of the old ones.
+    would also wait for the replicas that an autoscaler adds, without end during a stock-out, and again in each ``up``
+    after a refresh, which keeps that they are missing as an error of the resource: autoscaled models have none. KServe
+    removes every annotation that would choose another condition.
     """
     digests: JsonObject = {}
     for part in (config, service):
@@ -173,11 +170,7 @@ def rollout(config: JsonObject, service: JsonObject, *, autoscaled: bool = False
     return {
         "apiVersion": "apps/v1",
         "kind": "DeploymentPatch",
-        "metadata": {
-            "name": kserve.deployment(str(metadata["name"])),
-            "namespace": metadata["namespace"],
-            **({"annotations": {"pulumi.com/waitFor": ROLLED_OUT}} if autoscaled else {}),
-        },
+        "metadata": {"name": kserve.deployment(str(metadata["name"])), "namespace": metadata["namespace"]},
         "spec": {"template": {"metadata": {"annotations": digests}}},
     }
 

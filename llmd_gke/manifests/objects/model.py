@@ -61,8 +61,8 @@ def objects(
     # Gateway. When a model is stopped these are deleted last.
     routes = [] if model.stopped else _routes(model, pool, gateway, door)
     result = [*first, *routes, Named(SERVICE, service, names(first))]
-    if not (model.stopped or pool.slice.multi_host):
-        result.append(Named(ROLLOUT, serving.rollout(config, service, autoscaled=model.autoscaled), (SERVICE,)))
+    if not (model.stopped or model.autoscaled or pool.slice.multi_host):
+        result.append(Named(ROLLOUT, serving.rollout(config, service), (SERVICE,)))
     waits = (SERVICE, AUTOSCALERS)
     for key, manifest in scaling.objects(model, source, cluster, project).items():
         result.append(Named(key, manifest, waits))

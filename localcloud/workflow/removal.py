@@ -46,6 +46,9 @@ def down(workdir: Workdir, only: str | None, console: Console) -> int:
         if ended or not disposable:  # an engine in a shell of a disposable cloud may work on another stack
             processes.end(processes.left_over(workdir))
         if ended:
+            for lock in state.locks(workdir, only) if only is not None else ():  # of an engine that died at its end
+                if not recovery.is_alive(lock, workdir):
+                    lock.file.unlink(missing_ok=True)
             status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
     if status == STOPPED:
         again = workdir.make("down", only)

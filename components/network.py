@@ -11,7 +11,7 @@ from pulumi_gcp import compute
 
 from components.fresh_apis import patient
 from components.optional import optional, present
-from components.refused_changes import before_update, proxies_kept, secondary_ranges_kept
+from components.refused_changes import before_update, proxies_kept, routes_in_the_way, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings, StackSettings
 
@@ -97,8 +97,10 @@ class Network(pulumi.ComponentResource):
         # Proxies that are pods need no subnet of their own.
         own_proxies = args.proxies and (existing is None or existing.proxies == "create")
         place = {"region": region, "proxies": settings.proxies if own_proxies else None}
+        if not args.proxies:
+            place["gateway"] = "istio"
         network_name = prefix if existing is None else existing.network_path(args.project)
-        hooks = before_update(f"{name}-proxies-kept", proxies_kept)
+        hooks = before_update(f"{name}-proxies-kept", proxies_kept, routes_in_the_way)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
         self.for_nodes = []

@@ -8,10 +8,12 @@ from typing import Any
 import pulumi
 
 
-def before_update(name: str, hook: Callable[[pulumi.ResourceHookArgs], None]) -> pulumi.ResourceHookBinding:
-    """Calls ``hook`` before an update, also of a preview. Deletions and replacements do not call it."""
+def before_update(name: str, *hooks: Callable[[pulumi.ResourceHookArgs], None]) -> pulumi.ResourceHookBinding:
+    """Calls ``hooks`` before an update, also of a preview. Deletions and replacements do not call them."""
     options = pulumi.ResourceHookOptions(on_dry_run=True)
-    return pulumi.ResourceHookBinding(before_update=[pulumi.ResourceHook(name, hook, options)])
+    names = (name, *(f"{name}-{number}" for number in range(2, len(hooks) + 1)))
+    made = [pulumi.ResourceHook(called, hook, options) for called, hook in zip(names, hooks, strict=True)]
+    return pulumi.ResourceHookBinding(before_update=[*made])
 
 
 def same_project(args: pulumi.ResourceHookArgs) -> None:
@@ -41,6 +43,19 @@ def secondary_ranges_kept(args: pulumi.ResourceHookArgs) -> None:
     for name, cidr in now.items():
         if name in before and before[name] != cidr:
             raise _refusal(name, before[name], cidr, "its pods and services use it")
+
+
+def routes_in_the_way(args: pulumi.ResourceHookArgs) -> None:
+    """Warns where GKE's Gateway takes the place of Istio's: it is not programmed while a route has ``timeouts``, and
+    the program changes routes only once it is.
+    """
+    before, now = ((one or {}).get("gateway") for one in (args.old_outputs, args.new_inputs))
+    if before == "istio" and now is None:
+        pulumi.log.warn(
+            "llmd-gke:gateway.class: GKE's Gateway waits while the routes of Istio's have timeouts (GWCER104).\n"
+            "Fix: while `up` waits for edge-gateway, kubectl delete httproute --all in the namespaces of the models "
+            "and of the front door; `up` then makes them again"
+        )
 
 
 def proxies_kept(args: pulumi.ResourceHookArgs) -> None:

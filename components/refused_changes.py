@@ -53,8 +53,8 @@ def routes_in_the_way(args: pulumi.ResourceHookArgs) -> None:
     if before == "istio" and now is None:
         pulumi.log.warn(
             "llmd-gke:gateway.class: GKE's Gateway waits while the routes of Istio's have timeouts (GWCER104).\n"
-            "Fix: while `up` waits for edge-gateway, kubectl delete httproute --all in the namespaces of the models "
-            "and of the front door; `up` then makes them again"
+            "Fix: while `up` waits for edge-gateway: "
+            "kubectl get httproute -A -o json | jq 'del(.items[].spec.rules[].timeouts)' | kubectl replace -f -"
         )
 
 

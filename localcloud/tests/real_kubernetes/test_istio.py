@@ -5,7 +5,10 @@ Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/fu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from llmd_gke.manifests import naming
 from localcloud import binaries
 from localcloud.cluster.lifecycle import ISTIO_PROGRAMS
 from localcloud.tests.real_kubernetes import objects
+from localcloud.tests.real_kubernetes import streams as many
 from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.objects import MODELS, Object
 from localcloud.tests.real_kubernetes.programs import need, skip_unless_built
@@ -118,6 +122,33 @@ def test_a_gateway_of_gkes_at_the_same_pool_fights_with_no_controller(stack: Lap
     finally:
         stack.kubectl("delete", ROUTES, "beside", "-n", MODELS)
         stack.kubectl("delete", GATEWAYS, "gke", "-n", MODELS)
+
+
+def without_timeouts(stack: Laptop, folder: Path) -> None:
+    """Does what the preview says of a way from Istio to GKE, once GKE's Gateway has refused the routes."""
+    place = (GATEWAYS, naming.GATEWAY_NAME, "-n", naming.GATEWAY_NAMESPACE, "-o", "json")
+    until(lambda: "GWCER104" in stack.kubectl("get", *place, check=False), "GKE's refusal", 300)
+    for route in json.loads(stack.kubectl("get", ROUTES, "-n", MODELS, "-o", "json"))["items"]:
+        for rule in route["spec"]["rules"]:
+            rule.pop("timeouts", None)
+        (folder / "route.json").write_text(json.dumps(route))
+        stack.kubectl("replace", "-f", str(folder / "route.json"))
+
+
+def test_a_running_model_moves_to_gkes_gateway_and_back(stack: Laptop, tmp_path: Path) -> None:
+    before = outputs(stack)
+    wanted = [{"model": NAME, "key": "none", "count": 200}]
+    with many.streams(stack, tmp_path / "streams", before["models"][NAME]["url"], wanted) as load:
+        for name in ("gke", "istio"):
+            load.await_more(200, NAME)
+            stack.edit(STACK, lambda config, name=name: config["llmd-gke:gateway"].update({"class": name}))
+            with ThreadPoolExecutor(1) as beside:
+                waiting = beside.submit(without_timeouts, stack, tmp_path) if name == "gke" else None
+                stack.up(STACK)
+                if waiting is not None:
+                    waiting.result()
+        assert all(one["whole"] for one in load.await_more(200, NAME)[-100:])
+    assert outputs(stack)["gatewayIp"] == before["gatewayIp"]
 
 
 def test_down_ends_istio_with_everything_else(stack: Laptop) -> None:

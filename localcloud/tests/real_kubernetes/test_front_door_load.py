@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.front_door import PRIVATE_HEADERS
+from llmd_gke.catalog.front_door import AI_NAMESPACE, PRIVATE_HEADERS, PROXIES_NAMESPACE
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.front_door import base, keyed, metrics_of_picker, proxies, ready, stack_up
-from localcloud.tests.real_kubernetes.front_door_objects import AI_SYSTEM, SYSTEM
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.streams import set_times, streams
@@ -69,10 +68,10 @@ def second_key(stack: Laptop, key: str | None) -> None:
 
 
 KILLED = (
-    (SYSTEM, "front-door-redis", 1),
-    (SYSTEM, "envoy-ratelimit", 1),
-    (AI_SYSTEM, "ai-gateway-controller", 2),
-    (SYSTEM, "envoy-gateway", 2),
+    (PROXIES_NAMESPACE, "front-door-redis", 1),
+    (PROXIES_NAMESPACE, "envoy-ratelimit", 1),
+    (AI_NAMESPACE, "ai-gateway-controller", 2),
+    (PROXIES_NAMESPACE, "envoy-gateway", 2),
 )
 """Namespace, Deployment and replicas of parts without which requests are served."""
 
@@ -102,7 +101,7 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
         assert running.broken("qwen") == []
         until(lambda: status(stack, LOAD, "small") == 200, "the other model without its old picker", 120)
 
-        kill(stack, SYSTEM, objects.name(proxies(stack)[0]), 1)
+        kill(stack, PROXIES_NAMESPACE, objects.name(proxies(stack)[0]), 1)
         until(lambda: len(proxies(stack)) == 2, "two Envoys", 120)
         running.await_more(STREAMS)
     lost = running.broken("qwen")

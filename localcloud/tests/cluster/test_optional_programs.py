@@ -18,12 +18,14 @@ from localcloud.monitoring import options
 from localcloud.providers.protocol.values import JsonObject
 
 DOOR, KEDA, COUNTING = front_door.PROGRAMS, autoscaling.PROGRAMS, (lifecycle.COUNTING_PICKER,)
+ISTIO = lifecycle.ISTIO_PROGRAMS
 LOAD: JsonObject = {"minReplicas": 1, "maxReplicas": 3}
 NEW: JsonObject = {"minVersion": "1.37"}
 STACKS: dict[str, tuple[str | None, JsonObject, JsonObject, tuple[str, ...]]] = {
     "no stack": (None, {}, {}, ()),
     "a fixed number": ("local", {"replicas": 1}, {}, ()),
     "front door": ("door", {}, {}, DOOR),
+    "Istio's Gateway": ("istio", {}, {}, ISTIO),
     "replicas follow the load": ("local", LOAD, {}, KEDA),
     "KEDA although GKE has an adapter": ("local", {**LOAD, "scaling": {"source": "keda"}}, NEW, KEDA),
     "GKE's adapter": ("local", LOAD, NEW, ()),
@@ -53,16 +55,17 @@ def test_programs_and_charts_are_for_stacks_that_need_them(
         first.update(model)
         config["llmd-gke:cluster"].update(cluster)
         (workdir.root / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump(content))
-    built, laid_out = list[str](), list[tuple[bool, Path | None]]()
+    built, laid_out = list[str](), list[tuple[bool, bool, Path | None]]()
 
-    def prepare(_: Path, *, front_door: bool, kubectl: Path | None) -> None:
-        laid_out.append((front_door, kubectl))
+    def prepare(_: Path, *, front_door: bool, istio: bool, kubectl: Path | None) -> None:
+        laid_out.append((front_door, istio, kubectl))
 
     monkeypatch.setattr(binaries, "path", Path)
     monkeypatch.setattr(binaries, "ensure", lambda names, _: built.extend(names))
     monkeypatch.setattr(charts, "prepare", prepare)
     monkeypatch.setattr(upstream, "prepare", lambda _: None)
     lifecycle.ensure_binaries(workdir, Console(quiet=True), stack)
-    assert laid_out == [(programs[: len(DOOR)] == DOOR, Path("kubectl") if programs is KEDA else None)]
-    assert {*built} & {*DOOR, *KEDA, *COUNTING} - {*binaries.names()} == {*programs} - {*binaries.names()}
+    kubectl = Path("kubectl") if programs is KEDA else None
+    assert laid_out == [(programs[: len(DOOR)] == DOOR, programs is ISTIO, kubectl)]
+    assert {*built} & {*DOOR, *KEDA, *COUNTING, *ISTIO} - {*binaries.names()} == {*programs} - {*binaries.names()}
     assert {"etcd", "envoy"} <= {*built}

@@ -19,7 +19,7 @@ from components.project import Project
 from llmd_gke.catalog import scaling, tracing
 from llmd_gke.catalog.existing import Part
 from llmd_gke.manifests import access
-from llmd_gke.manifests.routing import gateway_class
+from llmd_gke.manifests.gateway import gateway_class
 from llmd_gke.settings import ClusterSettings, StackSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]

@@ -18,7 +18,7 @@ from components.network import Network
 from components.optional import present
 from components.platform import Platform
 from llmd_gke.json_types import JsonObject
-from llmd_gke.manifests import routing
+from llmd_gke.manifests import gateway as manifests
 from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 
 
@@ -26,8 +26,8 @@ from llmd_gke.settings import GatewaySettings, StackSettings, TlsSettings
 class EdgeArgs:
     """``namespaces`` may attach routes, ``address`` is the reserved regional one: its name for GKE, its IP for Istio.
     The SSL policy's name starts with ``prefix``. ``below``: what the load balancer runs in, its cluster and the subnet
-    of its proxies. ``platform``: its cert-manager makes an issuer's certificate. ``certificate`` and
-    ``certificate_key``, in PEM format: those of TLS settings with ``from_config``.
+    of its proxies. ``cert_manager`` makes an issuer's certificate. ``certificate`` and ``certificate_key``, in PEM
+    format: those of TLS settings with ``from_config``.
     """
 
     settings: GatewaySettings
@@ -37,7 +37,7 @@ class EdgeArgs:
     prefix: str
     provider: k8s.Provider
     below: Sequence[pulumi.Resource]
-    platform: Platform
+    cert_manager: pulumi.Resource
     certificate: pulumi.Input[str] | None = None
     certificate_key: pulumi.Input[str] | None = None
     scrape_seconds: int | None = None
@@ -63,7 +63,7 @@ class EdgeArgs:
             region=settings.cluster.region,
             prefix=settings.cluster.name,
             provider=cluster.provider,
-            platform=platform,
+            cert_manager=platform.cert_manager,
             below=present(cluster.control_plane, network.proxy_subnet),
             certificate=secrets.named("tlsCertificate") if tls is not None and tls.from_config else None,
             certificate_key=secrets.named("tlsKey") if tls is not None and tls.from_config else None,
@@ -87,7 +87,7 @@ class Edge(pulumi.ComponentResource):
             certificate = {key: pulumi.Output.secret(value) for key, value in certificate.items()}
         tls = args.settings.tls
         # The SDK resolves an Output at any depth of a manifest.
-        objects = routing.objects(
+        objects = manifests.objects(
             args.settings,
             args.namespaces,
             address=cast("str", args.address),
@@ -111,8 +111,8 @@ class Edge(pulumi.ComponentResource):
             name,
             objects,
             child,
-            earlier={routing.CERT_MANAGER: [args.platform.cert_manager]},
-            special={routing.GATEWAY: programmed, routing.CERTIFICATE: issued},
+            earlier={manifests.CERT_MANAGER: [args.cert_manager]},
+            special={manifests.GATEWAY: programmed, manifests.CERTIFICATE: issued},
         )
         self.register_outputs({})
 

@@ -10,7 +10,7 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps import v1 as apps
 
 from llmd_gke.catalog.existing import INFERENCE_POOLS, Part
-from llmd_gke.manifests.routing import GATEWAY_API
+from llmd_gke.manifests.gateway import GATEWAY_API
 from llmd_gke.rules import existing as rules
 
 

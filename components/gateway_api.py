@@ -12,7 +12,7 @@ import pulumi_kubernetes as k8s
 from components.cluster import Cluster
 from components.retries import retry
 from llmd_gke.catalog.existing import INFERENCE_POOLS
-from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
+from llmd_gke.manifests.gateway import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings, StackSettings
 
 NOT_THERE_YET = re.compile(

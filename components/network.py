@@ -11,7 +11,7 @@ from pulumi_gcp import compute
 
 from components.fresh_apis import patient
 from components.optional import optional, present
-from components.refused_changes import before_update, proxies_kept, routes_in_the_way, secondary_ranges_kept
+from components.refused_changes import before_update, gateway_changed, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings, StackSettings
 
@@ -30,8 +30,8 @@ rejects the deletion of the network immediately, and ``llmd-gke destroy`` waits 
 @dataclass(frozen=True, kw_only=True)
 class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
-    gateway's address is public. ``proxies``: whether it is GKE's, whose proxies need a subnet. ``protect`` protects
-    the VPC against deletion, ``audit`` logs its connections. ``gateway_ip``: the address of an existing Gateway
+    gateway's address is public. ``gateway``: whose it is; GKE's proxies need a subnet. ``protect`` protects the VPC
+    against deletion, ``audit`` logs its connections. ``gateway_ip``: the address of an existing Gateway
     (default: one is reserved).
     """
 
@@ -40,7 +40,7 @@ class NetworkArgs:
     region: str
     prefix: str
     exposure: Literal["external", "internal"]
-    proxies: bool
+    gateway: str
     protect: bool
     audit: bool
     gateway_ip: str | None = None
@@ -55,7 +55,7 @@ class NetworkArgs:
             region=cluster.region,
             prefix=cluster.name,
             exposure=settings.gateway.exposure,
-            proxies=settings.gateway.is_googles,
+            gateway=settings.gateway.implementation,
             protect=cluster.protect,
             audit=cluster.audit,
             gateway_ip=optional(settings.gateway.existing, lambda gateway: gateway.address),
@@ -94,13 +94,14 @@ class Network(pulumi.ComponentResource):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, existing = args.settings, args.settings.existing
         prefix, region = args.prefix, args.region
+        googles = args.gateway == "gke"
         # Proxies that are pods need no subnet of their own.
-        own_proxies = args.proxies and (existing is None or existing.proxies == "create")
+        own_proxies = googles and (existing is None or existing.proxies == "create")
         place = {"region": region, "proxies": settings.proxies if own_proxies else None}
-        if not args.proxies:
-            place["gateway"] = "istio"
+        if not googles:
+            place["gateway"] = args.gateway
         network_name = prefix if existing is None else existing.network_path(args.project)
-        hooks = before_update(f"{name}-proxies-kept", proxies_kept, routes_in_the_way)
+        hooks = before_update(f"{name}-proxies-kept", gateway_changed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
         self.for_nodes = []

@@ -8,12 +8,10 @@ from typing import Any
 import pulumi
 
 
-def before_update(name: str, *hooks: Callable[[pulumi.ResourceHookArgs], None]) -> pulumi.ResourceHookBinding:
-    """Calls ``hooks`` before an update, also of a preview. Deletions and replacements do not call them."""
+def before_update(name: str, hook: Callable[[pulumi.ResourceHookArgs], None]) -> pulumi.ResourceHookBinding:
+    """Calls ``hook`` before an update, also of a preview. Deletions and replacements do not call it."""
     options = pulumi.ResourceHookOptions(on_dry_run=True)
-    names = (name, *(f"{name}-{number}" for number in range(2, len(hooks) + 1)))
-    made = [pulumi.ResourceHook(called, hook, options) for called, hook in zip(names, hooks, strict=True)]
-    return pulumi.ResourceHookBinding(before_update=[*made])
+    return pulumi.ResourceHookBinding(before_update=[pulumi.ResourceHook(name, hook, options)])
 
 
 def same_project(args: pulumi.ResourceHookArgs) -> None:
@@ -45,31 +43,27 @@ def secondary_ranges_kept(args: pulumi.ResourceHookArgs) -> None:
             raise _refusal(name, before[name], cidr, "its pods and services use it")
 
 
-def routes_in_the_way(args: pulumi.ResourceHookArgs) -> None:
-    """Warns where GKE's Gateway takes the place of Istio's: it is not programmed while a route has ``timeouts``, and
-    the program changes routes only once it is.
-    """
-    before, now = ((one or {}).get("gateway") for one in (args.old_outputs, args.new_inputs))
-    if before == "istio" and now is None:
-        pulumi.log.warn(
-            "llmd-gke:gateway.class: GKE's Gateway waits while the routes of Istio's have timeouts (GWCER104).\n"
-            "Fix: while `up` waits for edge-gateway: "
-            "kubectl get httproute -A -o json | jq 'del(.items[].spec.rules[].timeouts)' | kubectl replace -f -"
-        )
-
-
-def proxies_kept(args: pulumi.ResourceHookArgs) -> None:
+def gateway_changed(args: pulumi.ResourceHookArgs) -> None:
     """Raises :class:`pulumi.RunError` if the range of the proxy-only subnet changes in the same network and region.
 
     Google does not delete the subnet under a Gateway's proxies, and has one active subnet for proxies in a region and
     network, so the new one cannot come first (terraform-google-modules/terraform-google-lb#75,
     https://cloud.google.com/load-balancing/docs/proxy-only-subnets).
+
+    Warns where GKE's Gateway takes the place of Istio's: it is not programmed while a route has ``timeouts``, and the
+    program changes routes only once it is.
     """
     before, now = args.old_outputs or {}, args.new_inputs or {}
     old, new = before.get("proxies"), now.get("proxies")
     same = all(before.get(key) == now.get(key) for key in ("network", "region"))
     if same and old and new and old != new:
         raise _refusal("proxies", str(old), str(new), "the proxies of its Gateway use it")
+    if before.get("gateway") and not now.get("gateway"):
+        pulumi.log.warn(
+            "llmd-gke:gateway.class: GKE's Gateway waits while routes of the one before have timeouts (GWCER104).\n"
+            "Fix: while `up` waits for edge-gateway: "
+            "kubectl get httproute -A -o json | jq 'del(.items[].spec.rules[].timeouts)' | kubectl replace -f -"
+        )
 
 
 def _ranges(inputs: Mapping[str, Any] | None) -> dict[str, str]:

@@ -84,7 +84,8 @@ def mesh(name: str, namespace: str, labels: JsonObject, gateway: str, metrics: i
     ``gateway``: NAMESPACE/NAME of the Gateway, whose proxies' account istiod names after it. ``metrics``: the port at
     which GKE reads a chip's memory.
 
-    The endpoint picker and Prometheus read the servers by pod address and without a certificate.
+    The endpoint picker and Prometheus read the servers by pod address and without a certificate: PERMISSIVE is said for
+    a mesh whose default is STRICT.
     """
     space, _, called = gateway.partition("/")
     principal = f"cluster.local/ns/{space}/sa/{called}-{CLASS}"

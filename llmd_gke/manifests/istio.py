@@ -14,9 +14,13 @@ from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import firewall, naming, platform_firewall, pod_security
 from llmd_gke.manifests.charts import Release, release
 from llmd_gke.manifests.named import Named, named, names
+from llmd_gke.manifests.scraping import pod_monitoring
 from llmd_gke.settings import NetworkSettings
 
 HUB = "docker.io/istio"
+
+PROXIES: JsonObject = {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}
+"""Labels of the Gateway's proxies, two pods."""
 
 DRAIN_SECONDS = front_door.DRAINING_SECONDS
 """How long a proxy that goes finishes its streams: as those of the front door."""
@@ -24,12 +28,12 @@ DRAIN_SECONDS = front_door.DRAINING_SECONDS
 _SECCOMP: JsonObject = {"type": "RuntimeDefault"}
 
 
-def base(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
+def base(folder: str | None, mirrors: Mirrors) -> Release:
     """Istio's CRDs, which Helm keeps when the release goes."""
     return release(istio.BASE_CHART, istio.NAMESPACE, folder, mirrors)
 
 
-def cni(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
+def cni(folder: str | None, mirrors: Mirrors) -> Release:
     """istio-cni, which redirects the traffic of pods with sidecars: their own init container would need NET_ADMIN."""
     values: JsonObject = {"global": {"platform": "gke", **_hub(mirrors)}}
     return release(istio.CNI_CHART, istio.CNI_NAMESPACE, folder, mirrors, values)
@@ -40,21 +44,21 @@ def _hub(mirrors: Mirrors) -> JsonObject:
     return {} if hub == HUB else {"hub": hub}
 
 
-def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool = False, replicas: int = 2) -> Release:
-    """istiod, which also makes the Gateway's Deployment and Service: ``replicas`` proxies on several nodes. ``mesh``:
-    pods have sidecars, for what comes in: nothing of a server goes through the mesh.
+def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool = False) -> Release:
+    """istiod, which also makes the Gateway's Deployment and Service: two proxies, on several nodes. ``mesh``: pods have
+    sidecars, for what comes in: nothing that a server sends goes through the mesh.
     """
     spread: JsonObject = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
         "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
+        "labelSelector": {"matchLabels": PROXIES},
     }
     # Istio's default ends every stream 5 s after a proxy was told to go.
     pod: JsonObject = {"topologySpreadConstraints": [spread], "terminationGracePeriodSeconds": DRAIN_SECONDS}
     drain: JsonObject = {"proxyMetadata": {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS": "true"}}
     proxies: JsonObject = {
-        "deployment": {"spec": {"replicas": replicas, "template": {"spec": pod}}},
+        "deployment": {"spec": {"replicas": 2, "template": {"spec": pod}}},
         "podDisruptionBudget": {"spec": {"minAvailable": 1}},
     }
     values: JsonObject = {
@@ -124,21 +128,8 @@ def _control_plane_policies(
 
 def metrics(interval_seconds: int) -> JsonObject:
     """The PodMonitoring of the Gateway's proxies."""
-    endpoint: JsonObject = {
-        "port": istio.METRICS_PORT,
-        "path": istio.METRICS_PATH,
-        "interval": f"{interval_seconds}s",
-    }
-    return {
-        "apiVersion": monitoring.API_VERSION,
-        "kind": monitoring.POD_MONITORING,
-        "metadata": {"name": "gateway-proxies", "namespace": naming.GATEWAY_NAMESPACE},
-        "spec": {
-            "selector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
-            "endpoints": [endpoint],
-            "targetLabels": {"metadata": ["node", "pod"]},
-        },
-    }
+    endpoint: JsonObject = {"port": istio.METRICS_PORT, "path": istio.METRICS_PATH}
+    return pod_monitoring("gateway-proxies", naming.GATEWAY_NAMESPACE, PROXIES, endpoint, interval_seconds)
 
 
 def gateway_policies(namespaces: Sequence[str], ports: Sequence[int]) -> dict[str, JsonObject]:
@@ -149,7 +140,7 @@ def gateway_policies(namespaces: Sequence[str], ports: Sequence[int]) -> dict[st
     backends: list[Json] = [firewall.in_namespace(name) for name in namespaces]
     served = firewall.ports(kserve.WORKLOAD_PORT, kserve.PICKER_PORT, front_door.CONTAINER_PORT)
     proxies: JsonObject = {
-        "podSelector": {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}},
+        "podSelector": {"matchLabels": PROXIES},
         "policyTypes": ["Ingress", "Egress"],
         "ingress": [
             {"ports": firewall.ports(*ports)},

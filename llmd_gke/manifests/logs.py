@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB
-from llmd_gke.manifests import naming, routing
+from llmd_gke.manifests import gateway, naming
 from llmd_gke.settings import StackSettings
 
 CONSOLE = "https://console.cloud.google.com/logs/query"
@@ -177,4 +177,4 @@ def _edge_page(settings: StackSettings) -> str:
 
 
 def _namespaces(settings: StackSettings) -> tuple[str, ...]:
-    return (*settings.namespaces, str(routing.place(settings.gateway)["namespace"]))
+    return (*settings.namespaces, str(gateway.place(settings.gateway)["namespace"]))

@@ -134,7 +134,7 @@ def servers(namespace: str, interval_seconds: int) -> JsonObject:
     """Scrapes every server of the namespace: for a model that spans hosts, the leader."""
     endpoint: JsonObject = {"port": kserve.WORKLOAD_PORT, "path": "/metrics"}
     labels = {**_OF_MODELS, kserve.OWN_COMPONENT: kserve.WORKLOAD}
-    return _pod_monitoring(SERVERS, namespace, labels, endpoint, interval_seconds)
+    return _of_models(SERVERS, namespace, labels, endpoint, interval_seconds)
 
 
 def pickers(namespace: str, interval_seconds: int) -> JsonObject:
@@ -144,14 +144,27 @@ def pickers(namespace: str, interval_seconds: int) -> JsonObject:
         "path": "/metrics",
         "authorization": {"type": "Bearer", "credentials": {"secret": {"name": TOKEN, "key": TOKEN_KEY}}},
     }
-    return _pod_monitoring(
-        PICKERS, namespace, {**_OF_MODELS, kserve.COMPONENT: kserve.PICKER}, endpoint, interval_seconds
-    )
+    return _of_models(PICKERS, namespace, {**_OF_MODELS, kserve.COMPONENT: kserve.PICKER}, endpoint, interval_seconds)
 
 
-def _pod_monitoring(
+def _of_models(
     name: str, namespace: str, labels: JsonObject, endpoint: JsonObject, interval_seconds: int
 ) -> JsonObject:
+    # `model` is the model's name in the settings; the name that clients send is in vLLM's own label `model_name`.
+    labelled: JsonObject = {"fromPod": [{"from": kserve.NAME, "to": "model"}]}
+    return pod_monitoring(name, namespace, labels, endpoint, interval_seconds, target_labels=labelled)
+
+
+def pod_monitoring(
+    name: str,
+    namespace: str,
+    labels: JsonObject,
+    endpoint: JsonObject,
+    interval_seconds: int,
+    *,
+    target_labels: JsonObject | None = None,
+) -> JsonObject:
+    """A PodMonitoring of one ``endpoint`` of the pods with these labels; ``target_labels`` beside node and pod."""
     return {
         "apiVersion": monitoring.API_VERSION,
         "kind": monitoring.POD_MONITORING,
@@ -159,12 +172,7 @@ def _pod_monitoring(
         "spec": {
             "selector": {"matchLabels": labels},
             "endpoints": [{**endpoint, "interval": f"{interval_seconds}s"}],
-            "targetLabels": {
-                # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
-                "metadata": ["node", "pod"],
-                # `model` is the model's name in the settings; the name that clients send is in vLLM's own label
-                # `model_name`.
-                "fromPod": [{"from": kserve.NAME, "to": "model"}],
-            },
+            # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
+            "targetLabels": {"metadata": ["node", "pod"], **(target_labels or {})},
         },
     }

@@ -14,7 +14,7 @@ from llmd_gke.catalog import front_door, kserve
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.gateways import istio
 from llmd_gke.json_types import Json, JsonObject
-from llmd_gke.manifests import egress, multi_host, naming, routing, scaling, scheduler, tracing, weights
+from llmd_gke.manifests import egress, gateway, multi_host, naming, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
     PROBE_SECONDS,
     grace_seconds,
@@ -203,10 +203,10 @@ def service(
     number of replicas, so that KServe does not change that of the Deployment; ``source``: the component that reads its
     load. ``entrance``: the Gateway without a front door (default: the program's own).
     """
-    gateway: Json = routing.place(entrance or GatewaySettings())
+    at: Json = gateway.place(entrance or GatewaySettings())
     route = naming.route(model.name)
     if door is not None:
-        gateway = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}
+        at = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}
         route = naming.door_route(model.name)
     # A stopped service is never Ready.
     annotations: JsonObject = {kserve.STOP: "true"} if model.stopped else _waiting(model)
@@ -240,7 +240,7 @@ def service(
         # The picker's pod downloads the tokenizer.
         downloader = egress.init_containers(model, egress_settings or EgressSettings())
         spec["router"] = {
-            "gateway": {"refs": [gateway]},
+            "gateway": {"refs": [at]},
             "route": {"http": {"refs": [{"name": route}]}},
             "scheduler": {
                 "config": {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from llmd_common.kubernetes.fields import get, key, name, text
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import access
-from llmd_gke.manifests.routing import gateway_class
+from llmd_gke.manifests.gateway import gateway_class
 from llmd_gke.rules import existing as rules
 from llmd_gke.rules.versions import is_older
 from llmd_gke.settings import StackSettings

@@ -60,10 +60,11 @@ def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[R
     subnets = _of_network(context, "compute.subnetworks.list", existing.network)
     routers = _of_network(context, "compute.routers.list", existing.network)
     yield from subnet(existing, subnets, region)
-    yield from proxies(existing, subnets, region)
+    if context.settings.gateway.is_googles:
+        yield from proxies(existing, subnets, region)
+        if existing.proxies == "create":
+            yield from overlap(context.settings.network.proxies, subnets)
     yield from nat(existing, routers, region, private=context.settings.cluster.private_nodes)
-    if existing.proxies == "create":
-        yield from overlap(context.settings.network.proxies, subnets)
 
 
 def _of_network(context: Context, method: str, name: str) -> list[Mapping[str, object]]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.routing import place
+from llmd_gke.manifests.gateway import place
 from llmd_gke.settings import FrontDoorSettings, StackSettings
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
 from operations.status import gateway

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from llmd_common.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from llmd_gke.catalog import kserve
-from llmd_gke.manifests import naming, routing
+from llmd_gke.manifests import gateway as manifests
+from llmd_gke.manifests import naming
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings
 from operations.status.explanations import GATEWAY, find
 from operations.status.objects import Line, Snapshot, State, of, short
@@ -19,7 +20,7 @@ def lines(snapshot: Snapshot, address: str, stack: str, settings: GatewaySetting
     """The Gateway's line. ``address``: the address in the stack's outputs. ``settings``: the stack's (default: those of
     the program's own Gateway).
     """
-    place = routing.place(settings or GatewaySettings())
+    place = manifests.place(settings or GatewaySettings())
     gateway = of(snapshot.gateways, str(place["namespace"]), str(place["name"]))
     if gateway is None:
         if "gateways" in snapshot.unreadable:

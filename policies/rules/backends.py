@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import routes
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.kinds import GATEWAY, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
+from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
 from policies.rules.rule import Parameter, ParameterValues, Program, Subject
 
 OTHER_GATEWAYS = Parameter(
@@ -51,6 +52,12 @@ def _other_classes(program: Program) -> set[str]:
             namespace = gateway.namespace
             classes.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
     return classes
+
+
+def is_istios(program: Program, name: str | None) -> bool:
+    """Whether Istio's proxies serve a GatewayClass: its own, or one of the program with its controller."""
+    controllers = (one.spec.get("controllerName").text() for one in program.of(GATEWAY_CLASS) if one.name == name)
+    return name == istio.CLASS or istio.CONTROLLER_NAME in controllers
 
 
 def with_other_classes(program: Program, settings: ParameterValues) -> ParameterValues:

@@ -9,13 +9,12 @@ from functools import cached_property
 
 from llmd_gke.catalog import front_door as facts
 from llmd_gke.catalog import kserve
-from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import IMPORT_KIND
 from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import front_door, gateway, open_gateway, pods, routes
 from llmd_gke.rules.inputs import Input
 from policies.rules import kinds
-from policies.rules.backends import BackendReference, backend_of
+from policies.rules.backends import BackendReference, backend_of, is_istios
 from policies.rules.inference_pools.pools import labels_of, matches, selector, serves
 from policies.rules.rule import Program, Subject
 
@@ -276,12 +275,6 @@ class Reach:
             for proxy in self.program.of(kinds.ENVOY_PROXY)
             if proxy.name == used.get("name").text()
         )
-
-
-def is_istios(program: Program, name: str | None) -> bool:
-    """Whether Istio's proxies serve a GatewayClass: its own, or one of the program with its controller."""
-    controllers = (one.spec.get("controllerName").text() for one in program.of(kinds.GATEWAY_CLASS) if one.name == name)
-    return name == istio.CLASS or istio.CONTROLLER_NAME in controllers
 
 
 def _runs_server(pod: Input) -> bool:

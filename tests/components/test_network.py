@@ -65,7 +65,7 @@ def test_addresses_that_replace_each_other_have_different_names(record: Record) 
             region="europe-west4",
             prefix="llmd-eu4a",
             exposure="internal",
-            proxies=True,
+            gateway="gke",
             protect=False,
             audit=False,
         ).address_name

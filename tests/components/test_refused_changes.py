@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from components.model_updates import replaced_pods
-from components.refused_changes import proxies_kept, same_project, secondary_ranges_kept
+from components.refused_changes import gateway_changed, same_project, secondary_ranges_kept
 from llmd_gke.manifests import serving
 from llmd_gke.settings import StackSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
@@ -35,7 +35,7 @@ def call(hook: Hook, before: Values | None, now: Values) -> None:
         (same_project, {"project": "a"}, {"project": "b"}, 'gcp:project = "b": this stack is in project a'),
         (secondary_ranges_kept, ranges(), ranges(services="10.8.16.0/20"), "network.services = .* has 10.8.0.0/20, "),
         (secondary_ranges_kept, ranges(), ranges(pods="10.4.0.0/13"), "network.pods = .* its pods and services use it"),
-        (proxies_kept, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* the proxies of its Gateway"),
+        (gateway_changed, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* proxies of its Gateway"),
     ],
 )  # fmt: skip
 def test_a_change_that_ends_badly_is_refused_with_the_way_out(
@@ -54,12 +54,12 @@ def test_a_change_that_ends_badly_is_refused_with_the_way_out(
         (secondary_ranges_kept, ranges(), {**ranges(), "description": "new"}),
         (secondary_ranges_kept, ranges(), ranges(more="10.40.0.0/20")),
         (secondary_ranges_kept, {}, ranges()),
-        (proxies_kept, PLACE, {**PLACE, "network": "other", "proxies": "10.9.2.0/23"}),
-        (proxies_kept, PLACE, {**PLACE, "region": "us-east1", "proxies": "10.9.2.0/23"}),
-        (proxies_kept, PLACE, {**PLACE, "proxies": None}),
-        (proxies_kept, {**PLACE, "proxies": None}, PLACE),
-        (proxies_kept, {"network": "llmd", "subnet": "llmd-nodes"}, PLACE),
-        (proxies_kept, None, PLACE),
+        (gateway_changed, PLACE, {**PLACE, "network": "other", "proxies": "10.9.2.0/23"}),
+        (gateway_changed, PLACE, {**PLACE, "region": "us-east1", "proxies": "10.9.2.0/23"}),
+        (gateway_changed, PLACE, {**PLACE, "proxies": None}),
+        (gateway_changed, {**PLACE, "proxies": None}, PLACE),
+        (gateway_changed, {"network": "llmd", "subnet": "llmd-nodes"}, PLACE),
+        (gateway_changed, None, PLACE),
     ],
 )
 def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Values) -> None:
@@ -100,3 +100,12 @@ def test_new_pods_are_said_with_the_wait_and_without_a_spare_host_with_the_order
         call(replaced_pods("qwen", "50m", no_spare_host_in=pool), dict(before), dict(now))
     assert bool(said) == says
     assert all(text in one for one in said)
+
+
+def test_who_leaves_istios_gateway_is_told_what_the_next_one_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    istios = {**PLACE, "gateway": "istio"}
+    for before, now, warnings in ((PLACE, istios, 0), (istios, istios, 0), (istios, PLACE, 1)):
+        call(gateway_changed, before, now)
+        assert len(said) == warnings

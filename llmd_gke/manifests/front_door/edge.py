@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
+from llmd_gke.gateways import gke
 from llmd_gke.gateways.gateway import IdentityProxy, PolicyTarget, Serving
 from llmd_gke.json_types import JsonObject
-from llmd_gke.manifests import routing
+from llmd_gke.manifests import gateway, routing
 from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
 
 PREFIX = "/v1"
@@ -21,13 +22,13 @@ def route(settings: GatewaySettings, models: Sequence[ModelSettings]) -> JsonObj
     backend: JsonObject = {"kind": "Service", "name": front_door.NAME, "port": front_door.LISTENER_PORT}
     rule: JsonObject = {"matches": [{"path": {"type": "PathPrefix", "value": PREFIX}}], "backendRefs": [backend]}
     spec: JsonObject = {
-        "parentRefs": [routing.parent(settings)],
+        "parentRefs": [gateway.parent(settings)],
         "rules": routing.limited([rule], _longest(models), settings),
     }
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     metadata: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}
-    return {"apiVersion": routing.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
+    return {"apiVersion": gateway.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
 def _longest(models: Sequence[ModelSettings]) -> int:
@@ -41,13 +42,13 @@ def policies(
     iap: IapSettings | None = None,
     security_policy: str | None = None,
 ) -> dict[str, JsonObject]:
-    """Health check of the Service, its time limit, and who reaches it, by the last part of their resources' names.
-
-    ``security_policy``: name of Cloud Armor's
-    policy (default: none).
+    """Health check of the Service, its time limit, and who reaches it, by the last part of their resources' names: none
+    where the Gateway is not GKE's. ``security_policy``: name of Cloud Armor's policy (default: none).
     """
+    if not settings.is_googles:
+        return {}
     target: JsonObject = {"group": "", "kind": "Service", "name": front_door.NAME}
-    return routing.policies(
+    return gke.model_policies(
         Serving(
             name=front_door.NAME,
             namespace=front_door.PROXIES_NAMESPACE,
@@ -59,6 +60,5 @@ def policies(
             max_rate=None,
             security_policy=security_policy,
             identity_proxy=None if iap is None else IdentityProxy(iap.client_id, front_door.IAP_SECRET),
-        ),
-        settings,
+        )
     )

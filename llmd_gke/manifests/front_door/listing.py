@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door
 from llmd_gke.json_types import Json, JsonObject
-from llmd_gke.manifests.routing import GATEWAY_API
+from llmd_gke.manifests.gateway import GATEWAY_API
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 PATH = "/v1/models"

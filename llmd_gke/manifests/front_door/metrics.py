@@ -8,21 +8,15 @@ from __future__ import annotations
 from llmd_gke.catalog import front_door, monitoring
 from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import firewall
+from llmd_gke.manifests.scraping import pod_monitoring
 
 
 def proxies(interval_seconds: int) -> JsonObject:
     """The PodMonitoring of every Envoy's sidecar."""
-    endpoint: JsonObject = {"port": front_door.AI_METRICS_PORT, "path": "/metrics", "interval": f"{interval_seconds}s"}
-    return {
-        "apiVersion": monitoring.API_VERSION,
-        "kind": monitoring.POD_MONITORING,
-        "metadata": {"name": front_door.METRICS_JOB, "namespace": front_door.PROXIES_NAMESPACE},
-        "spec": {
-            "selector": {"matchLabels": dict(front_door.PROXY_LABELS)},
-            "endpoints": [endpoint],
-            "targetLabels": {"metadata": ["node", "pod"]},
-        },
-    }
+    endpoint: JsonObject = {"port": front_door.AI_METRICS_PORT, "path": "/metrics"}
+    labels = dict(front_door.PROXY_LABELS)
+    space = front_door.PROXIES_NAMESPACE
+    return pod_monitoring(front_door.METRICS_JOB, space, {**labels}, endpoint, interval_seconds)
 
 
 def network_policy() -> JsonObject:

@@ -70,7 +70,7 @@ class NetworkSettings(Section):
     """Secondary IPv4 range of the Services (default: 10.8.0.0/20)."""
     proxies: Cidr = "10.9.0.0/23"
     """IPv4 range of the proxy-only subnet, /26 or larger, /23 recommended (default: 10.9.0.0/23); with ``existing``,
-    the range of its proxy-only subnet."""
+    the range of its proxy-only subnet. Istio's Gateway needs none."""
     existing: ExistingNetworkSettings | None = None
     """Use an existing VPC (default: the program creates one); ``nodes``, ``pods`` and ``services`` must not be set
     then."""

@@ -11,7 +11,7 @@ from llmd_gke.rules import addresses, egress, maintenance, models, names
 from llmd_gke.rules.cluster import authorized_privately, ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections.cluster import ClusterSettings
-from llmd_gke.settings.sections.network import ExistingNetworkSettings, NetworkSettings
+from llmd_gke.settings.sections.network import ExistingNetworkSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
@@ -195,20 +195,20 @@ def network(settings: StackSettings) -> Iterator[SettingFinding]:
     yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies, usual["proxies"]))
     yield from locate(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
     if network.existing is not None:
-        yield from _existing(key, network, network.existing, settings.project)
+        yield from _existing(settings, network.existing)
         return
-    ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
+    ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services}
     for name, cidr in ranges.items():
-        if name != "proxies":
-            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr, usual[name]))
+        yield from locate(f"{key}.{name}", cidr, names.cidr(cidr, usual[name]))
+    if settings.gateway.is_googles:
+        ranges["proxies"] = network.proxies
     yield from locate(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
     yield from locate(f"{key}.pods", network.pods, names.pod_range(network.pods))
     yield from locate(key, ranges, names.disjoint(ranges), key)
 
 
-def _existing(
-    key: str, network: NetworkSettings, existing: ExistingNetworkSettings, project: str
-) -> Iterator[SettingFinding]:
+def _existing(settings: StackSettings, existing: ExistingNetworkSettings) -> Iterator[SettingFinding]:
+    key, network, project = "llmd-gke:network", settings.network, settings.project
     given = network.model_fields_set
     for name in ("nodes", "pods", "services"):
         if name in given:
@@ -219,7 +219,7 @@ def _existing(
                 fix=f"remove {name}",
             )
             yield SettingFinding(f"{key}.{name}", getattr(network, name), finding)
-    if "proxies" not in given:
+    if settings.gateway.is_googles and "proxies" not in given:
         finding = Finding(
             "network-existing",
             "the range of the VPC's proxy-only subnet is required: NetworkPolicies admit requests only from it",

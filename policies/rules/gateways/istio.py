@@ -10,9 +10,9 @@ from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.backends import BackendReference, backend_of, route_of
-from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, NAMESPACE, POOL, RELEASE, Kind
-from policies.rules.reach import Name, Reach, is_istios
+from policies.rules.backends import BackendReference, is_istios, route_of
+from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, LLM_SERVICE, NAMESPACE, POOL, RELEASE, Kind
+from policies.rules.reach import KINDS, Name, Reach
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 DESTINATION_RULE = Kind("networking.istio.io", "DestinationRule")
@@ -38,23 +38,14 @@ def _gateways(program: Program) -> dict[Name, str]:
     return found
 
 
-def _pools(program: Program) -> Iterator[tuple[Subject, set[str], list[BackendReference], int]]:
-    """For each rule of a route: the route, the classes of its Gateways, the pools in the rule, its backends' number."""
-    gateways, reach = _gateways(program), Reach(program)
-    for route in program.of(HTTP_ROUTE, LLM_SERVICE):
-        parents = {*reach.parents(route, route_of(route)), *reach.parents(route)}
-        classes = {gateways[parent] for parent in parents if parent in gateways}
-        rules = list(route_of(route).get("rules").each()) if classes else []
-        for rule in rules:
-            used = [one for one in rule.get("backendRefs").each() if one.get("weight").value != 0]
-            backends = [backend_of(reference, route) for reference in used]
-            pools = [one for one in backends if one is not None and one.kind == POOL.name]
-            if pools:
-                yield route, classes, pools, len(backends)
-        made = route.spec.get("router", "route")  # KServe's own
-        own = route.kind == LLM_SERVICE and made.present() and not rules and not list(made.get("http", "refs").each())
-        if classes and own and route.namespace is not None:
-            yield route, classes, [BackendReference(POOL.name, route.namespace, f"{route.name}{kserve.POOL_SUFFIX}")], 1
+def _pools(program: Program) -> Iterator[tuple[Subject, set[str], BackendReference]]:
+    """Every way of a route to a pool: the route, the classes of its Gateways, the pool."""
+    gateways = _gateways(program)
+    for way in Reach(program).ways():
+        classes = {gateways[gate] for gate in way.gateways if gate in gateways}
+        for pool in way.answering if classes else ():
+            if pool.kind == POOL.name:
+                yield way.route, classes, pool
 
 
 def _accepts_own_certificate(tls: Input) -> bool:
@@ -84,45 +75,45 @@ def _picker_tls(program: Program, _settings: ParameterValues) -> Iterator[StackF
         if pool.identity is not None
     }
     seen: set[BackendReference] = set()
-    for route, classes, pools, _ in _pools(program):
-        for pool in pools if istio.CLASS in classes else ():
-            service = pickers.get(pool, kserve.picker_service(pool.name.removesuffix(kserve.POOL_SUFFIX)))
-            if service is None or pool in seen:
-                continue
-            seen.add(pool)
-            if not any(_reaches(rule, service, pool.namespace) for rule in encrypted):
-                problem = f"no DestinationRule makes TLS to the endpoint picker of {pool}: every completion is a 500"
-                fix = (
-                    f"add one with host {service}.{pool.namespace}.svc.cluster.local and trafficPolicy.tls "
-                    "{mode: SIMPLE, insecureSkipVerify: true}"
-                )
-                yield StackFinding(route, Finding("istio-picker-tls", problem, fix=fix))
+    for route, classes, pool in _pools(program):
+        service = pickers.get(pool, kserve.picker_service(pool.name.removesuffix(kserve.POOL_SUFFIX)))
+        if istio.CLASS not in classes or service is None or pool in seen:
+            continue
+        seen.add(pool)
+        if not any(_reaches(rule, service, pool.namespace) for rule in encrypted):
+            problem = f"no DestinationRule makes TLS to the endpoint picker of {pool}: every completion is a 500"
+            fix = (
+                f"add one with host {service}.{pool.namespace}.svc.cluster.local and trafficPolicy.tls "
+                "{mode: SIMPLE, insecureSkipVerify: true}"
+            )
+            yield StackFinding(route, Finding("istio-picker-tls", problem, fix=fix))
 
 
 def _weighted(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    for route, classes, pools, backends in _pools(program):
-        if istio.CLASS in classes and backends > 1:
-            yield StackFinding(
-                route,
-                Finding(
+    at_istio = {route.urn: route for route, classes, _ in _pools(program) if istio.CLASS in classes}
+    for route in at_istio.values():
+        for rule in route_of(route).get("rules").each():
+            used = [one for one in rule.get("backendRefs").each() if one.get("weight").value != 0]
+            if len(used) > 1 and any(one.get("kind").text() == POOL.name for one in used):
+                finding = Finding(
                     "istio-weighted-pools",
-                    f"{pools[0]} shares a rule with other backends: one endpoint picker is asked for all, or none",
+                    f"{rule.path} has an InferencePool beside other backends: one endpoint picker is asked for all, or "
+                    "none",
                     allowed="one InferencePool a rule",
                     fix="choose the version by a header in a rule of its own, or put the models behind the front door",
-                ),
-            )
+                )
+                yield StackFinding(route, finding)
 
 
 def _two_controllers(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     reached: dict[BackendReference, set[str]] = {}
-    for route, classes, pools, _ in _pools(program):
-        for pool in pools:
-            known = reached.setdefault(pool, set())
-            if len(known | classes) > 1 and known != known | classes:
-                problem = f"{pool} has routes at a Gateway of GKE and at one of Istio: both rewrite its status, in turn"
-                finding = Finding("two-gateways-on-pool", problem, fix="give one of the Gateways a pool of its own")
-                yield StackFinding(route, finding)
-            known |= classes
+    for route, classes, pool in _pools(program):
+        known = reached.setdefault(pool, set())
+        if len(known | classes) > 1 and known != known | classes:
+            problem = f"{pool} has routes at a Gateway of GKE and at one of Istio: both rewrite its status, in turn"
+            finding = Finding("two-gateways-on-pool", problem, fix="give one of the Gateways a pool of its own")
+            yield StackFinding(route, finding)
+        known |= classes
 
 
 def _strict(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -164,7 +155,7 @@ def _has_cni(values: Input) -> bool:
 
 
 _EXTENSION = "https://gateway-api-inference-extension.sigs.k8s.io/guides/implementers/"
-_ROUTES = (GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, POOL)
+_ROUTES = (GATEWAY, GATEWAY_CLASS, *KINDS)
 
 PICKER_TLS = Rule(
     name="istio-picker-tls",

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.manifests import gateway as edge
 from llmd_gke.manifests import naming, routing
 from llmd_gke.rules import paths
 from llmd_gke.settings import GatewaySettings, ModelSettings
@@ -125,9 +126,9 @@ def test_a_route_holds_exactly_as_many_rules_as_are_allowed(
 )
 def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: str, name: str) -> None:
     settings = GatewaySettings.model_validate({"exposure": exposure})
-    gateway = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))
+    gateway = cast("Any", edge.gateway(settings, "some-address", ["models", "chat"]))
     spec = gateway["spec"]
-    assert spec["gatewayClassName"] == name == routing.gateway_class(settings)
+    assert spec["gatewayClassName"] == name == edge.gateway_class(settings)
     assert spec["addresses"] == [{"type": "NamedAddress", "value": "some-address"}]
     (listener,) = spec["listeners"]
     assert listener["allowedRoutes"]["namespaces"] == {
@@ -193,22 +194,22 @@ def test_with_a_certificate_the_gateway_serves_https_and_nothing_else(
     tls: dict[str, object], termination: dict[str, object]
 ) -> None:
     settings = GatewaySettings.model_validate({"tls": tls, "domain": "llm.example.com"})
-    (listener,) = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
+    (listener,) = cast("Any", edge.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
     assert (listener["name"], listener["protocol"], listener["port"]) == ("https", "HTTPS", 443)
     assert listener["tls"] == {"mode": "Terminate", **termination}
     assert listener["hostname"] == "llm.example.com"
-    assert routing.redirect(settings) is None
+    assert edge.redirect(settings) is None
 
 
 def test_a_redirecting_port_80_takes_no_route_of_a_model(make_model: MakeModel) -> None:
     settings = GatewaySettings.model_validate(
         {"tls": {"certificate_manager": ["a"]}, "redirect_http": True, "domain": "llm.example.com"}
     )
-    https, http = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
+    https, http = cast("Any", edge.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
     assert (http["protocol"], http["port"]) == ("HTTP", 80)
     assert http["allowedRoutes"]["namespaces"] == {"from": "Same"}
     assert https["allowedRoutes"]["namespaces"]["from"] == "Selector"
-    redirect = cast("Any", routing.redirect(settings))
+    redirect = cast("Any", edge.redirect(settings))
     assert redirect["spec"]["parentRefs"][0]["sectionName"] == "http"
     assert redirect["spec"]["rules"] == [
         {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}]}
@@ -225,8 +226,8 @@ def test_a_route_names_no_host_unless_the_gateway_has_a_domain(model: ModelSetti
 
 
 def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> None:
-    assert routing.gateway_policy(GatewaySettings(), None) is None
-    policy = cast("Any", routing.gateway_policy(GatewaySettings(allow_global_access=True), "some-policy"))
+    assert edge.gateway_policy(GatewaySettings(), None) is None
+    policy = cast("Any", edge.gateway_policy(GatewaySettings(allow_global_access=True), "some-policy"))
     assert policy["spec"]["default"] == {"sslPolicy": "some-policy", "allowGlobalAccess": True}
     assert policy["spec"]["targetRef"] == {
         "group": "gateway.networking.k8s.io",

@@ -60,6 +60,14 @@ def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: S
     assert all("/projects/host/" in path for path in google.calls)
 
 
+def test_istios_gateway_needs_no_proxy_only_subnet(google: Google, eu4a: StackSettings) -> None:
+    there(google, SUBNET, ROUTER)
+    assert only(existing(eu4a), "proxy-only subnet").status is CheckStatus.FAILED
+    gateway = eu4a.gateway.model_copy(update={"implementation": "istio"})
+    cloud = existing(eu4a.model_copy(update={"gateway": gateway}))
+    assert {one.check: one.status for one in cloud} == dict.fromkeys(("subnet", "NAT"), CheckStatus.OK)
+
+
 def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     there(google, SUBNET, PROXY_ONLY, ROUTER)
     cloud = existing(eu4a, proxies="create", nat="create")

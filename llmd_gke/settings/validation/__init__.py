@@ -15,6 +15,7 @@ from llmd_gke.settings.validation import (
     models,
     monitoring,
     pools,
+    storage,
     versions,
 )
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
@@ -47,7 +48,7 @@ def _findings(settings: StackSettings) -> Iterator[SettingFinding]:
         yield from models.model_rules(key, model, settings)
     yield from versions.rollouts(settings)
     yield from models.unique(settings)
-    yield from models.storage(settings)
+    yield from storage.storage(settings)
     yield from pools.pool_sizes(settings)
     yield from gateway.gateway(settings)
     yield from front_door.front_door(settings)

@@ -221,11 +221,26 @@ PODS = (
     ),
     Symptom(
         "unknown-argument",
-        r"error: (unrecognized arguments|argument --\S+: (invalid|expected))",
-        "`unrecognized arguments: --…`, `argument --…: invalid choice`",
+        r"error: (unrecognized arguments|argument --\S+: (invalid|expected))|requires --tool-call-parser|"
+        r"invalid (tool call|reasoning) parser",
+        "`unrecognized arguments: --…`, `argument --…: invalid choice`, `… requires --tool-call-parser`",
         "the server does not know an argument, for example `--prefix-cache-block-size`, or its value: correct "
         "`extraArgs`",
         "pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Symptom(
+        "image-hardware",
+        r"Failed to infer device type",
+        "`Failed to infer device type`",
+        "the image is built for other hardware than the pod has: remove `image`, or use one for the pool's accelerator",
+        "pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Symptom(
+        "format",
+        r"quantization is currently not supported in|Unknown quantization method",
+        "`… quantization is currently not supported in …`",
+        "the accelerator does not load the format of these weights: use unquantized ones, or another format",
+        LOGS,
     ),
     Symptom(
         "heads",

@@ -14,7 +14,7 @@ _WORD = r"(?:^|[-_/.:+0-9])(?:{})(?=$|[-_/.:+@0-9])"
 HARDWARE: Mapping[str, re.Pattern[str]] = {
     "TPU": re.compile(_WORD.format("tpu")),
     "NVIDIA GPUs": re.compile(
-        _WORD.format("cuda|cu1[0-9]{1,2}|nvidia|gpu|tensorrt|tensorrtllm")
+        _WORD.format("cuda|cu1[0-9]{1,2}|nvidia|gpu|nim|tensorrt|tensorrtllm")
         + r"|(?:^|/)(?:vllm-openai|sglang|text-generation-inference|llm-d)(?=$|[:@])"
     ),
     "AMD GPUs": re.compile(_WORD.format("rocm")),

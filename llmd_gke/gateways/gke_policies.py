@@ -23,6 +23,16 @@ _PORT = ("port", "portName", "portSpecification")
 _HTTP = _plain(*_PORT, "host", "proxyHeader", "requestPath", "response")
 _TARGET = _plain("group", "kind", "name", "namespace")
 
+
+def _extension(*more: str) -> Fields:
+    callout = (
+        *("authority", "backendRef", "failOpen", "forwardHeaders", "googleAPIServiceName", "metadata", "name"),
+        *("requestBodySendMode", "responseBodySendMode", "supportedEvents", "timeout"),
+    )
+    chains = {"extensions": _plain(*callout, *more), "matchCondition": _plain("celExpressions"), "name": {}}
+    return {"extensionChains": chains, "targetRefs": _plain("group", "kind", "name")}
+
+
 FIELDS: Mapping[str, Fields] = {
     gke.HEALTH_CHECK.kind: {
         "targetRef": _TARGET,
@@ -59,10 +69,36 @@ FIELDS: Mapping[str, Fields] = {
             "failoverConfig": _plain("failoverHealthThreshold"),
         },
     },
+    "GCPAuthzPolicy": {
+        **_plain("action", "enforcementLevel"),
+        "customProviders": {"extensionRefs": _plain("group", "kind", "name")},
+        "rules": {
+            "from": dict.fromkeys(("notSources", "sources"), _plain("principals", "resources")),
+            "to": dict.fromkeys(("notOperations", "operations"), _plain("headers", "hosts", "methods", "paths")),
+            "when": {},
+        },
+        "targetRefs": _plain("group", "kind", "name", "selector"),
+    },
+    "GCPClientTLSPolicy": {
+        **_plain("subjectAltNames", "tlsMode"),
+        "targetRefs": _plain("group", "kind", "name", "sectionName"),
+    },
+    "GCPRoutingExtension": _extension(),
+    "GCPServerTLSPolicy": {
+        "mtlsMode": {},
+        "portOverrides": _plain("mtlsMode", "port"),
+        "targetRefs": _plain("group", "kind", "selector"),
+    },
+    "GCPSessionAffinityFilter": {"statefulGeneratedCookie": _plain("cookieTtlSeconds")},
+    "GCPTrafficExtension": _extension("observabilityMode"),
 }
 """Fields of ``spec`` by kind of policy."""
 
 VALUES: Mapping[str, tuple[str, ...]] = {
+    "spec.action": ("ALLOW", "CUSTOM", "DENY", "DENY_BY_DEFAULT"),
+    "spec.enforcementLevel": ("L4", "L7"),
+    "spec.mtlsMode": ("Disabled", "Permissive", "Strict"),
+    "spec.tlsMode": ("Disable", "MutualTLS"),
     "spec.default.backendPreference": ("DEFAULT", "PREFERRED"),
     "spec.default.sessionAffinity.type": (
         "CLIENT_IP",
@@ -97,10 +133,15 @@ BACKENDS: Mapping[str, str] = {
     gke.IMPORT_KIND: gke.GROUP,
 }
 GATEWAYS: Mapping[str, str] = {"Gateway": "gateway.networking.k8s.io"}
-
-
-def targets_of(kind: str) -> Mapping[str, str]:
-    """Kinds of objects that a policy can be attached to, with their groups."""
-    if kind == gke.TRAFFIC_POLICY.kind:
-        return {"Service": ""}
-    return GATEWAYS if kind == gke.GATEWAY_POLICY.kind else BACKENDS
+TARGETS: Mapping[str, Mapping[str, str]] = {
+    gke.HEALTH_CHECK.kind: BACKENDS,
+    gke.BACKEND_POLICY.kind: BACKENDS,
+    gke.SESSION_POLICY.kind: BACKENDS,
+    gke.GATEWAY_POLICY.kind: GATEWAYS,
+    gke.TRAFFIC_POLICY.kind: {"Service": ""},
+    "GCPAuthzPolicy": {**GATEWAYS, "Pod": ""},
+    "GCPClientTLSPolicy": {"Namespace": "", "Service": ""},
+    "GCPRoutingExtension": GATEWAYS,
+    "GCPTrafficExtension": GATEWAYS,
+}
+"""Kinds of objects that a policy can be attached to, with their groups."""

@@ -30,7 +30,8 @@ REFUSALS = (
     GoogleError(
         "organization-policy",
         "`Constraint constraints/… violated`, `… organization policy`",
-        r"constraints/\w|constraint '?\w+\.\w+'? violated|\borg(anization)?\s+policy(?! API)",
+        r"constraints/\w|constraint '?\w+\.\w+'? violated|\borg(anization)?\s+polic(y|ies)(?! API)|"
+        r"to a permitted customer",
         "a policy of the organization forbids it",
         "ask the organization's administrators for an exception from the constraint that the message names, or change "
         "the setting that violates it, then try again",
@@ -78,6 +79,13 @@ REFUSALS = (
         "GKE could not create the pool's nodes and keeps trying; the provider does not report why: either no host "
         "is free in the zone, or the quota is exhausted",
         "`llmd-gke status --stack {stack}` shows GKE's reason, `llmd-gke doctor --stack {stack} --probe` finds a host",
+    ),
+    GoogleError(
+        "credentials-file",
+        "`error getting credentials using GOOGLE_APPLICATION_CREDENTIALS environment variable`",
+        r"using GOOGLE_APPLICATION_CREDENTIALS",
+        "this variable, which comes before every login, names a file that is missing or has no credentials",
+        "`unset GOOGLE_APPLICATION_CREDENTIALS`, or correct its path, then try again",
     ),
     SIGN_IN,
     # The reason in this message is SERVICE_DISABLED, too. The numbers are the projects of gcloud's own clients.
@@ -137,7 +145,8 @@ REFUSALS = (
         '`Master version … is unsupported`, `… must be one of "…" channel supported versions`, `No valid versions '
         "with the prefix`",
         r"No valid versions with the prefix|(master|node|control plane) version .{0,60}"
-        r"(is (unsupported|not supported|not available)|must be (one of|set to))|channel supported versions",
+        r"(is (unsupported|not supported|not available)|must (be (one of|set to)|not be higher))|"
+        r"channel supported versions",
         "GKE does not offer this version in the stack's release channel and location, or no longer",
         "set `cluster.minVersion` to a version that GKE offers, or another `releaseChannel`: `gcloud container "
         "get-server-config --location LOCATION` lists them",
@@ -171,7 +180,7 @@ CONFLICTS = (
     GoogleError(
         "other-operation",
         "`Operation … is currently upgrading cluster …`, `Cluster is running incompatible operation …`",
-        r"is currently \w+ing (the )?(cluster|node pool|nodepool)|running incompatible operation|"
+        r"is currently \w+ing (the |a )?(cluster|node ?pool)|running incompatible operation|"
         r"cluster is currently being (created|deleted|updated|upgraded|repaired)",
         "GKE executes another operation on the cluster, such as an upgrade of its own, for longer than the provider "
         "waits",

@@ -36,22 +36,31 @@ def services(values: Input) -> Iterator[Finding]:
 
 def ingresses(values: Input) -> Iterator[Finding]:
     """No chart creates a public Ingress."""
+    for one in _ingresses(values):
+        table = one.mapping()
+        name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
+        object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
+        yield from _at(one, exposure.ingress(Input(object_)))
+
+
+def _ingresses(values: Input) -> Iterator[Input]:
+    """The tables of Ingresses that are on."""
     for section in _tables(values):
-        if not section.path.rsplit(".", 1)[-1].lower().endswith("ingress") or _is_firewall(section):
+        last = section.path.rsplit(".", 1)[-1].lower()
+        if last == "expose" and section.mapping().get("type") == "ingress":  # Harbor's
+            yield section.get("ingress")
+        if not last.endswith(("ingress", "ingresses")) or _is_firewall(section):
             continue
         for one in [section] if "enabled" in section.mapping() else _named_ingresses(section):
-            table = one.mapping()
-            if table.get("enabled") in (True, "true"):
-                name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
-                spec: Value = {"ingressClassName": name}
-                object_: Value = {"spec": spec, "metadata": {"annotations": table.get("annotations")}}
-                yield from _at(one, exposure.ingress(Input(object_)))
+            if one.mapping().get("enabled") in (True, "true"):
+                yield one
 
 
 def _named_ingresses(section: Input) -> Iterator[Input]:
     """Several Ingresses, each under a name of its own: ``ingress.main``."""
     for name, one in section.entries():
-        if isinstance(one.value, Mapping) and (name == "main" or any(one.value.get(key) for key in OF_INGRESSES)):
+        several = name == "main" or section.path.endswith("ingresses")
+        if isinstance(one.value, Mapping) and (several or any(one.value.get(key) for key in OF_INGRESSES)):
             yield one
 
 

@@ -31,28 +31,19 @@ def gateway_api(cluster: Input) -> Iterator[Finding]:
     """The cluster has what GKE's Gateway needs from the start."""
     channel = cluster.get("gatewayApiConfig", "channel")
     autopilot = cluster.get("enableAutopilot").boolean() is True
+    rule = "cluster-gateway-api"
     if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
-        yield Finding(
-            "cluster-gateway-api",
-            f"{channel.path} is {channel.text() or 'missing'}: the cluster has no GatewayClasses, and enabling the "
-            f"channel later took up to 45 minutes",
-            "CHANNEL_STANDARD",
-            "set gatewayApiConfig.channel: CHANNEL_STANDARD",
+        problem = (
+            f"{channel.path} is {channel.text() or 'missing'}: the cluster has no GatewayClasses, and enabling the"
         )
+        problem += " channel later took up to 45 minutes"
+        yield Finding(rule, problem, "CHANNEL_STANDARD", "set gatewayApiConfig.channel: CHANNEL_STANDARD")
     if cluster.get("addonsConfig", "httpLoadBalancing", "disabled").boolean() is True:
-        yield Finding(
-            "cluster-gateway-api",
-            "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on",
-            "false",
-            "keep HTTP load balancing enabled",
-        )
+        problem = "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on"
+        yield Finding(rule, problem, "false", "keep HTTP load balancing enabled")
     if cluster.get("networkingMode").text() == "ROUTES":
-        yield Finding(
-            "cluster-gateway-api",
-            "networkingMode ROUTES: the Gateway's container-native load balancing needs a VPC-native cluster",
-            "VPC_NATIVE",
-            "set networkingMode: VPC_NATIVE and ipAllocationPolicy",
-        )
+        problem = "networkingMode ROUTES: the Gateway's container-native load balancing needs a VPC-native cluster"
+        yield Finding(rule, problem, "VPC_NATIVE", "set networkingMode: VPC_NATIVE and ipAllocationPolicy")
 
 
 def version(cluster: Input, floor: str) -> Iterator[Finding]:
@@ -72,22 +63,13 @@ def dataplane(cluster: Input) -> Iterator[Finding]:
             ("addonsConfig.networkPolicyConfig", addon.boolean() is False),
         ):
             if on:
-                yield Finding(
-                    "cluster-dataplane",
-                    f"{path}: Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the add-on together "
-                    f"with it",
-                    "ADVANCED_DATAPATH without the add-on",
-                    f"remove {path}",
-                )
+                problem = f"{path}: Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the add-on with it"
+                yield Finding("cluster-dataplane", problem, "ADVANCED_DATAPATH without the add-on", f"remove {path}")
     for key in ("enableTpu", "tpuConfig"):
         value = cluster.get(key)
         if value.present() and value.value is not False:
-            yield Finding(
-                "cluster-dataplane",
-                f"{key} belongs to the retired TPU Node product, not to TPU node pools",
-                "no such setting",
-                f"remove {key}",
-            )
+            problem = f"{key} belongs to the retired TPU Node product, not to TPU node pools"
+            yield Finding("cluster-dataplane", problem, "no such setting", f"remove {key}")
 
 
 def workload_identity(cluster: Input) -> Iterator[Finding]:
@@ -111,13 +93,9 @@ def ai_zones(node_locations: Input, location: Input) -> Iterator[Finding]:
     for node in (location, *node_locations.each()):
         zone = node.text()
         if zone is not None and zones.is_ai_zone(zone):
-            yield Finding(
-                "ai-zone",
-                f"{node.path} {zone} is an AI zone: it offers TPU hosts, but no control planes and no "
-                f"general-purpose nodes",
-                "AI zones for TPU node pools only",
-                f"use the region {zones.region_of(zone)} or one of its standard zones",
-            )
+            problem = f"{node.path} {zone} is an AI zone: it offers TPU hosts, but no control planes and no other nodes"
+            fix = f"use the region {zones.region_of(zone)} or one of its standard zones"
+            yield Finding("ai-zone", problem, "AI zones for TPU node pools only", fix)
 
 
 def proxy_subnet(subnet: Input) -> Iterator[Finding]:
@@ -125,33 +103,30 @@ def proxy_subnet(subnet: Input) -> Iterator[Finding]:
     if subnet.get("purpose").text() not in PROXY_SUBNET_PURPOSES:
         return
     role = subnet.get("role")
-    if role.value is None or role.text() not in (None, "ACTIVE"):
-        yield Finding("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
+    if role.value is None or role.text() not in (None, "ACTIVE", "BACKUP"):
+        allowed = "ACTIVE, or BACKUP beside an active one that it shall replace"
+        yield Finding("proxy-subnet", f"role is {role.text() or 'missing'}", allowed, "set role: ACTIVE")
     for field in ("logConfig", "secondaryIpRanges"):
         if subnet.get(field).present():
             yield Finding("proxy-subnet", f"{field}: Google rejects it here", f"no {field}", "remove it")
     cidr = subnet.get("ipCidrRange").text()
     try:
-        prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0
+        yield from _room(f"ipCidrRange {cidr}", IPv4Network(cidr, strict=False).prefixlen if cidr else 0)
     except ValueError:
         return
+
+
+def _room(what: str, prefix: int) -> Iterator[Finding]:
     if prefix > SMALLEST_PROXY_PREFIX:
-        yield Finding(
-            "proxy-subnet", f"ipCidrRange {cidr} is too small", f"/{SMALLEST_PROXY_PREFIX} or larger", "use a /23"
-        )
+        allowed = f"/{SMALLEST_PROXY_PREFIX} or larger"
+        yield Finding("proxy-subnet", f"{what} is too small for the region's Envoys", allowed, "use a /23")
 
 
 def proxy_range(cidr: str) -> Iterator[Finding]:
     """A proxy-only subnet is large enough (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
     network = names.range_of(cidr)
     prefix = network.prefixlen if network else SMALLEST_PROXY_PREFIX
-    if prefix > SMALLEST_PROXY_PREFIX:
-        yield Finding(
-            "proxy-subnet",
-            f"{cidr} is too small for the region's Envoys",
-            f"/{SMALLEST_PROXY_PREFIX} or larger",
-            "use a /23",
-        )
+    yield from _room(cidr, prefix)
     if prefix < WIDEST_PROXY_PREFIX:
         yield Finding(
             "proxy-subnet",
@@ -251,19 +226,13 @@ def is_arm(machine_type: str) -> bool:
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
     """GKE's own pods, controllers and endpoint pickers run on the system pool: no accelerators, no Arm processors."""
     if is_arm(machine_type):
-        yield Finding(
-            "system-pool",
-            f"{machine_type} has Arm processors: GKE taints its nodes, and controllers stay Pending",
-            "a machine type with x86 processors",
-            "for example e2-standard-4",
-        )
+        problem = f"{machine_type} has Arm processors: GKE taints its nodes, and controllers stay Pending"
+        yield Finding("system-pool", problem, "a machine type with x86 processors", "for example e2-standard-4")
     elif accelerators.family_of(machine_type) and (kind := accelerators.accelerator_of(machine_type)) is not None:
-        yield Finding(
-            "system-pool",
-            f"{machine_type} is a {kind.name} host: system pods, controllers and endpoint pickers cannot run there",
-            "a machine type without TPU or GPU",
-            "for example e2-standard-4",
+        problem = (
+            f"{machine_type} is a {kind.name} host: system pods, controllers and endpoint pickers cannot run there"
         )
+        yield Finding("system-pool", problem, "a machine type without TPU or GPU", "for example e2-standard-4")
 
 
 def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
@@ -276,20 +245,12 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     hyperdisk = disk_type.startswith("hyperdisk")
     if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
         suitable = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
-        yield Finding(
-            "system-pool",
-            f"disk type {disk_type} cannot be attached to {machine_type}",
-            suitable,
-            f"set diskType to {suitable}",
-        )
+        problem = f"disk type {disk_type} cannot be attached to {machine_type}"
+        yield Finding("system-pool", problem, suitable, f"set diskType to {suitable}")
 
 
 def deletion_protection(cluster: Input) -> Iterator[Finding]:
     """The provider rejects the deletion of the cluster. The default is true."""
     if cluster.get("deletionProtection").boolean() is False:
-        yield Finding(
-            "production-protect",
-            "deletionProtection is false",
-            "true",
-            "leave deletionProtection out or set it to true",
-        )
+        fix = "leave deletionProtection out or set it to true"
+        yield Finding("production-protect", "deletionProtection is false", "true", fix)

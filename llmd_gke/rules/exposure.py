@@ -64,20 +64,12 @@ def service(node: Input, *, partial: bool = False) -> Iterator[Finding]:
             "ClusterIP, an internal load balancer, or loadBalancerSourceRanges limited to your clients",
             f"serve it through the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
         )
+    fix = "serve it through the Gateway"
     if kind == "NodePort":
-        yield Finding(
-            "public-service",
-            "spec.type NodePort opens a port on every node",
-            "ClusterIP",
-            "serve it through the Gateway",
-        )
+        yield Finding("public-service", "spec.type NodePort opens a port on every node", "ClusterIP", fix)
     if list(spec.get("externalIPs").each()):
-        yield Finding(
-            "public-service",
-            "spec.externalIPs: whoever creates the Service can intercept traffic to any address (CVE-2020-8554)",
-            "no externalIPs",
-            "serve it through the Gateway",
-        )
+        problem = "spec.externalIPs: whoever creates the Service can intercept traffic to any address (CVE-2020-8554)"
+        yield Finding("public-service", problem, "no externalIPs", fix)
 
 
 def ingress(node: Input) -> Iterator[Finding]:
@@ -146,11 +138,7 @@ def pod(spec: Input) -> Iterator[Finding]:
             yield _host(f"{_at(spec)}{key} is true", f"remove {key}")
     for folder in pod_shapes.node_folders(spec):
         yield _host(f"{folder.path}.hostPath mounts a folder of the node", "use emptyDir, a claim or a bucket")
-    if _is_on(spec.get("securityContext", "windowsOptions", "hostProcess")):
-        yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "remove it")
-    for profile in PROFILES:
-        if spec.get("securityContext", profile, "type").text() == "Unconfined":
-            yield _host(f"{_at(spec)}securityContext.{profile} is Unconfined", "remove it, or use RuntimeDefault")
+    yield from _context(spec.get("securityContext"))
     for container in pod_shapes.containers(spec):
         for context in pod_shapes.contexts(container):
             yield from _context(context)
@@ -181,10 +169,8 @@ def _context(context: Input) -> Iterator[Finding]:
     for added in context.get("capabilities", "add").each():
         name = (added.text() or "").upper().removeprefix("CAP_")
         if name in STRONG_CAPABILITIES:
-            yield _host(
-                f"{added.path} is {name}, which is equivalent to root on the node",
-                "add only the capabilities that are needed",
-            )
+            problem = f"{added.path} is {name}, which is equivalent to root on the node"
+            yield _host(problem, "add only the capabilities that are needed")
 
 
 def _host(problem: str, fix: str) -> Finding:

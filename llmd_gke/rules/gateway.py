@@ -147,8 +147,10 @@ def plain_http(spec: Input, *, partial: bool = False) -> Iterator[Finding]:
         )
 
 
-def listener_certificates(gateway: Input) -> Iterator[Finding]:
-    """Every HTTPS listener of a class of GKE has certificates of one source that the class takes."""
+def listener_certificates(gateway: Input, *, partial: bool = False) -> Iterator[Finding]:
+    """Every HTTPS listener of a class of GKE has certificates of one source that the class takes. ``partial``: a patch,
+    beside which the Gateway may have them.
+    """
     name = gateway.get("spec", "gatewayClassName").text() or ""
     if not name.startswith(gke.CLASS_PREFIX):
         return
@@ -158,7 +160,7 @@ def listener_certificates(gateway: Input) -> Iterator[Finding]:
         yield _certificate(f"{mapped.path}: certificate maps belong to global classes, and {name} is regional")
     for listener in gateway.get("spec", "listeners").each():
         if listener.get("protocol").text() == "HTTPS":
-            yield from _certificates_of(listener, mapped=takes_maps and mapped.value is not None)
+            yield from _certificates_of(listener, mapped=partial or (takes_maps and mapped.value is not None))
 
 
 def _certificates_of(listener: Input, *, mapped: bool) -> Iterator[Finding]:

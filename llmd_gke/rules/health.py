@@ -7,6 +7,7 @@ CEL rules since 2026-03-17), ``…_gcpbackendpolicies.yaml``; llm-d-router ``con
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import kserve
@@ -54,7 +55,7 @@ def _known(node: Input, known: gke_policies.Fields, paths: Mapping[str, str]) ->
             if allowed and isinstance(value.value, str) and value.value not in allowed:
                 yield _wrong(value.path, "has a value that the CRD has not", ", ".join(allowed), f"use {allowed[0]}")
         elif value.value is not None:
-            written = value.path.removeprefix("spec.")
+            written = re.sub(r"\[\d+\]", "", value.path).removeprefix("spec.")
             near = [written.removesuffix(name) + one for one in known if name.lower() in one.lower()]
             near = near or difflib.get_close_matches(written, paths, 1, 0.5)
             fix = f"use {paths[near[0]]}" if near else "remove it"

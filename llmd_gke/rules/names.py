@@ -32,12 +32,12 @@ def label(value: str, what: str, limit: int) -> Iterator[Finding]:
     The name that the fix proposes for a path (``projects/P/global/networks/N``, a URL) is its last part.
     """
     if not DNS_LABEL.fullmatch(value):
-        last = value.rstrip("/").rpartition("/")[2]
+        last = re.sub("[^a-z0-9]+", "-", value.rstrip("/").rpartition("/")[2].lower()).lstrip("-0123456789")
         yield Finding(
             "name-characters",
             f"{value!r} is not a valid {what}",
             allowed="lower-case letters, digits and dashes; starts with a letter, does not end with a dash",
-            fix=f"for example {re.sub('[^a-z0-9]+', '-', last.lower()).strip('-0123456789')[:limit] or 'name'}",
+            fix=f"for example {last[:limit].rstrip('-') or 'name'}",
         )
     elif len(value) > limit:
         yield Finding(

@@ -16,8 +16,10 @@ from llmd_gke.rules.cluster import ordinary_disk
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
-DEFAULT_ACCOUNT = re.compile(r"|default|[0-9]+-compute@developer\.gserviceaccount\.com")
-"""The default service account of Compute Engine, in each way to write it."""
+DEFAULT_ACCOUNT = re.compile(
+    r"|default|[0-9]+-compute@developer\.gserviceaccount\.com|[^@]+@appspot\.gserviceaccount\.com"
+)
+"""The default service account of Compute Engine, in each way to write it, and that of App Engine."""
 NODE_ACCOUNT = "a service account with roles/container.defaultNodeServiceAccount"
 
 
@@ -46,13 +48,17 @@ def node_hardening(pool: Input) -> Iterator[Finding]:
 
 
 def _default_account(account: Input, nodes: str) -> Iterator[Finding]:
-    if account.value is None or (isinstance(account.value, str) and DEFAULT_ACCOUNT.fullmatch(account.value)):
+    if _is_default(account):
         yield _hard(
             f"{account.path} is not set: {nodes} run as the project's default service account, which often has the "
             "role Editor",
             NODE_ACCOUNT,
             "create a service account for nodes",
         )
+
+
+def _is_default(account: Input) -> bool:
+    return account.value is None or bool(isinstance(account.value, str) and DEFAULT_ACCOUNT.fullmatch(account.value))
 
 
 def _open_port(port: Input) -> Iterator[Finding]:
@@ -67,7 +73,7 @@ def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     for above in (("nodePoolDefaults", "nodeConfigDefaults"), ("nodePoolAutoConfig", "nodeKubeletConfig")):
         yield from _open_port(cluster.get(*above, "insecureKubeletReadonlyPortEnabled"))
     account = cluster.get("nodeConfig", "serviceAccount")
-    if cluster.get("removeDefaultNodePool").boolean() is True and account.value in (None, "", "default"):
+    if cluster.get("removeDefaultNodePool").boolean() is True and _is_default(account):
         yield _hard(
             f"{account.path} is not set: the default node pool, which GKE creates before it is removed, runs as the "
             "project's default service account, and the cluster fails where that is deleted",
@@ -184,6 +190,9 @@ def in_cluster(pool: Input, cluster: Input) -> Iterator[Finding]:
             f"{machine} needs GKE {family.minimum_gke} or newer, but the cluster's minMasterVersion is {version}",
             f"set minMasterVersion: {family.minimum_gke}",
         )
+    policy, pods = cluster.get("ipAllocationPolicy"), pool.get("networkConfig", "podRange").text()
+    if pods is not None and pods == policy.get("servicesSecondaryRangeName").text():
+        yield _pair(f"networkConfig.podRange {pods} is the range of the cluster's Services", "name another range")
     channel = cluster.get("releaseChannel", "channel").text()
     flex = pool.get("nodeConfig", "flexStart").boolean() is True
     for key in ("autoUpgrade", "autoRepair"):

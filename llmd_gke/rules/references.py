@@ -106,6 +106,17 @@ def admission(gateway: Input, parent: Input, route: Origin) -> Iterator[Finding]
         )
 
 
+def listeners(gateway: Input, owner: Origin) -> Iterator[Finding]:
+    """The Gateway admits the listeners of a ListenerSet: it admits none without ``allowedListeners``."""
+    if not _from(gateway.get("spec", "allowedListeners", "namespaces"), owner, "None"):
+        yield Finding(
+            "route-admission",
+            f"the Gateway admits no listeners from namespace {owner.namespace} (NotAllowed): they have no effect",
+            allowed="allowedListeners.namespaces of the Gateway; without it, it admits none",
+            fix="set spec.allowedListeners.namespaces: {from: Same}, or a Selector, on the Gateway",
+        )
+
+
 def _serves_a_host(listener: Input, hosts: Input) -> bool:
     own, names = listener.get("hostname").text(), [one.text() for one in hosts.each()]
     return own is None or not names or any(name is None or _meet(own, name) or _meet(name, own) for name in names)
@@ -120,12 +131,16 @@ def _admits(listener: Input, route: Origin) -> bool:
     kinds = [one.get("kind") for one in allowed.get("kinds").each()]
     if kinds and not any(_is(one, route.kind) for one in kinds):
         return False
-    source = allowed.get("namespaces", "from")
+    return _from(allowed.get("namespaces"), route, "Same")
+
+
+def _from(namespaces: Input, owner: Origin, default: str) -> bool:
+    source = namespaces.get("from")
     if isinstance(source.value, Unknown) or source.value == "All":
         return True
-    if source.value in (None, "Same"):
-        return route.same
-    return source.value == "Selector" and _selects(allowed.get("namespaces", "selector"), route)
+    if (source.value or default) == "Same":
+        return owner.same
+    return source.value == "Selector" and _selects(namespaces.get("selector"), owner)
 
 
 def _selects(selector: Input, route: Origin) -> bool:

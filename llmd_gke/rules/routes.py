@@ -138,11 +138,16 @@ def backends(route: Input) -> Iterator[Input]:
 
 
 def pool_groups(references: Iterable[Input]) -> Iterator[Finding]:
-    """References to InferencePools name the v1 group: GKE has no v1alpha2 pool, and other groups no pool at all."""
+    """References name the group of their kind: that of InferencePools is the v1 group, since GKE has no v1alpha2 pool,
+    and that of Services is empty.
+    """
     for reference in references:
-        if reference.get("kind").text() != "InferencePool":
+        group, kind = reference.get("group"), reference.get("kind").text() or "Service"
+        if kind == "Service" and group.text() in ("core", "v1"):
+            problem = f"{group.path} is {group.text()}, but the group of Services is empty: there is no such backend"
+            yield Finding("inference-pool-group", problem, allowed="group: ''", fix="remove group")
+        if kind != "InferencePool":
             continue
-        group = reference.get("group")
         if group.text() == INFERENCE_POOL_GROUP or (group.value is not None and not group.present()):
             continue
         named = "no group" if group.text() in (None, "") else f"group {group.text()}"

@@ -90,13 +90,8 @@ def upgrade(pool: Input) -> Iterator[Finding]:
     name, topology, _ = _parts(pool)
     slice_ = accelerators.find_slice(name, topology) if topology else None
     if slice_ and slice_.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
-        yield Finding(
-            "tpu-upgrade-strategy",
-            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {topology} slice: GKE rejects it with compact "
-            "placement",
-            allowed="SURGE",
-            fix="set strategy: SURGE",
-        )
+        problem = f"BLUE_GREEN upgrades of a multi-host {topology} slice: GKE rejects them with compact placement"
+        yield Finding("tpu-upgrade-strategy", problem, allowed="SURGE", fix="set strategy: SURGE")
 
 
 def node_counts(pool: Input) -> Iterator[Finding]:

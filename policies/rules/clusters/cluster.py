@@ -28,21 +28,30 @@ def _ai_zones(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]
 
 def _pools_of_clusters(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     clusters = list(program.of(CLUSTER))
+    names = [owner.node.get("name").text() for owner in clusters]
     for pool in program.of(NODE_POOL):
-        name = (pool.node.get("cluster").text() or "").rpartition("/")[2]
-        names = [owner.node.get("name").text() for owner in clusters]
-        owners = [owner for owner, its in zip(clusters, names, strict=True) if name and its == name]
-        if not owners and len(clusters) == 1 and not (name and names[0]):
+        path = (pool.node.get("cluster").text() or "").split("/")
+        name, place = path[-1], path[-3] if len(path) > 2 else None
+        owners = [
+            owner
+            for owner, its in zip(clusters, names, strict=True)
+            if name and its == name and place in (None, owner.node.get("location").text())
+        ]
+        if pool.inline:
+            autopilot = [owner for owner in clusters if owner.node.get("enableAutopilot").boolean() is True]
+            owners = [owner for owner in clusters if owner.urn == pool.urn and owner not in autopilot]
+        elif not owners and len(clusters) == 1 and not (name and names[0]):
             owners = clusters
-        for owner in owners if not pool.inline else ():
+        for owner in owners:
             for finding in node_pools.in_cluster(pool.node, owner.node):
                 yield StackFinding(pool, replace(finding, rule="node-pool-cluster"))
 
 
 def _missing_proxies(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
-    has_proxies = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
-    if has_proxies or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
+    subnets = [subnet.node for subnet in program.of(SUBNET) if subnet.node.get("role").text() != "BACKUP"]
+    purposes = [subnet.get("purpose") for subnet in subnets]
+    has_proxies = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in purposes)
+    if has_proxies or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in purposes):
         return
     for gateway in program.of(GATEWAY):
         name = gateway.spec.get("gatewayClassName").text() or ""
@@ -163,7 +172,7 @@ NODE_POOL_CLUSTER = Rule(
 
 PROXY_SUBNET = Rule(
     name="proxy-subnet",
-    title="Proxy-only subnets are active and large enough",
+    title="Proxy-only subnets have a role and are large enough",
     why="GKE's regional Gateways send requests from this subnet: there must be one active subnet of at least /26 "
     "(recommended: /23) per region and VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),

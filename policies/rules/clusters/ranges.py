@@ -15,23 +15,24 @@ PODS, SERVICES = ("clusterSecondaryRangeName", "servicesSecondaryRangeName")
 
 def _ranges(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     policy = subject.node.get("ipAllocationPolicy")
-    pods, services = policy.get(PODS).text(), policy.get(SERVICES).text()
-    if pods is not None and pods == services:
-        yield Finding(
-            "cluster-ranges",
-            f"{policy.path}: pods and Services have the same secondary range {pods}: GKE rejects the cluster",
-            allowed="two secondary ranges",
-            fix=f"name another range in {SERVICES}",
-        )
+    services = policy.get(SERVICES).text()
+    for pods in (policy.get(PODS), *policy.get("additionalPodRangesConfig", "podRangeNames").each()):
+        if services is not None and pods.text() == services:
+            yield Finding(
+                "cluster-ranges",
+                f"{pods.path}: pods and Services have the same secondary range {services}: GKE rejects the cluster",
+                allowed="two secondary ranges",
+                fix=f"name another range in {SERVICES}",
+            )
 
 
 def _one_active(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     proxies = [one for one in program.of(SUBNET) if one.node.get("purpose").text() in PROXY_SUBNET_PURPOSES]
     active = [one for one in proxies if one.node.get("role").text() != "BACKUP"]
-    seen: dict[tuple[str | None, str, str], Subject] = {}
+    seen: dict[tuple[bool, str, str], Subject] = {}
     # A program with one subnet has nothing to compare: in a first preview its network is not known yet.
     for subnet in active if len(active) > 1 else ():
-        purpose = subnet.node.get("purpose").text()
+        purpose = subnet.node.get("purpose").text() == PROXY_SUBNET_PURPOSES[1]
         network, region = subnet.node.get("network").text(), subnet.node.get("region").text()
         if network is None or region is None:
             continue

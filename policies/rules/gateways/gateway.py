@@ -9,7 +9,7 @@ from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import ALPHA_POOL, CHARTS, GATEWAY, HTTP_ROUTE, LLM_SERVICE, POOL
-from policies.rules.rule import Parameter, ParameterValues, Program, Rule, Subject, on_inputs
+from policies.rules.rule import Parameter, ParameterValues, Program, Rule, Subject
 
 
 def _class(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ CERTIFICATES = Rule(
     "group other than the empty one, certificates of two sources, or none.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY,),
-    check_object=on_inputs(gateway.listener_certificates, whole=True),
+    check_object=lambda subject, _: gateway.listener_certificates(subject.node, partial=subject.partial),
 )
 
 RULES = (GATEWAY_CLASS, CERTIFICATES, GATEWAY_FEATURES)

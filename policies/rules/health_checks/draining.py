@@ -55,8 +55,9 @@ def _behind(program: Program, target: BackendReference) -> Iterator[tuple[Subjec
                 if workload.namespace == target.namespace and matches(selected, own):
                     yield workload, draining.of_pod(template.get("spec"))
     for proxy in program.of(ENVOY_PROXY):
+        # Its Service is in Envoy Gateway's namespace, or in that of the Gateway.
         service = proxy.spec.get("provider", "kubernetes", "envoyService", "name").text()
-        if ("Service", proxy.namespace, service) == place:
+        if ("Service", service) == (target.kind, target.name):
             yield proxy, draining.of_proxy(proxy.spec)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.gateways import gke
 from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
-from llmd_gke.gateways.gke_policies import FIELDS, targets_of
+from llmd_gke.gateways.gke_policies import FIELDS, TARGETS
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
@@ -21,13 +22,13 @@ POLICY_CHART = (
 
 
 def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    spec, kind = subject.spec, subject.kind.name
+    yield from health.known_fields(kind, spec)
     if subject.partial:
         return
-    spec, kind = subject.spec, subject.kind.name
     targets = list(spec.get("targetRefs").each()) if "targetRefs" in FIELDS[kind] else [spec.get("targetRef")]
-    for target in targets:
-        yield from health.target(target, targets_of(kind))
-    yield from health.known_fields(kind, spec)
+    for target in targets if kind in TARGETS else ():
+        yield from health.target(target, TARGETS[kind])
     if subject.kind == kinds.HEALTH_CHECK:
         yield from health.health_check(spec)
     elif subject.kind == kinds.BACKEND_POLICY:
@@ -115,7 +116,7 @@ HEALTH_SHAPE = Rule(
     "exceed the interval. Thresholds, draining time, sample rate and rate per endpoint have limits, and a policy can "
     "only target objects in its own namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
-    kinds=kinds.GKE_POLICIES,
+    kinds=tuple(kinds.Kind(gke.GROUP, kind) for kind in FIELDS),
     check_object=_shape,
     opt_out="For a field that is newer than the pack, make this rule advisory.",
 )

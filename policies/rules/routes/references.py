@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import kserve
-from llmd_gke.rules import gateway, references
+from llmd_gke.rules import gateway, references, routes
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.references import Reference
 from policies.rules.inference_pools.pools import labels_of
@@ -13,6 +13,7 @@ from policies.rules.kinds import (
     AI_ROUTE,
     GATEWAY,
     HTTP_ROUTE,
+    LISTENER_SETS,
     LLM_SERVICE,
     NAMESPACE,
     OTHER_ROUTES,
@@ -25,6 +26,9 @@ from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Su
 GRANT = Kind("gateway.networking.k8s.io", "ReferenceGrant")
 SECRET = Kind("", "Secret")
 ROUTES = (HTTP_ROUTE, *OTHER_ROUTES, AI_ROUTE)
+WITH_LISTENERS = (GATEWAY, *LISTENER_SETS)
+MADE = (AI_ROUTE, LLM_SERVICE)
+"""Objects of which controllers make an HTTPRoute."""
 API = "https://gateway-api.sigs.k8s.io/api-types/"
 
 
@@ -34,7 +38,7 @@ def _granted(program: Program, _settings: ParameterValues) -> Iterator[StackFind
     for service in program.of(LLM_SERVICE):
         made = (("InferencePool", kserve.POOL_SUFFIX), ("Service", kserve.WORKLOAD_SUFFIX))
         targets |= {(kind, (service.namespace or "", f"{service.name}{suffix}")) for kind, suffix in made}
-    for subject in program.of(*ROUTES, GATEWAY):
+    for subject in program.of(*ROUTES, LLM_SERVICE, *WITH_LISTENERS):
         reported: set[Reference] = set()
         for node, kind in _references(subject):
             reference = _across(subject, node, kind)
@@ -51,27 +55,41 @@ def _granted(program: Program, _settings: ParameterValues) -> Iterator[StackFind
 
 def _references(subject: Subject) -> Iterator[tuple[Input, str]]:
     """References to backends or certificates, each with the kind that it means if it names none."""
-    if subject.kind == GATEWAY:
+    if subject.kind in WITH_LISTENERS:
         for listener in subject.spec.get("listeners").each():
             yield from ((one, "Secret") for one in listener.get("tls", "certificateRefs").each())
         return
     default = "AIServiceBackend" if subject.kind == AI_ROUTE else "Service"
-    for rule in subject.spec.get("rules").each():
+    for rule in _route(subject).get("rules").each():
         yield from ((one, default) for one in (*rule.get("backendRefs").each(), *gateway.mirrors_of(rule)))
+
+
+def _route(subject: Subject) -> Input:
+    return routes.inline_route(subject.spec) if subject.kind == LLM_SERVICE else subject.spec
+
+
+def _parents(subject: Subject) -> Iterator[Input]:
+    if subject.kind in LISTENER_SETS:
+        yield subject.spec.get("parentRef")
+    yield from _route(subject).get("parentRefs").each()
+    http = subject.spec.get("router", "route", "http") if subject.kind == LLM_SERVICE else None
+    if http is not None and http.present() and not any(http.get("refs").each()):
+        yield from subject.spec.get("router", "gateway", "refs").each()
 
 
 def _across(subject: Subject, node: Input, default: str) -> Reference | None:
     """The reference, if it leaves the namespace and all of it is known."""
     namespace = node.get("namespace").text()
     own, name = subject.namespace, node.get("name").text()
+    origin = HTTP_ROUTE if subject.kind == LLM_SERVICE else subject.kind
     if not namespace or own is None or name is None or namespace == own:
         return None
     group, kind = node.get("group"), node.get("kind")
     if (group.value is not None and group.text() is None) or (kind.value is not None and kind.text() is None):
         return None
     return Reference(
-        group=subject.kind.group,
-        kind=subject.kind.name,
+        group=origin.group,
+        kind=origin.name,
         namespace=own,
         to_group=group.text() or "",
         to_kind=kind.text() or default,
@@ -85,19 +103,23 @@ def _admitted(program: Program, _settings: ParameterValues) -> Iterator[StackFin
     spaces = {
         one.name: labels_of(one.node.get("metadata", "labels")) for one in program.of(NAMESPACE) if not one.partial
     }
-    for route in program.of(HTTP_ROUTE, *OTHER_ROUTES):
+    for route in program.of(*ROUTES, LLM_SERVICE, *LISTENER_SETS):
         namespace = route.namespace
-        for parent in route.spec.get("parentRefs").each() if namespace is not None and not route.partial else ():
+        for parent in _parents(route) if namespace is not None and not route.partial else ():
             where, name = route.namespace_of(parent), parent.get("name").text()
             if parent.get("kind").value not in (None, "Gateway") or name is None or where is None:
                 continue
             owner = gateways.get((where, name))
             if owner is None or namespace is None:
                 continue
-            hosts = route.spec.get("hostnames")
-            origin = references.Origin(route.kind.name, namespace, where == namespace, spaces.get(namespace), hosts)
-            for finding in references.admission(owner.node, parent, origin):
-                yield StackFinding(route, finding)
+            kind = HTTP_ROUTE if route.kind in MADE else route.kind
+            hosts = _route(route).get("hostnames")
+            origin = references.Origin(kind.name, namespace, where == namespace, spaces.get(namespace), hosts)
+            of_set = route.kind in LISTENER_SETS
+            findings = (
+                references.listeners(owner.node, origin) if of_set else references.admission(owner.node, parent, origin)
+            )
+            yield from (StackFinding(route, finding) for finding in findings)
 
 
 GRANTS = Rule(
@@ -106,7 +128,7 @@ GRANTS = Rule(
     why="A route's backend and a listener's certificate may be in another namespace only if a ReferenceGrant there "
     "says so. Otherwise the reference is not resolved, and the load balancer answers 500.",
     sources=(f"{API}referencegrant/",),
-    kinds=(*ROUTES, GATEWAY, GRANT, POOL, SERVICE, SECRET, LLM_SERVICE),
+    kinds=(*ROUTES, *WITH_LISTENERS, GRANT, POOL, SERVICE, SECRET, LLM_SERVICE),
     check_program=_granted,
     opt_out="If another program makes the grant, make this rule advisory.",
 )
@@ -117,7 +139,7 @@ ADMISSION = Rule(
     why="Listeners without `allowedRoutes.namespaces` admit routes of their Gateway's namespace only. A route that "
     "none admits has no effect: requests get 404.",
     sources=(f"{API}httproute/#cross-namespace-routing-is-allowed-using-allowedroutes",),
-    kinds=(HTTP_ROUTE, *OTHER_ROUTES, GATEWAY, NAMESPACE),
+    kinds=(*ROUTES, LLM_SERVICE, *LISTENER_SETS, GATEWAY, NAMESPACE),
     check_program=_admitted,
 )
 

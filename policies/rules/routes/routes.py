@@ -116,7 +116,7 @@ UNCLAIMED_FEATURES = Rule(
 
 POOL_GROUP = Rule(
     name="inference-pool-group",
-    title="References to InferencePools use the v1 group",
+    title="References use the group of their kind, for InferencePools the v1 group",
     why=f"GKE provides the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()} on) but none for "
     "the older `inference.networking.x-k8s.io`; a reference without a group means a core kind. In both cases "
     "the load balancer has no backend.",

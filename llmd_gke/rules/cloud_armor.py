@@ -40,20 +40,12 @@ def address_ranges(ranges: Sequence[str]) -> Iterator[tuple[int, Finding]]:
             problem = "the gateway's address is IPv4, so no request comes from this range"
             yield index, Finding("address-range", problem, "IPv4 ranges", "remove it")
         elif str(network) != text:
-            yield (
-                index,
-                Finding("address-range", "this range has host bits, or another notation", fix=f"write {network}"),
-            )
+            problem = "this range has host bits, or another notation"
+            yield index, Finding("address-range", problem, fix=f"write {network}")
         elif any(isinstance(one, ipaddress.IPv4Network) and network.subnet_of(one) for one in wide):
-            yield (
-                index,
-                Finding(
-                    "address-range",
-                    "this range, or together with its neighbours, admits much of the Internet",
-                    allowed=f"ranges of /{addresses.NARROWEST_V4} or narrower",
-                    fix="name the networks of the clients",
-                ),
-            )
+            problem = "this range, or together with its neighbours, admits much of the Internet"
+            allowed = f"ranges of /{addresses.NARROWEST_V4} or narrower"
+            yield index, Finding("address-range", problem, allowed, "name the networks of the clients")
         elif text in seen:
             yield index, Finding("address-range", "this range is listed twice", fix="remove one")
         seen.add(text)
@@ -62,23 +54,15 @@ def address_ranges(ranges: Sequence[str]) -> Iterator[tuple[int, Finding]]:
 def range_count(count: int) -> Iterator[Finding]:
     """All ranges together fit into ten rules."""
     if count > MOST_RANGES:
-        yield Finding(
-            "address-range",
-            f"there are {count} ranges; Cloud Armor takes {RANGES_PER_RULE} in a rule",
-            allowed=f"at most {MOST_RANGES}",
-            fix="join neighbouring ranges",
-        )
+        problem = f"there are {count} ranges; Cloud Armor takes {RANGES_PER_RULE} in a rule"
+        yield Finding("address-range", problem, f"at most {MOST_RANGES}", "join neighbouring ranges")
 
 
 def throttle(count: int) -> Iterator[Finding]:
     """A throttle's requests per minute and address are within Cloud Armor's limits."""
     if not 1 <= count <= MOST_REQUESTS_PER_MINUTE:
-        yield Finding(
-            "address-throttle",
-            f"Cloud Armor cannot limit an address to {count} requests",
-            allowed=f"1 to {MOST_REQUESTS_PER_MINUTE}",
-            fix="remove it to have no limit",
-        )
+        problem = f"Cloud Armor cannot limit an address to {count} requests"
+        yield Finding("address-throttle", problem, f"1 to {MOST_REQUESTS_PER_MINUTE}", "remove it to have no limit")
 
 
 def client_id(text: str) -> Iterator[Finding]:
@@ -96,20 +80,14 @@ def client_id(text: str) -> Iterator[Finding]:
 def supported(*, external: bool, https: bool, iap: bool) -> Iterator[Finding]:
     """The gateway can have Cloud Armor and IAP: it is external, and IAP has HTTPS."""
     if not external:
-        yield Finding(
-            "access-gateway",
-            "Cloud Armor and IAP are configured for external gateways only: an internal gateway is reachable from the "
-            "VPC alone",
-            allowed="an external gateway",
-            fix="remove access, or set llmd-gke:gateway.exposure to external",
+        problem = (
+            "Cloud Armor and IAP are configured for external gateways only: an internal one is reachable from the VPC"
         )
+        fix = "remove access, or set llmd-gke:gateway.exposure to external"
+        yield Finding("access-gateway", problem, "an external gateway", fix)
     elif iap and not https:
-        yield Finding(
-            "access-gateway",
-            "IAP answers HTTPS requests only, and its tokens must not cross the Internet in plain text",
-            allowed="a gateway with HTTPS",
-            fix="set llmd-gke:gateway.tls, or remove iap",
-        )
+        problem = "IAP answers HTTPS requests only, and its tokens must not cross the Internet in plain text"
+        yield Finding("access-gateway", problem, "a gateway with HTTPS", "set llmd-gke:gateway.tls, or remove iap")
 
 
 # --- objects -------------------------------------------------------------------------------------------------------

@@ -48,12 +48,8 @@ RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 def domain(value: str) -> Iterator[Finding]:
     """A host name that is valid in certificates and DNS records: lower case, at least one dot, no wildcard, no port."""
     if not DOMAIN.fullmatch(value):
-        yield Finding(
-            "gateway-domain",
-            f"{value!r} is not a host name",
-            allowed="lower-case labels separated by dots, without scheme, port, path or wildcard",
-            fix="for example llm.example.com",
-        )
+        allowed = "lower-case labels separated by dots, without scheme, port, path or wildcard"
+        yield Finding("gateway-domain", f"{value!r} is not a host name", allowed, "for example llm.example.com")
 
 
 def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
@@ -61,12 +57,8 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
     used = [key for key, names in sources.items() if names]
     if len(used) != 1:
         problem = "tls names no certificate" if not used else f"{' and '.join(used)} exclude each other"
-        yield Finding(
-            "gateway-certificate",
-            problem,
-            allowed=f"one of {', '.join(sources)}",
-            fix="set one certificate source, or remove tls",
-        )
+        fix = "set one certificate source, or remove tls"
+        yield Finding("gateway-certificate", problem, f"one of {', '.join(sources)}", fix)
     for key in used:
         for name in sources[key]:
             if not RESOURCE_NAME.fullmatch(name):
@@ -78,12 +70,11 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
                     fix=f"for example {name.rstrip('/').rsplit('/', 1)[-1].lower() or 'llm'}",
                 )
         if len(sources[key]) > gke.CERTIFICATES_PER_LISTENER:
-            yield Finding(
-                "gateway-certificate",
+            problem, allowed = (
                 f"{key} names {len(sources[key])} certificates",
-                allowed=f"at most {gke.CERTIFICATES_PER_LISTENER}",
-                fix="use one certificate with several names",
+                f"at most {gke.CERTIFICATES_PER_LISTENER}",
             )
+            yield Finding("gateway-certificate", problem, allowed, "use one certificate with several names")
 
 
 def gateway_class(name: Input, allowed: Collection[str]) -> Iterator[Finding]:

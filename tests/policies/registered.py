@@ -63,5 +63,4 @@ def values(**result: object) -> Resource:
     return release("x", values=result)
 
 
-RESOURCES = "oci://ghcr.io/kserve/charts/kserve-llmisvc-resources"
 GATEWAY_TEXT = yaml.safe_dump(GATEWAY)

@@ -14,9 +14,7 @@ from tests.policies.conftest import InStack
 from tests.policies.registered import (
     GATEWAY,
     GATEWAY_TEXT,
-    RESOURCES,
     THING,
-    TPU_POD,
     bundle,
     held,
     pod,
@@ -40,17 +38,6 @@ TOKENS = {
 @pytest.mark.parametrize("token", [THING, "kubernetes:core/v1:ConfigMap", "gateway:gateway/v1:Thing"])
 def test_a_lying_type_token_hides_nothing(written: dict[str, Any], token: str) -> None:
     assert of(run_pack([Resource(token, "g", {**GATEWAY, **written})]), "gateway-class", "MANDATORY")
-
-
-def test_the_whole_spec_may_be_secret() -> None:
-    assert of(
-        run_pack([Resource(THING, "g", {**GATEWAY, "spec": secret(GATEWAY["spec"])})]), "gateway-class", "MANDATORY"
-    )
-
-
-def test_charts_that_are_pinned_in_their_address_or_beside_the_program_are_accepted() -> None:
-    for chart in (f"{RESOURCES}:v0.20.0", f"{RESOURCES}@sha256:{'0' * 64}", "./charts/kserve-llmisvc-resources"):
-        assert of(run_pack([release(chart)]), "platform-version") == [], chart
 
 
 WRITTEN = ["--served-model-name", "qwen", "--port", "8000", "--tensor-parallel-size", "4"]
@@ -84,18 +71,6 @@ def test_tags_that_move_are_refused_and_those_that_stay_accepted() -> None:
     for tag in MOVE + STAY:
         server = thing("Pod", "v1", spec=pod(image=f"registry:5000/vllm/vllm-tpu{tag}"))
         assert bool(of(run_pack([server]), "image-tag", "MANDATORY")) is (tag in MOVE), tag
-
-
-def test_image_volumes_and_models_in_images_are_pinned() -> None:
-    volume = {"name": "weights", "image": {"reference": "registry/weights:latest"}}
-    model = {"uri": "oci://registry/model:latest"}
-    adapter = {"uri": "hf://a/b", "lora": {"adapters": [{"uri": "oci://registry/adapter"}]}}
-    for resource in (
-        thing("Pod", "v1", spec={**TPU_POD, "volumes": [volume]}),
-        thing("LLMInferenceService", "serving.kserve.io/v1alpha2", spec={"model": model}),
-        thing("LLMInferenceServiceConfig", "serving.kserve.io/v1alpha2", spec={"model": adapter}),
-    ):
-        assert of(run_pack([resource]), "image-tag", "MANDATORY"), resource
 
 
 def test_a_number_of_any_size_is_judged() -> None:

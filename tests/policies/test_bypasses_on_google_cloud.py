@@ -44,10 +44,6 @@ def test_ranges_of_offices_are_accepted(in_stack: InStack) -> None:
         assert of(run_pack([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
 
 
-def test_hardening_of_inline_pools_is_judged() -> None:
-    assert of(run_pack([cluster(nodePools=[{"nodeConfig": {"machineType": "e2-medium"}}])]), "node-hardening")
-
-
 @pytest.mark.parametrize("stack", ["prod", "production", "prod-eu", "PROD", "Production.eu"])
 def test_production_is_recognized_by_a_pattern(stack: str, in_stack: InStack) -> None:
     in_stack(stack)

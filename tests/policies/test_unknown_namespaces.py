@@ -43,6 +43,10 @@ def somewhere(resource: Resource) -> Resource:
     return dataclasses.replace(resource, inputs=replaced(resource.inputs, NAMESPACE, UNKNOWN))
 
 
+def unnamed(resource: Resource) -> Resource:
+    return dataclasses.replace(resource, inputs=replaced(resource.inputs, NAME, UNKNOWN))
+
+
 def alarms(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     return [one for one in diagnostics if one.level == "MANDATORY"]
 
@@ -90,6 +94,7 @@ def test_all_namespaces_unknown_at_once_raise_no_alarm(eu4a: list[Resource], in_
 
 
 ROUTE, CHECK, TIMEOUT = one(GOOD_ROUTE, "route"), one(GOOD_CHECK, "check"), one(GOOD_TIMEOUT, "timeout")
+CONFIG, WORKER = resources(PRESET.examples.accepted[0])
 SHARING = "{scheduler: {pool: {ref: {name: shared}}}}"
 SERVER = """\
 apiVersion: apps/v1
@@ -144,6 +149,10 @@ OTHER_SERVER = SERVER.replace("name: a,", "name: b,").replace("org/a", "org/b")
             "referenced-route",
         ),
         ([ROUTE, one(GATEWAY_YAML, "g", spec__gatewayClassName=UNKNOWN)], "health-check-missing"),
+        ([somewhere(one(GOOD_TIMEOUT, "timeout", spec__targetRef__namespace="models"))], "health-check-shape"),
+        ([somewhere(CONFIG), WORKER], "pipeline-worker-config"),
+        ([unnamed(CONFIG), WORKER], "pipeline-worker-config"),
+        ([CONFIG, somewhere(WORKER)], "pipeline-worker-config"),
     ],
 )
 def test_what_cannot_be_placed_is_a_doubt_and_no_violation(program: list[Resource], rule: str) -> None:
@@ -185,25 +194,3 @@ def test_a_gateway_that_may_be_listed_as_plain_is_not_judged(in_stack: InStack) 
         diagnostics = of(run_pack([somewhere(one(GATEWAY_YAML, "gateway"))], analyzer), "production-https")
         assert bool(alarms(diagnostics)) == alarmed
         assert alarmed or any("not known yet" in doubt.text for doubt in diagnostics)
-
-
-def test_a_target_in_a_namespace_of_its_own_is_not_compared_with_an_unknown_one() -> None:
-    aimed = one(GOOD_TIMEOUT, "timeout", spec__targetRef__namespace="models")
-    diagnostics = of(run_pack([somewhere(aimed)]), "health-check-shape")
-    assert alarms(diagnostics) == []
-    assert any("not known yet" in doubt.text for doubt in diagnostics)
-
-
-def test_a_pipeline_config_that_may_be_in_place_is_a_doubt() -> None:
-    config, service = resources(PRESET.examples.accepted[0])
-    for resource in (somewhere(config), dataclasses.replace(config, inputs=replaced(config.inputs, NAME, UNKNOWN))):
-        diagnostics = of(run_pack([resource, service]), "pipeline-worker-config")
-        assert diagnostics
-        assert all("not known yet" in doubt.text for doubt in diagnostics), diagnostics
-
-
-def test_a_pipeline_worker_that_may_be_beside_its_config_is_a_doubt() -> None:
-    config, service = resources(PRESET.examples.accepted[0])
-    diagnostics = of(run_pack([config, somewhere(service)]), "pipeline-worker-config")
-    assert diagnostics
-    assert all("not known yet" in doubt.text for doubt in diagnostics), diagnostics

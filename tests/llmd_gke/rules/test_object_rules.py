@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools
+from llmd_gke.rules import gateway, pods, routes, serving, tpu_pods, tpu_pools
 from llmd_gke.rules.inputs import UNKNOWN, Input, Value
 
 SLICES = [(family, shape) for family in accelerators.TPU.families for shape in family.slices()]
@@ -35,37 +34,6 @@ def test_a_route_that_may_be_elsewhere_counts_as_elsewhere_and_says_what_is_unkn
     assert not routes.belongs_elsewhere([nameless], "models", [])
     assert routes.belongs_elsewhere([local], None, ["models/istio"])
     assert not routes.belongs_elsewhere([local], None, ["models/kong"])
-
-
-@pytest.mark.parametrize(
-    ("path", "least", "most"),
-    [
-        (("timeoutSec",), 1, 2147483647),
-        (("connectionDraining", "drainingTimeoutSec"), 0, 3600),
-        (("logging", "sampleRate"), 0, 1_000_000),
-        (("maxRatePerEndpoint",), 1, 1_000_000_000),
-    ],
-)
-def test_the_numbers_of_a_backend_policy_are_in_the_ranges_of_its_crd(
-    path: tuple[str, ...], least: int, most: int
-) -> None:
-    def refused(number: int) -> bool:
-        default: Value = number
-        for key in reversed(path):
-            default = {key: default}
-        target: Value = {"group": "", "kind": "Service", "name": "a"}
-        return bool(list(health.backend_policy(Input({"targetRef": target, "default": default}))))
-
-    assert [refused(number) for number in (least - 1, least, most, most + 1)] == [True, False, False, True]
-
-
-@pytest.mark.parametrize("key", ["healthyThreshold", "unhealthyThreshold"])
-def test_thresholds_are_from_one_to_ten(key: str) -> None:
-    def refused(number: int) -> bool:
-        findings = health.health_check(Input({"default": {key: number}}))
-        return any(f"{key} is {number}" in finding.problem for finding in findings)
-
-    assert [refused(number) for number in (0, 1, 10, 11)] == [True, False, False, True]
 
 
 def test_inline_parents_are_compared_as_written_in_any_order() -> None:

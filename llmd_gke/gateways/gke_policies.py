@@ -29,7 +29,7 @@ def _extension(*more: str) -> Fields:
         *("authority", "backendRef", "failOpen", "forwardHeaders", "googleAPIServiceName", "metadata", "name"),
         *("requestBodySendMode", "responseBodySendMode", "supportedEvents", "timeout"),
     )
-    chains = {"extensions": _plain(*callout, *more), "matchCondition": _plain("celExpressions"), "name": {}}
+    chains: Fields = {"extensions": _plain(*callout, *more), "matchCondition": _plain("celExpressions"), "name": {}}
     return {"extensionChains": chains, "targetRefs": _plain("group", "kind", "name")}
 
 

@@ -118,8 +118,8 @@ POOL_GROUP = Rule(
     name="inference-pool-group",
     title="References use the group of their kind, for InferencePools the v1 group",
     why=f"GKE provides the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()} on) but none for "
-    "the older `inference.networking.x-k8s.io`; a reference without a group means a core kind. In both cases "
-    "the load balancer has no backend.",
+    "the older `inference.networking.x-k8s.io`; a reference without a group means a core kind, and none is in a group "
+    "`core`. In each case the load balancer has no backend.",
     sources=(upstream.inference_extension("config/crd/bases"), "https://github.com/kserve/kserve/issues/5050"),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL, ANY_POLICY),
     check_object=_pool_group,

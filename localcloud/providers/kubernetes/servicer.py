@@ -22,7 +22,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.protocol.calls import CallRecord
 from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
-from localcloud.providers.protocol.rules import Autoname, ProviderRefusal, ResourceSubject
+from localcloud.providers.protocol.rules import ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
 Context = grpc.ServicerContext
@@ -52,9 +52,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     # -- the plugin ----------------------------------------------------------------------------------------------
 
     def Handshake(self, request: provider_pb2.ProviderHandshakeRequest, context: Context):
-        return provider_pb2.ProviderHandshakeResponse(
-            accept_secrets=True, accept_resources=False, accept_outputs=False, supports_autonaming_configuration=True
-        )
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=False, accept_outputs=False)
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context):
         return plugin_pb2.PluginInfo(version=self._rules.version)
@@ -86,7 +84,6 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
                 supportsPreview=True,
                 acceptResources=False,
                 acceptOutputs=False,
-                supports_autonaming_configuration=True,
             )
 
     # -- resources -----------------------------------------------------------------------------------------------
@@ -94,11 +91,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Check(self, request: provider_pb2.CheckRequest, context: Context):
         subject = _subject(request)
         with self._call("Check", context, subject):
-            old, new = decode(request.olds), decode(request.news)
-            offered = request.autonaming
-            mode = provider_pb2.CheckRequest.AutonamingOptions.Mode
-            autoname = Autoname(request.randomSeed, offered.proposed_name, offered.mode == mode.DISABLE)
-            inputs, failures = self._rules.check(subject, old.values, new.values, autoname)
+            new = decode(request.news)
+            inputs, failures = self._rules.check(subject, new.values)
             return provider_pb2.CheckResponse(
                 inputs=encode(inputs, new.secrets | set(self._rules.secret_outputs(subject, inputs))),
                 failures=[provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures],

@@ -37,7 +37,7 @@ _KINDS = {
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Serves the stand-in. It writes a line for each call to the file ``calls``, by whose number tests kill processes."""
+    """Serves the stand-in. To the file ``calls`` it writes a line for each call: tests kill processes by them."""
 
     def __init__(self, rules: Kubernetes, calls: FilePath) -> None:
         self._rules, self._calls = rules, calls

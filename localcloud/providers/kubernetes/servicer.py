@@ -182,10 +182,9 @@ def _subject(
     | provider_pb2.UpdateRequest
     | provider_pb2.DeleteRequest,
 ) -> ResourceSubject:
-    """The resource of a call. Type and name are fields since engine 3.133; before, only the URN held them."""
-    *_, kind, name = request.urn.split("::")
+    """The resource of a call."""
     ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
-    return ResourceSubject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)
+    return ResourceSubject(request.type, request.name, request.urn, ident)
 
 
 def _ignored(change: PropertyChange, paths: tuple[str, ...]) -> bool:

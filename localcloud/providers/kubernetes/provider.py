@@ -74,9 +74,7 @@ class Kubernetes:
             raise refusals.unnamed(subject)
         return release.check(new) if subject.type == release.TYPE else (new, [])
 
-    def diff(
-        self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
-    ) -> Difference:
+    def diff(self, subject: ResourceSubject, old_inputs: JsonObject, new: JsonObject) -> Difference:
         if subject.type == release.TYPE:
             return release.diff(old_inputs, new)
         kind = kind_of(subject.type)

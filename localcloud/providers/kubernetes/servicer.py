@@ -20,7 +20,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from localcloud.providers.kubernetes.provider import Kubernetes
-from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
+from localcloud.providers.protocol.difference import Difference, dotted
 from localcloud.providers.protocol.rules import ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
@@ -100,12 +100,9 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Diff(self, request: provider_pb2.DiffRequest, context: Context):
         subject = _subject(request)
         with self._call("Diff", context, request.urn):
-            old, outputs, new = (decode(bag).values for bag in (request.old_inputs, request.olds, request.news))
-            difference = self._rules.diff(subject, old, outputs, new)
-            ignored = tuple(request.ignoreChanges)
-            difference.changes = [change for change in difference.changes if not _ignored(change, ignored)]
-            difference.replaces = [change for change in difference.replaces if change in difference.changes]
-            return _answer(difference)
+            old, new = (decode(bag).values for bag in (request.old_inputs, request.news))
+            # The engine has put the old values of ``ignoreChanges`` into the new inputs.
+            return _answer(self._rules.diff(subject, old, new))
 
     def Create(self, request: provider_pb2.CreateRequest, context: Context):
         subject = _subject(request)
@@ -185,12 +182,6 @@ def _subject(
     """The resource of a call."""
     ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
     return ResourceSubject(request.type, request.name, request.urn, ident)
-
-
-def _ignored(change: PropertyChange, paths: tuple[str, ...]) -> bool:
-    return any(
-        dotted(change.path) == path or dotted(change.path).startswith((f"{path}.", f"{path}[")) for path in paths
-    )
 
 
 def _answer(difference: Difference) -> provider_pb2.DiffResponse:

@@ -5,7 +5,7 @@ Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go``
 (tests check every object against the real CRDs), controllers, conflicts of field managers.
 """
 
-# ruff: noqa: ARG002, D102 - methods are the protocol's (``servicer.py``)
+# ruff: noqa: D102 - methods are the protocol's (``servicer.py``)
 from __future__ import annotations
 
 import os

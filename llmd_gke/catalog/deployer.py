@@ -1,6 +1,6 @@
 """The rights of the CI identity that runs ``pulumi up``: exactly those that the resources of the graph need.
 
-``python -m llmd_gke.catalog.deployer`` prints the commands that create the identity (shown in docs/pull-requests.md).
+``python -m llmd_gke.catalog.deployer`` prints the commands that create the identity (shown in docs/figures.md).
 
 Permissions: https://cloud.google.com/iam/docs/permissions-reference and the pages of each method, among them
 https://cloud.google.com/compute/docs/reference/rest/v1/subnetworks/insert ("IAM Permissions").

@@ -28,7 +28,6 @@ ENDPOINTS = {
     "dns": "dns.googleapis.com/dns/v1/",
     "iam": "iam.googleapis.com/v1/",
     "iam_beta": "iam.googleapis.com/v1/",
-    "kms": "cloudkms.googleapis.com/v1/",
     "monitoring": "monitoring.googleapis.com/",
     "resource_manager": "cloudresourcemanager.googleapis.com/v1/",
     "resource_manager_v3": "cloudresourcemanager.googleapis.com/v3/",

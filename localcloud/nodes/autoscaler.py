@@ -89,7 +89,8 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
             continue
         reasons: Counter[str] = Counter()
         for group in ordered:
-            fresh = [_empty_node(group.template) for _ in range(group.step)]
+            made = group.template
+            fresh = [empty_node(made.labels, made.taints, made.allocatable) for _ in range(group.step)]
             if problem := unschedulable_reason(pod, fresh[0]):
                 reasons[problem] += 1
                 continue
@@ -114,10 +115,6 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
                 f"pod didn't trigger scale-up: {summary}" if summary else "pod didn't trigger scale-up: "
             )
     return plan
-
-
-def _empty_node(template: Template) -> NodeCapacity:
-    return empty_node(template.labels, template.taints, template.allocatable)
 
 
 def _cost(template: Template) -> tuple[int, int]:

@@ -5,7 +5,6 @@ https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/; k8s.io/kubern
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llmd_common.kubernetes.fields import Object, each, part
@@ -45,19 +44,19 @@ def phase(pod: Pod) -> str:
     return "Running" if len(ran) == len(pod.main) or any(isinstance(k.state, Running) for k in pod.main) else "Pending"
 
 
-def conditions(pod: Pod, gates: Sequence[str], others: Sequence[Object]) -> dict[str, tuple[bool, str, str]]:
-    """Type to truth, reason and text. ``gates``: the pod's readiness gates; ``others``: conditions that others set."""
+def conditions(pod: Pod) -> dict[str, tuple[bool, str, str]]:
+    """Type to truth, reason and text. Readiness gates are not imitated: no pod of the platform has any."""
     done = phase(pod) in ("Succeeded", "Failed")
     sidecars = [record for record in pod.init if record.sidecar]
     unready = [record.name for record in (*sidecars, *pod.main) if not record.ready]
     uninitialised = [
         record.name for record in pod.init if not (record.succeeded or (record.sidecar and record.started))
     ]
-    ready = (not unready, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
+    ready = (True, "", "")
+    if unready:
+        ready = (False, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
     if done:
         ready = (False, "PodCompleted" if phase(pod) == "Succeeded" else "PodFailed", "")
-    open_gates = [gate for gate in gates if not any(one["type"] == gate and one["status"] == "True" for one in others)]
-    gated = (False, "ReadinessGatesNotReady", f"corresponding condition of pod readiness gate {open_gates} is not True")
     completed = "PodCompleted" if done else ""
     return {
         "PodReadyToStartContainers": (bool(pod.address), "", ""),
@@ -66,8 +65,8 @@ def conditions(pod: Pod, gates: Sequence[str], others: Sequence[Object]) -> dict
             completed if pod.initialized else "ContainersNotInitialized",
             "" if pod.initialized else f"containers with incomplete status: [{' '.join(uninitialised)}]",
         ),
-        "ContainersReady": ready if not ready[0] else (True, "", ""),
-        "Ready": ready if not ready[0] else gated if open_gates else (True, "", ""),
+        "ContainersReady": ready,
+        "Ready": ready,
         "PodScheduled": (True, "", ""),
     }
 
@@ -75,10 +74,9 @@ def conditions(pod: Pod, gates: Sequence[str], others: Sequence[Object]) -> dict
 def status(pod: Pod, obj: Object) -> Object:
     """The whole status, for a strategic merge: conditions of others stay. ``obj``: the pod as last seen."""
     existing = {one["type"]: one for one in each(obj, "status", "conditions")}
-    gates = [str(gate["conditionType"]) for gate in each(obj, "spec", "readinessGates")]
     generation = obj["metadata"].get("generation")
     conditions_: list[Object] = []
-    for kind, (truth, reason, message) in conditions(pod, gates, list(existing.values())).items():
+    for kind, (truth, reason, message) in conditions(pod).items():
         value = "True" if truth else "False"
         old = part(existing, kind)
         conditions_.append(

@@ -1,4 +1,4 @@
-"""The example in docs/pull-requests.md: ``python -m operations.comment.example`` (run by ``make docs``).
+"""The example in docs/figures.md: ``python -m operations.comment.example`` (run by ``make docs``).
 
 A throw-away repository with the program of this clone and the stack ``eu4a``, to which a second model is added.
 """

@@ -1,4 +1,4 @@
-"""The example in docs/pools.md: ``python -m operations.cost.example`` (run by ``make docs``).
+"""The example in docs/figures.md: ``python -m operations.cost.example`` (run by ``make docs``).
 
 What ``llmd-gke cost`` prints for a stack whose pool has capacities in order of preference, and a budget per hour.
 """

@@ -1,4 +1,4 @@
-"""The tables of docs/recipes.md: ``python -m operations.cost.zones [stacks]`` (run by ``make docs``)."""
+"""The tables of docs/figures.md: ``python -m operations.cost.zones [stacks]`` (run by ``make docs``)."""
 
 from __future__ import annotations
 

@@ -251,11 +251,6 @@ class Rehearsal:
         of_method = [one for one in journal if any(fnmatchcase(one["method"], method) for method in methods)]
         return [one for one in of_method if one["status"] < 300]
 
-    def calls(self) -> list[dict[str, Any]]:
-        """The Kubernetes stand-in's record of what the engine asked of it."""
-        file = self.workdir.cloud / "calls.jsonl"
-        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
     def state(self, stack: str = "local") -> state.Stack | None:
         return state.read(self.workdir, stack)
 

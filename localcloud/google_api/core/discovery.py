@@ -21,7 +21,6 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "iam.googleapis.com": ("iam.v1",),
     "storage.googleapis.com": ("storage.v1",),
     "dns.googleapis.com": ("dns.v1",),
-    "cloudkms.googleapis.com": ("cloudkms.v1",),
     "monitoring.googleapis.com": ("monitoring.v3", "monitoring.v1"),
 }
 """Host to the documents of its versions. The version is the beginning of a path.

@@ -12,8 +12,8 @@ ALWAYS_ON = frozenset(
 """APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
 
 
-ELSEWHERE = frozenset({"cloudbilling.googleapis.com", "cloudkms.googleapis.com"})
-"""APIs that the project in the path need not enable: billing counts against the caller's, keys may be elsewhere."""
+ELSEWHERE = frozenset({"cloudbilling.googleapis.com"})
+"""APIs that the project in the path need not enable: billing counts against the caller's."""
 
 
 def require(cloud_state: CloudState, project: str, api: str) -> None:

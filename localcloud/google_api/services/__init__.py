@@ -9,7 +9,6 @@ methods, and its operations. A further service is a module more, and a line here
 from localcloud.google_api.services import (
     artifactregistry,
     cloudbilling,
-    cloudkms,
     cloudresourcemanager,
     compute,
     container,

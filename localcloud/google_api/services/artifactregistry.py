@@ -6,7 +6,7 @@ from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules.artifactregistry import REPOSITORY, address, validate
-from localcloud.providers.protocol.values import JsonObject, JsonValue, text
+from localcloud.providers.protocol.values import JsonObject, text
 
 REPOSITORIES = "artifactregistry.projects.locations.repositories"
 CREATED, CHANGED = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
@@ -71,13 +71,6 @@ def _created(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure := text(operation, "failure"):
         cloud.drop(REPOSITORY, text(operation, "target"))
     return failure
-
-
-@answers(f"{REPOSITORIES}.list")
-def list_(request: Request) -> JsonObject:
-    """Lists the repositories of a location."""
-    repositories = list[JsonValue](request.cloud.below(f"{request.at['parent']}/repositories").values())
-    return request.page("repositories", repositories, size="pageSize")
 
 
 @answers(f"{REPOSITORIES}.patch")

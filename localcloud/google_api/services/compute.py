@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import cast
 
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.errors import ApiError, exists, not_found
@@ -303,10 +302,3 @@ def _nats(cloud_state: CloudState, router: TargetResource, body: JsonObject) -> 
         target = TargetResource(references.ROUTER_NAT, ident, inputs, router.scope)
         KINDS[references.ROUTER_NAT].create(cloud_state, target)
         cloud_state.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
-
-
-@answers("compute.routers.getNatIpInfo")
-def nat_addresses(request: Request) -> JsonObject:
-    """Returns no NAT addresses: Google allocates them."""
-    _existing(request)
-    return {"result": cast("JsonValue", [])}

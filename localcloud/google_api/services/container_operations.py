@@ -61,15 +61,3 @@ def get(request: Request) -> JsonObject:
     if name not in request.cloud.operations:
         raise ApiError(404, f"Not found: {request.at['name']}.")
     return shown(request, name)
-
-
-@answers("container.projects.locations.operations.list")
-def list_(request: Request) -> JsonObject:
-    """Lists the operations of a location."""
-    parent = request.at["parent"]
-    operations: list[JsonValue] = [
-        shown(request, name)
-        for name, operation in request.cloud.operations.items()
-        if str(operation["target"]).startswith(f"{parent}/clusters/")
-    ]
-    return {"operations": operations}

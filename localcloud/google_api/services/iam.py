@@ -7,7 +7,7 @@ from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.rules.resource_type import digits
 from localcloud.google_api.rules.serviceaccount import ACCOUNT
 from localcloud.google_api.services import policies
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, table, text
+from localcloud.providers.protocol.values import JsonObject, dig, table, text
 
 
 def _key(request: Request) -> str:
@@ -44,13 +44,6 @@ def create(request: Request) -> JsonObject:
     cloud.resources[name] = made
     cloud.keep(ACCOUNT, name, {"accountId": ident, "project": project})
     return made
-
-
-@answers("iam.projects.serviceAccounts.list")
-def list_(request: Request) -> JsonObject:
-    """Lists the accounts of a project."""
-    accounts = request.cloud.below(f"projects/{request.project}/serviceAccounts")
-    return request.page("accounts", list[JsonValue](accounts.values()), "pageSize")
 
 
 @answers("iam.projects.serviceAccounts.patch")

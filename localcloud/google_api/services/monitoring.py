@@ -190,14 +190,6 @@ def get(request: Request) -> JsonObject:
     return _existing(request)[1]
 
 
-@answers(*_each("list"))
-def list_(request: Request) -> JsonObject:
-    """Lists the resources of a project; filters are ignored."""
-    collection = _collection(request)
-    records = request.cloud.below(f"projects/{request.project}/{collection.path}")
-    return request.page(collection.path, list[JsonValue](records.values()), "pageSize")
-
-
 @answers(*_each("patch"))
 def patch(request: Request) -> JsonObject:
     """Changes the fields of a resource that ``updateMask`` names, or all of them."""

@@ -6,7 +6,7 @@ from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import policies
-from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, number, text
+from localcloud.providers.protocol.values import JsonObject, merge, number, text
 
 BUCKET = "gcp:storage/bucket:Bucket"
 WEEK = "604800"
@@ -58,12 +58,6 @@ def insert(request: Request) -> JsonObject:
     cloud.resources[f"b/{name}"] = made = _made(request.body)
     cloud.keep(BUCKET, name, {"name": name, "location": text(made, "location")})
     return made
-
-
-@answers("storage.buckets.list")
-def list_(request: Request) -> JsonObject:
-    """Lists the buckets."""
-    return request.page("items", list[JsonValue](request.cloud.below("b").values()), kind="storage#buckets")
 
 
 @answers("storage.buckets.patch", "storage.buckets.update")

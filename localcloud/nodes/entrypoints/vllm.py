@@ -3,7 +3,7 @@
 
 Options of the simulator: llm-d/llm-d-inference-sim v0.10.2 ``pkg/common/config.go``; of vLLM:
 https://docs.vllm.ai/en/latest/cli/serve/. Options that only one of them has are dropped, with a line in the log.
-``LLMD_GKE_ SIMULATOR_ARGS`` adds arguments (``--time-to-first-token 200ms``), ``LLMD_GKE_MODEL_START_SECONDS`` a pause
+``LLMD_GKE_SIMULATOR_ARGS`` adds arguments (``--time-to-first-token 200ms``), ``LLMD_GKE_MODEL_START_SECONDS`` a pause
 before the server opens its port, as loading and compiling take. Workers of a LeaderWorkerSet only stay up: the leader
 serves.
 """

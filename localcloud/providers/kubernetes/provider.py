@@ -5,7 +5,7 @@ Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go``
 (tests check every object against the real CRDs), controllers, conflicts of field managers.
 """
 
-# ruff: noqa: ARG002, D102 - methods are the protocol's (``servicer.py``)
+# ruff: noqa: D102 - methods are the protocol's (``servicer.py``)
 from __future__ import annotations
 
 import os
@@ -13,35 +13,28 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from llmd_common.pulumi_signatures import UNKNOWN
-from localcloud.providers.kubernetes import live, reach, refusals, release, waiting
+from localcloud.providers.kubernetes import live, reach, refusals, release
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
-    AUTONAMED,
     ClusterObjects,
-    check_crd,
     forces,
     identity,
-    is_autonamed,
-    is_named,
     kind_of,
-    made_up,
     name_of,
     namespace_of,
     same_place,
 )
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.difference import Difference, PropertyChange, compare
-from localcloud.providers.protocol.rules import Autoname, Failure, ProviderRefusal, ResourceSubject
+from localcloud.providers.protocol.rules import Failure, ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import (  # fmt: skip
     Bag,
     JsonObject,
     JsonValue,
     Path,
     dig,
-    merge,
     number,
     redact,
     restore,
-    table,
     text,
 )
 
@@ -75,29 +68,13 @@ class Kubernetes:
 
     # -- resources -----------------------------------------------------------------------------------------------
 
-    def check(
-        self, subject: ResourceSubject, old: JsonObject, new: JsonObject, autoname: Autoname
-    ) -> tuple[JsonObject, list[Failure]]:
-        if subject.type == release.TYPE:
-            inputs = {**new, "name": new.get("name") or old.get("name") or made_up(subject.name, autoname)}
-            return release.check(inputs, text(self._config, "namespace"))
-        kind, inputs = kind_of(subject.type), new
-        if kind.kind.endswith("List"):
-            raise refusals.a_list()
-        check_crd(kind, inputs)
-        if not is_named(inputs):
-            if kind.patch:
-                raise ProviderRefusal("patch resources require the `.metadata.name` field to be set")
-            name = name_of(old) if is_autonamed(old) else made_up(subject.name, autoname)
-            inputs = merge(inputs, {"metadata": {"name": name, "annotations": {AUTONAMED: "true"}}})
-        default = text(self._config, "namespace")
-        if default and namespace_of(kind, inputs) and not dig(inputs, "metadata", "namespace"):
-            inputs = merge(inputs, {"metadata": {"namespace": default}})
-        return inputs, []
+    def check(self, subject: ResourceSubject, new: JsonObject) -> tuple[JsonObject, list[Failure]]:
+        named = new if subject.type == release.TYPE else dig(new, "metadata")
+        if not dig(named, "name"):
+            raise refusals.unnamed(subject)
+        return release.check(new) if subject.type == release.TYPE else (new, [])
 
-    def diff(
-        self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
-    ) -> Difference:
+    def diff(self, subject: ResourceSubject, old_inputs: JsonObject, new: JsonObject) -> Difference:
         if subject.type == release.TYPE:
             return release.diff(old_inputs, new)
         kind = kind_of(subject.type)
@@ -109,16 +86,14 @@ class Kubernetes:
             return forces(kind, change, mutable=mutable)
 
         difference = compare(old_inputs, new, replaces)
-        named = is_named(new) and not is_autonamed(new)
-        difference.delete_before_replace = bool(difference.replaces) and named and same_place(old_inputs, new)
+        difference.delete_before_replace = bool(difference.replaces) and same_place(old_inputs, new)
         return difference
 
     def preview(self, subject: ResourceSubject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         if subject.type == release.TYPE:
             return release.preview(inputs.values)
-        kept = {key: old_outputs[key] for key in ("status",) if old_outputs and key in old_outputs}
-        server = live.server_metadata(old_outputs) if old_outputs else {}
-        return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
+        server: JsonObject = {"metadata": live.server_metadata(old_outputs)} if old_outputs else {}
+        return live.live(kind_of(subject.type), inputs.values, server)
 
     def create(self, subject: ResourceSubject, inputs: Bag) -> tuple[str, JsonObject]:
         where, google = reach.cluster_in(self._google.read(), self._config)
@@ -126,7 +101,6 @@ class Kubernetes:
             return self._create_release(where, inputs)
         kind, values = kind_of(subject.type), inputs.values
         ident = identity(kind, values)
-        wanted = waiting.expressions(values)
         if kind.group == "gateway.networking.k8s.io" and not str(
             dig(google, "inputs", "gatewayApiConfig", "channel")
         ).endswith(("STANDARD", "EXPERIMENTAL")):
@@ -146,14 +120,13 @@ class Kubernetes:
                 # Server-side apply makes what is missing (await.go Creation), and giving the fields up leaves it.
                 made: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ident}}
                 cluster.put("v1/Namespace", ident, {"inputs": made, "server": {}, "madeBy": f"patch {subject.name}"})
-        return ident, self._settle(subject, inputs, where, wanted)
+        return ident, live.live(kind, values, server)
 
     def update(self, subject: ResourceSubject, inputs: Bag) -> JsonObject:
         where, _ = reach.cluster_in(self._google.read(), self._config)
         key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
         if subject.type == release.TYPE:
             release.fetch(inputs.values)
-        wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
         with self._cloud.edit() as content:
             cluster = ClusterObjects(content, where)
             record = cluster.get(key, subject.id)
@@ -165,7 +138,7 @@ class Kubernetes:
                 return release.outputs(inputs.values, revision)
             server: JsonObject = {"metadata": live.next_metadata(record, inputs.values)}
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
-        return self._settle(subject, inputs, where, wanted)
+        return live.live(kind_of(subject.type), inputs.values, server)
 
     def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
@@ -225,16 +198,3 @@ class Kubernetes:
                 release.KEY, ident, {"inputs": redact(inputs.values, inputs.secrets), "server": {"revision": 1}}
             )
         return ident, release.outputs(inputs.values, 1)
-
-    def _settle(self, subject: ResourceSubject, inputs: Bag, where: str, wanted: list[str]) -> JsonObject:
-        """The object, with the conditions that are waited for."""
-        kind = kind_of(subject.type)
-        ident = subject.id or identity(kind, inputs.values)
-        with self._cloud.edit() as content:
-            cluster = ClusterObjects(content, where)
-            record = cluster.get(kind.key, ident) or {}
-            server = table(record, "server")
-            if wanted:
-                server["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
-                cluster.put(kind.key, ident, {**record, "server": server})
-        return live.live(kind, inputs.values, server)

@@ -11,12 +11,9 @@ REMOVE_FROM_STATE = (
 )
 
 
-def a_list() -> ProviderRefusal:
-    """An object such as ``ConfigMapList`` as a resource."""
-    return ProviderRefusal(
-        "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created directly. "
-        "Use the underlying resource type instead"
-    )
+def unnamed(subject: ResourceSubject) -> ProviderRefusal:
+    """An object without a name, for which the real provider would make one up. The program names all of its objects."""
+    return ProviderRefusal(f'the stand-in makes up no names: give resource "{subject.urn}" one')
 
 
 def no_such_kind(subject: ResourceSubject, kind: KubernetesType) -> ProviderRefusal:

@@ -23,9 +23,9 @@ DEFAULT_TIMEOUT_SECONDS = 300
 """Default time limit of a release (``defaultTimeoutSeconds``)."""
 
 
-def check(inputs: JsonObject, default_namespace: str) -> tuple[JsonObject, list[Failure]]:
+def check(inputs: JsonObject) -> tuple[JsonObject, list[Failure]]:
     """Defaults as ``setDefaults``; a chart in a folder must be there and gives the version, as ``helmLoad`` does."""
-    inputs = {**inputs, "namespace": inputs.get("namespace") or default_namespace or "default"}
+    inputs = {**inputs, "namespace": inputs.get("namespace") or "default"}
     if inputs.get("skipAwait") is not True:
         inputs.setdefault("timeout", DEFAULT_TIMEOUT_SECONDS)
     inputs.pop("resourceNames", None)

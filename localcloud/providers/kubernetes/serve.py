@@ -15,7 +15,6 @@ from pulumi.runtime.proto import provider_pb2_grpc
 
 from localcloud.providers.kubernetes.provider import Kubernetes
 from localcloud.providers.kubernetes.servicer import Servicer
-from localcloud.providers.protocol.calls import CallRecord
 
 MESSAGE_LIMIT = 400 * 1024 * 1024
 """The engine's own limit (pulumi/pulumi ``sdk/go/common/util/rpcutil/serve.go``)."""
@@ -48,8 +47,8 @@ def serve() -> None:
     rules = Kubernetes(folder)
     limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
-    calls = CallRecord(folder / "calls.jsonl", rules.name)
-    servicer = Servicer(rules, calls)
+    folder.mkdir(parents=True, exist_ok=True)
+    servicer = Servicer(rules, folder / "calls.log")
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

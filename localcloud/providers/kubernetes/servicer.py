@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path as FilePath
 
 import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from localcloud.providers.kubernetes.provider import Kubernetes
-from localcloud.providers.protocol.calls import CallRecord
-from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
-from localcloud.providers.protocol.rules import Autoname, ProviderRefusal, ResourceSubject
+from localcloud.providers.protocol.difference import Difference, dotted
+from localcloud.providers.protocol.rules import ProviderRefusal, ResourceSubject
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
 Context = grpc.ServicerContext
@@ -38,9 +37,9 @@ _KINDS = {
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Serves the stand-in."""
+    """Serves the stand-in. To the file ``calls`` it writes a line for each call: tests kill processes by them."""
 
-    def __init__(self, rules: Kubernetes, calls: CallRecord) -> None:
+    def __init__(self, rules: Kubernetes, calls: FilePath) -> None:
         self._rules, self._calls = rules, calls
         self._under_way, self._ended = 0, threading.Condition()
 
@@ -52,9 +51,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     # -- the plugin ----------------------------------------------------------------------------------------------
 
     def Handshake(self, request: provider_pb2.ProviderHandshakeRequest, context: Context):
-        return provider_pb2.ProviderHandshakeResponse(
-            accept_secrets=True, accept_resources=False, accept_outputs=False, supports_autonaming_configuration=True
-        )
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=False, accept_outputs=False)
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context):
         return plugin_pb2.PluginInfo(version=self._rules.version)
@@ -70,35 +67,31 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     # -- its configuration ---------------------------------------------------------------------------------------
 
     def CheckConfig(self, request: provider_pb2.CheckRequest, context: Context):
-        with self._call("CheckConfig", context, urn=request.urn):
+        with self._call("CheckConfig", context, request.urn):
             return provider_pb2.CheckResponse(inputs=request.news)
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: Context):
-        with self._call("DiffConfig", context, urn=request.urn):
+        with self._call("DiffConfig", context, request.urn):
             old = decode(request.old_inputs).values or decode(request.olds).values
             return _answer(self._rules.diff_config(old, decode(request.news).values))
 
     def Configure(self, request: provider_pb2.ConfigureRequest, context: Context):
-        with self._call("Configure", context, urn=request.urn):
+        with self._call("Configure", context, request.urn):
             self._rules.configure(decode(request.args).values)
             return provider_pb2.ConfigureResponse(
                 acceptSecrets=True,
                 supportsPreview=True,
                 acceptResources=False,
                 acceptOutputs=False,
-                supports_autonaming_configuration=True,
             )
 
     # -- resources -----------------------------------------------------------------------------------------------
 
     def Check(self, request: provider_pb2.CheckRequest, context: Context):
         subject = _subject(request)
-        with self._call("Check", context, subject):
-            old, new = decode(request.olds), decode(request.news)
-            offered = request.autonaming
-            mode = provider_pb2.CheckRequest.AutonamingOptions.Mode
-            autoname = Autoname(request.randomSeed, offered.proposed_name, offered.mode == mode.DISABLE)
-            inputs, failures = self._rules.check(subject, old.values, new.values, autoname)
+        with self._call("Check", context, request.urn):
+            new = decode(request.news)
+            inputs, failures = self._rules.check(subject, new.values)
             return provider_pb2.CheckResponse(
                 inputs=encode(inputs, new.secrets | set(self._rules.secret_outputs(subject, inputs))),
                 failures=[provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures],
@@ -106,17 +99,14 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Diff(self, request: provider_pb2.DiffRequest, context: Context):
         subject = _subject(request)
-        with self._call("Diff", context, subject):
-            old, outputs, new = (decode(bag).values for bag in (request.old_inputs, request.olds, request.news))
-            difference = self._rules.diff(subject, old, outputs, new)
-            ignored = tuple(request.ignoreChanges)
-            difference.changes = [change for change in difference.changes if not _ignored(change, ignored)]
-            difference.replaces = [change for change in difference.replaces if change in difference.changes]
-            return _answer(difference)
+        with self._call("Diff", context, request.urn):
+            old, new = (decode(bag).values for bag in (request.old_inputs, request.news))
+            # The engine has put the old values of ``ignoreChanges`` into the new inputs.
+            return _answer(self._rules.diff(subject, old, new))
 
     def Create(self, request: provider_pb2.CreateRequest, context: Context):
         subject = _subject(request)
-        with self._call("Create", context, subject, preview=request.preview):
+        with self._call("Create", context, request.urn):
             inputs = decode(request.properties)
             if request.preview:
                 outputs = self._rules.preview(subject, inputs, None)
@@ -126,7 +116,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Read(self, request: provider_pb2.ReadRequest, context: Context):
         subject = _subject(request)
-        with self._call("Read", context, subject):
+        with self._call("Read", context, request.urn):
             inputs, state = decode(request.inputs), decode(request.properties)
             current = self._rules.read(subject, {**state.values, **inputs.values})
             if current is None:
@@ -139,7 +129,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Update(self, request: provider_pb2.UpdateRequest, context: Context):
         subject = _subject(request)
-        with self._call("Update", context, subject, preview=request.preview):
+        with self._call("Update", context, request.urn):
             inputs = decode(request.news)
             if request.preview:
                 outputs = self._rules.preview(subject, inputs, decode(request.olds).values)
@@ -149,7 +139,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: Context):
         subject = _subject(request)
-        with self._call("Delete", context, subject):
+        with self._call("Delete", context, request.urn):
             self._rules.delete(subject, decode(request.properties).values)
         return empty_pb2.Empty()
 
@@ -162,33 +152,21 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))
 
     @contextmanager
-    def _call(
-        self, method: str, context: Context, subject: ResourceSubject | None = None, preview: bool = False, **about: str
-    ) -> Generator[None, None, None]:
-        """Record the call; turn a refusal into a gRPC error with the refusal as its message."""
-        fields = dict(about)
-        if subject:
-            fields |= {"type": subject.type, "name": subject.name, "urn": subject.urn, "id": subject.id}
-        began = time.monotonic()
-
-        def record(outcome: str, message: str = "") -> None:
-            self._calls.add(method, time.monotonic() - began, outcome, message, preview=preview, **fields)
-
+    def _call(self, method: str, context: Context, urn: str) -> Generator[None, None, None]:
+        """Turns a refusal into a gRPC error with the refusal as its message."""
         with self._ended:
             self._under_way += 1
         try:
             yield
         except ProviderRefusal as error:
-            record("refused", str(error))
             context.abort(grpc.StatusCode.UNKNOWN, str(error))
         except Exception as error:
-            record("failed", repr(error))
             where = "" if isinstance(error, ValueError | OSError) else f"\n{traceback.format_exc()}"
             context.abort(grpc.StatusCode.INTERNAL, f"the {self._rules.name} stand-in failed: {error}{where}")
-        else:
-            record("ok")
         finally:
             with self._ended:
+                with self._calls.open("a", encoding="utf-8") as file:
+                    file.write(f"{method} {urn}\n")
                 self._under_way -= 1
                 self._ended.notify_all()
 
@@ -201,16 +179,9 @@ def _subject(
     | provider_pb2.UpdateRequest
     | provider_pb2.DeleteRequest,
 ) -> ResourceSubject:
-    """The resource of a call. Type and name are fields since engine 3.133; before, only the URN held them."""
-    *_, kind, name = request.urn.split("::")
+    """The resource of a call."""
     ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
-    return ResourceSubject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)
-
-
-def _ignored(change: PropertyChange, paths: tuple[str, ...]) -> bool:
-    return any(
-        dotted(change.path) == path or dotted(change.path).startswith((f"{path}.", f"{path}[")) for path in paths
-    )
+    return ResourceSubject(request.type, request.name, request.urn, ident)
 
 
 def _answer(difference: Difference) -> provider_pb2.DiffResponse:

@@ -25,12 +25,3 @@ class ResourceSubject:
     name: str
     urn: str
     id: str = ""
-
-
-@dataclass(frozen=True)
-class Autoname:
-    """The engine's input for autonaming: a random seed, and possibly a name by the project's configuration."""
-
-    seed: bytes
-    proposed: str = ""
-    disabled: bool = False

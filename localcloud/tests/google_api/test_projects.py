@@ -54,14 +54,14 @@ def test_a_call_of_an_api_that_is_off_is_refused(bare: Client, http: str, path: 
 @pytest.mark.parametrize(
     "path",
     [
-        "storage.googleapis.com/storage/v1/b",
-        "monitoring.googleapis.com/v3/projects/my-project/alertPolicies",
+        "storage.googleapis.com/storage/v1/b/none",
+        "monitoring.googleapis.com/v3/projects/my-project/alertPolicies/none",
         "cloudbilling.googleapis.com/v1/projects/my-project/billingInfo",
         USAGE,
     ],
 )
 def test_some_apis_are_always_on(bare: Client, path: str) -> None:
-    bare.ok("GET", path)
+    assert bare.answer("GET", path)[0] in (200, 404)
 
 
 def test_the_last_object_takes_all_along_but_enabled_apis(bare: Client) -> None:

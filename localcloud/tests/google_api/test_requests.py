@@ -80,12 +80,12 @@ def test_over_http_it_serves_loopback_asks_for_a_token_and_keeps_what_was_made(t
 
     with running(tmp_path) as cloud:
         assert cloud.url.startswith("http://127.0.0.1:")
-        project = f"{cloud.url}/storage.googleapis.com/storage/v1/b?project=my-project"
+        project = f"{cloud.url}/cloudbilling.googleapis.com/v1/projects/my-project/billingInfo"
         with pytest.raises(urllib.error.HTTPError, match="401"):
             get(project)
-        assert get(project, Authorization="Bearer x") == {"kind": "storage#buckets", "items": []}
-        asked = cloud.requests.last()
-        assert [(one["method"], one["status"]) for one in asked] == [("", 401), ("storage.buckets.list", 200)]
+        assert get(project, Authorization="Bearer x")["billingEnabled"] is True
+        asked = [(one["method"], one["status"]) for one in cloud.requests.last()]
+        assert asked == [("", 401), ("cloudbilling.projects.getBillingInfo", 200)]
 
 
 def test_a_client_that_is_killed_leaves_no_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

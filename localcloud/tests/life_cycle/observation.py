@@ -70,5 +70,5 @@ def _members(kept: dict[str, Any]) -> set[Entry]:
 def _texts(rehearsal: Rehearsal) -> dict[str, str]:
     workdir = rehearsal.workdir
     files = [file for file in workdir.state.rglob("*") if file.is_file()]
-    files += [workdir.home / "last-events.jsonl", workdir.cloud / "calls.jsonl", workdir.cloud / cloud_files.REQUESTS]
+    files += [workdir.home / "last-events.jsonl", workdir.cloud / "calls.log", workdir.cloud / cloud_files.REQUESTS]
     return {file.name: file.read_text(errors="replace") for file in files if file.exists()}

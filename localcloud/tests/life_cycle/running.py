@@ -76,7 +76,7 @@ def plain(rehearsal: Rehearsal, *arguments: str) -> list[str]:
 
 def _asked(rehearsal: Rehearsal) -> int:
     """How often the clouds were asked: lines of their records, which are cut now and then."""
-    files = (rehearsal.workdir.cloud / name for name in (cloud_files.REQUESTS, "calls.jsonl"))
+    files = (rehearsal.workdir.cloud / name for name in (cloud_files.REQUESTS, "calls.log"))
     return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
 
 

@@ -11,7 +11,7 @@ from llmd_gke.catalog import deployer, permissions
 
 ROOT = Path(__file__).parents[3]
 MODULES = ("artifactregistry", "compute", "container", "dns", "monitoring", "projects", "serviceaccount", "storage")
-PAGE = (ROOT / "docs" / "pull-requests.md").read_text()
+PAGE = "".join((ROOT / "docs" / name).read_text() for name in ("pull-requests.md", "figures.md"))
 
 
 def made_types() -> set[str]:

@@ -58,7 +58,7 @@ The base cannot be compared: RunError: the base &lt;failed&gt;.
 with every pool at its maximum and all that the budget counts, **exceeded by 1.25** (before: 9.50).
 in minutes: `new` 15:00, `qwen` 32:57 → 25:00 (-7:57), `slow` 20:00 → 21:05 (+1:05).
 """.splitlines()
-"""Parts of a comment on every kind of stack; the rest of it is in docs/pull-requests.md, which is kept current."""
+"""Parts of a comment on every kind of stack; the rest of it is in docs/figures.md, which is kept current."""
 
 
 def test_every_kind_of_stack_says_what_changes_and_what_stops_it() -> None:

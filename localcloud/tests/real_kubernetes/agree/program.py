@@ -39,7 +39,6 @@ inside = pulumi.ResourceOptions(provider=provider)
 namespace = core.v1.Namespace("namespace", metadata={"name": "agree", "labels": {"label": stage["value"]}}, opts=inside)
 inside = pulumi.ResourceOptions(provider=provider, depends_on=[namespace])
 core.v1.ConfigMap("named", metadata={"name": "named", "namespace": "agree"}, data={"key": stage["value"]}, opts=inside)
-core.v1.ConfigMap("autonamed", metadata={"namespace": "agree"}, data={"key": stage["value"]}, opts=inside)
 core.v1.ConfigMap("renamed", metadata={"name": f"is-{stage['value']}", "namespace": "agree"}, opts=inside)
 core.v1.Secret(
     "secret",

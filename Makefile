@@ -93,7 +93,7 @@ live: any-known tools  ##- acceptance run: create, test, measure, report, and al
 
 test: known dev  ##- run the product's tests (PYTEST_ARGS="-k name": only some); with CLOUD=laptop the same as test-localcloud
 	@$(LAPTOP) setup --quiet
-	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
+	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool prometheus > /dev/null || echo "tests of the alerts' expressions are skipped: they need Prometheus")
 	@$(RUN_TESTS)
 
 test-localcloud: known dev  ##- run the local clouds' tests; CLOUD=laptop: on real Kubernetes (MINUTES=20: only those that start in time)

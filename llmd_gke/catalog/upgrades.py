@@ -1,4 +1,4 @@
-"""What an upgrade of each component does, read from ``upgrades.toml``."""
+"""What an upgrade of each component does (``upgrades.toml``), and upgrades that were walked (``walks.toml``)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 FILE = Path(__file__).with_name("upgrades.toml")
+WALKED = Path(__file__).with_name("walks.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,3 +48,44 @@ def _component(table: dict[str, Any]) -> Component:
 
 COMPONENTS = [_component(one) for one in tomllib.loads(FILE.read_text(encoding="utf-8"))["component"]]
 """Every component, in the order of upgrades."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """An upgrade of a chart on the laptop cloud's API server (``benchmarks/upgrades.py``). ``kept``: how many objects
+    are as before; ``gone``, ``replaced``: which are not; ``behind``: CRDs that are not as the chart's folder ``crds/``
+    has them.
+    """
+
+    component: str
+    chart: str
+    before: str
+    after: str
+    on: str
+    update: str
+    kept: int
+    gone: Sequence[str]
+    replaced: Sequence[str]
+    behind: Sequence[str]
+
+    @property
+    def objects(self) -> str:
+        """What became of objects."""
+        found = {"gone": self.gone, "replaced": self.replaced, "CRDs behind the chart": self.behind}
+        others = "".join(f"; {what}: {', '.join(names)}" for what, names in found.items() if names)
+        return f"{self.kept} objects kept{others}"
+
+    @property
+    def line(self) -> str:
+        """The result in a line."""
+        return f"{self.before} to {self.after} (chart {self.chart}, {self.on}): {self.update}, {self.objects}"
+
+
+WALKS = [Walk(**one) for one in tomllib.loads(WALKED.read_text(encoding="utf-8")).get("walk", [])]
+"""Every upgrade that was walked."""
+
+
+def walked(component: str, before: str, after: str) -> Walk | None:
+    """The walk of that upgrade."""
+    pair = (component, before.removeprefix("v"), after.removeprefix("v"))
+    return next((one for one in WALKS if (one.component, one.before, one.after) == pair), None)

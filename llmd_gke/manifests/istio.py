@@ -28,7 +28,7 @@ DRAIN_SECONDS = front_door.DRAINING_SECONDS
 _SECCOMP: JsonObject = {"type": "RuntimeDefault"}
 
 
-def base(folder: str | None, mirrors: Mirrors) -> Release:
+def base(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """Istio's CRDs, which Helm keeps when the release goes."""
     return release(istio.BASE_CHART, istio.NAMESPACE, folder, mirrors)
 

@@ -103,7 +103,8 @@ def prepare(folder: Path, *, front_door: bool = False, istio: bool = False, kube
         target = folder / name
         if modules.is_made(target, stamp):
             continue
-        _make(name, source, version, stamp, target)
+        with modules.making(target, stamp) as folder_of_chart:
+            made(name, version, folder_of_chart)
     if kubectl is not None:
         _make_keda(kubectl, folder / scaling.KEDA_CHART)
     return folder
@@ -134,31 +135,38 @@ def chart_version(chart: str) -> str:
     return module_version(chart) if chart in FRONT_DOOR else versions.chart(chart).version
 
 
-def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path) -> None:
-    chart = modules.folder(source.module, version) / source.folder
-    if not (chart / "Chart.yaml").is_file():
+def made(name: str, version: str, target: Path) -> Path:
+    """Puts a chart of a version of its module into the folder ``target``, and returns that. Raises as
+    :func:`prepare`.
+    """
+    source = (SOURCES | FRONT_DOOR | ISTIO)[name]
+    module = modules.folder(source.module, version)
+    if not (module / source.folder / "Chart.yaml").is_file():
         raise SetUpFailed(
             f"{source.module} {version} has no chart at {source.folder}.\n"
             "Fix: correct the path in localcloud/go_builds/charts.py, or choose another version in "
             "llmd_gke/catalog/versions.toml."
         )
-    with modules.making(target, stamp) as made:
-        # Files of the module cache are read-only: only their contents are copied.
-        shutil.copytree(chart, made, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(*UNPUBLISHED))
-        for path in (made, *made.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        if source.stamped:
-            about = made / "Chart.yaml"
-            own = chart_version(name)
-            about.write_text(stamped(about.read_text(), own, own if name in ISTIO else version))
-        if (template := made / TEMPLATE).exists():
-            (made / "values.yaml").write_text(filled_in(template.read_text(), version))
-            template.unlink()
-        if source.values:
-            defaults = made / "values.yaml"
-            defaults.write_text(yaml.safe_dump(merge(yaml.safe_load(defaults.read_text()), source.values)))
-        for file, there in source.files.items():
-            shutil.copyfile(modules.folder(source.module, version) / there, made / file)
+    # Files of the module cache are read-only: only their contents are copied.
+    ignore = shutil.ignore_patterns(*UNPUBLISHED)
+    shutil.copytree(module / source.folder, target, copy_function=shutil.copyfile, ignore=ignore)
+    for path in (target, *target.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    if source.stamped:
+        about = target / "Chart.yaml"
+        own = chart_version(name)
+        if version != module_version(name):
+            own = version if own.startswith("v") else version.removeprefix("v")
+        about.write_text(stamped(about.read_text(), own, own if name in ISTIO else version))
+    if (template := target / TEMPLATE).exists():
+        (target / "values.yaml").write_text(filled_in(template.read_text(), version))
+        template.unlink()
+    if source.values:
+        defaults = target / "values.yaml"
+        defaults.write_text(yaml.safe_dump(merge(yaml.safe_load(defaults.read_text()), source.values)))
+    for file, there in source.files.items():
+        shutil.copyfile(module / there, target / file)
+    return target
 
 
 def stamped(about: str, version: str, app_version: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import durations
-from llmd_gke.catalog.upgrades import COMPONENTS
+from llmd_gke.catalog.upgrades import COMPONENTS, walked
 from llmd_gke.rules.upgrades import findings
 from llmd_gke.settings import ModelSettings, StackSettings
 from llmd_gke.settings.sections.pools import PoolSettings
@@ -72,7 +72,9 @@ def platform(changes: Sequence[Change]) -> Iterator[str]:
             before, _, after = next(versions, "").partition(" → ")
             broken = "".join(f" {one.problem}." for one in findings(component, before, after))
             restarts = f"{component.title} is updated; what restarts: {component.restarts}."
-            yield f"{restarts} 0 minutes without an answer, 0 spare hosts.{broken}"
+            walk = walked(component.key, before, after)
+            seen = f" Walked: {walk.line}." if walk else ""
+            yield f"{restarts} 0 minutes without an answer, 0 spare hosts.{broken}{seen}"
 
 
 def _of_pool(pool: PoolSettings, lost: set[str], changes: Sequence[Change], settings: StackSettings) -> Iterator[str]:

@@ -22,7 +22,7 @@ def rollout(
     change: StackChange, plan: Plan, *, every: float, checks: Sequence[Check], output: Output, yes: bool
 ) -> None:
     """Runs the steps. ``every``: seconds between two, at whose end the checks are made; those of the last one are made
-    at once.
+    at once, unless alerts are among them.
 
     Raises ``NotUp`` for a version that is not up, ``Refused`` without consent, ``Failed`` when an update fails, and
     when a check fails, after the way back.
@@ -38,11 +38,12 @@ def rollout(
         _step(change, plan, percent, yes=yes or number > 0)
         last = percent == plan.percents[-1]
         try:
-            if not last:
-                with working(f"{plan.to} answers {percent} % of the requests of {name}, next step in {every:g} s"):
+            if not last or (percent and Check.ALERTS in checks):  # which see nothing at once
+                doing = "checks" if last else "next step"
+                with working(f"{plan.to} answers {percent} % of the requests of {name}, {doing} in {every:g} s"):
                     sleep(every)
-            with working(f"checking {plan.grows}"):
-                found = [*asking.problems(target, plan.grows, plan.other, checks)]
+            with working(f"checking {plan.grows}") as work:
+                found = [*asking.problems(target, plan.grows, plan.other, checks, work.say)]
         except KeyboardInterrupt:
             print(
                 f"\n{plan.to} answers {percent} % of the requests of {name}, and the stack is as {change.name} says.\n"

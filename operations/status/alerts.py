@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llmd_gke.catalog.metrics import Google, Picker
 from llmd_gke.manifests import promql
@@ -90,8 +90,26 @@ def _seconds(series: Series, now: float, step: float) -> float:
     return now - since
 
 
-def line(holding: Held) -> Line:
-    """The line for an alert that fires, or that will if its condition continues to hold."""
+def of_each(holding: Held) -> list[Line]:
+    """The lines for an alert that fires, or that will if its condition continues to hold: one for each model, because
+    models with the same objectives share a condition.
+    """
+    by_model: dict[str | None, list[Series]] = {}
+    for one in holding.series:
+        by_model.setdefault(holding.alert.model or _about(one), []).append(one)
+    return [
+        _line(replace(holding, alert=replace(holding.alert, model=model), series=series))
+        for model, series in by_model.items()
+    ]
+
+
+def _about(series: Series) -> str | None:
+    """The model that a series is about: by its label, or by the name of an object that KServe made for the model."""
+    made = (value.partition("-kserve") for value in series.labels.values())
+    return series.labels.get("model") or next((name for name, found, _ in made if found), None)
+
+
+def _line(holding: Held) -> Line:
     alert = holding.alert
     where = "; ".join(_value(one, alert) for one in holding.series[:SHOWN_SERIES])
     more = len(holding.series) - SHOWN_SERIES
@@ -126,7 +144,8 @@ async def lines(prometheus: Prometheus, settings: StackSettings, now: float, clo
     summary = f"{counted(quiet, 'condition')} of {len(asked)} do not hold"
     if (others := len(all_of_them) - len(asked)) > 0:
         summary += f"; {others} more need metrics that only Google Cloud has"
-    return [*(line(one) for one in shown), *([Line("alerts", State.GOOD, summary)] if asked else [])]
+    each = [line for one in shown for line in of_each(one)]
+    return [*each, *([Line("alerts", State.GOOD, summary)] if asked else [])]
 
 
 def _measured_anywhere(alert: Alert) -> bool:

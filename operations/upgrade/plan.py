@@ -12,7 +12,7 @@ import yaml
 
 from llmd_common.kubernetes.fields import each, get, part, text
 from llmd_gke.catalog import versions
-from llmd_gke.catalog.upgrades import COMPONENTS, Component
+from llmd_gke.catalog.upgrades import COMPONENTS, Component, Walk, walked
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.upgrades import RULE, findings
@@ -39,6 +39,11 @@ class Step:
     def line(self) -> str:
         """The component with both versions."""
         return f"{self.component.title} {self.before} to {self.after}"
+
+    @property
+    def walk(self) -> Walk | None:
+        """What was seen when this step was walked on the laptop cloud."""
+        return walked(self.component.key, self.before, self.after)
 
 
 def steps(state: Iterable[Resource], wanted: Graph, root: Path, live: Mapping[str, str]) -> list[Step]:

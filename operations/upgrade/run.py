@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from rich.table import Table
@@ -55,7 +55,7 @@ class Upgrade:
             table.add_row(str(number), part.title, one.before, one.after, part.restarts, part.crds, f"{part.minutes}")
         by_hand = [f"CRDs of {one.component.title}: {one.crd_step}" for one in self.steps if one.crd_step]
         found = [f"{one.severity}: {one.problem}\n  Fix: {one.fix}" for step in self.steps for one in step.findings]
-        show(output, data, table, *by_hand, *found, f"Carry it out: {self._apply()}")
+        show(output, data, table, *by_hand, *_walks(self.steps), *found, f"Carry it out: {self._apply()}")
         self._refuse()
 
     @property
@@ -124,6 +124,13 @@ def _titles(planned: list[Step]) -> str:
     return ", ".join(one.component.title for one in planned)
 
 
+def _walks(steps: Sequence[Step]) -> Iterator[str]:
+    """Which of the steps were seen."""
+    yield from (f"Walked: {one.component.title} {one.walk.line}" for one in steps if one.walk is not None)
+    if others := [one.line for one in steps if one.walk is None]:
+        yield f"Not walked: {', '.join(others)}"
+
+
 def _data(step: Step) -> dict[str, object]:
     part = step.component
     return {
@@ -134,6 +141,7 @@ def _data(step: Step) -> dict[str, object]:
         "crds": part.crds,
         "crdStep": step.crd_step,
         "minutes": part.minutes,
+        "walk": None if step.walk is None else as_data(step.walk),
         "findings": [as_data(one) for one in step.findings],
     }
 

@@ -51,6 +51,7 @@ def test_an_upgrade_goes_in_order_stops_at_a_failure_and_goes_on_there(running: 
     wanted = {"cert-manager": ("v1.20.0", "v1.21.2"), "lws": ("0.8.0", "0.9.0"), "picker": ("v0.8.0", "v0.9.0")}
     assert list(planned(running).items()) == list(wanted.items())
 
+    assert "Walked: LeaderWorkerSet 0.8.0 to 0.9.0" in upgrade(running).stdout
     refused = upgrade(running, "--apply")
     assert refused.returncode == 4
     crds = "helm show crds oci://registry.k8s.io/lws/charts/lws --version 0.9.0 | kubectl apply --server-side"

@@ -94,6 +94,14 @@ def ready(laptop: Laptop, namespace: str, deployment: str) -> bool:
     return bool(current) and status.get("readyReplicas") == wanted == status.get("updatedReplicas")
 
 
+def kill(laptop: Laptop, namespace: str, start: str, count: int) -> None:
+    """Kills so many pods whose name begins so."""
+    pods = [objects.name(pod) for pod in objects.every(laptop, "pods", namespace=namespace)]
+    names = [name for name in pods if name.startswith(start)][:count]
+    assert names
+    laptop.kubectl("delete", "pod", *names, "-n", namespace, "--grace-period=0", "--force", "--wait=false")
+
+
 def proxies(laptop: Laptop) -> list[Object]:
     """The ready pods of the door's Envoy."""
     chosen = f"gateway.envoyproxy.io/owning-gateway-name={NAME}"

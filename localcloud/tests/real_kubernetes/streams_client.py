@@ -3,7 +3,8 @@
 ``python streams_client.py URL STREAMS`` takes ``STREAMS`` as JSON, a list of ``{"model", "key", "count"}``, and further
 fields of the requests in ``more``. Each of the ``count`` streams of an entry begins again when it has ended. A line of
 JSON for each: ``model``, ``at`` (seconds since 1970 when it was sent), ``seconds``, ``status`` (0: no answer),
-``whole`` (the last event came), ``longest`` (seconds between two pieces of the answer), ``error``.
+``whole`` (the last event came), ``longest`` (seconds between two pieces of the answer), ``error``, ``by`` (the name in
+the answer).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SPREAD_SECONDS = 5.0
 async def stream(client: httpx.AsyncClient, entry: dict[str, Any], number: int) -> dict[str, Any]:
     model, key = entry["model"], entry["key"]
     at, started = time.time(), time.monotonic()
-    status, whole, longest, error, last = 0, False, 0.0, "", started
+    status, whole, longest, error, last, by = 0, False, 0.0, "", started, ""
     body = {
         "model": model,
         "messages": [{"role": "user", "content": " ".join(f"{number}word{index}" for index in range(TOKENS))}],
@@ -40,6 +41,8 @@ async def stream(client: httpx.AsyncClient, entry: dict[str, Any], number: int) 
                 now = time.monotonic()
                 longest, last = max(longest, now - last), now
                 whole = whole or line == "data: [DONE]"
+                if not by and line.startswith("data: {"):
+                    by = json.loads(line.removeprefix("data: ")).get("model", "")
     except httpx.HTTPError as problem:
         error = repr(problem)
     seconds = time.monotonic() - started
@@ -51,6 +54,7 @@ async def stream(client: httpx.AsyncClient, entry: dict[str, Any], number: int) 
         "whole": whole,
         "longest": longest,
         "error": error,
+        "by": by,
     }
 
 

@@ -18,7 +18,7 @@ import pytest
 from llmd_gke.catalog.front_door import AI_NAMESPACE, PRIVATE_HEADERS, PROXIES_NAMESPACE
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud.tests.real_kubernetes import objects
-from localcloud.tests.real_kubernetes.front_door import base, keyed, metrics_of_picker, proxies, ready, stack_up
+from localcloud.tests.real_kubernetes.front_door import base, keyed, kill, metrics_of_picker, proxies, ready, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.streams import set_times, streams
@@ -51,14 +51,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
 
 def status(stack: Laptop, key: str, model: str = "qwen") -> int:
     return ask(stack, base(stack), keyed(chat("hello", model=model, max_tokens=1), key))[0]["status"]
-
-
-def kill(stack: Laptop, namespace: str, start: str, count: int) -> None:
-    """Kills so many pods whose name begins so."""
-    pods = [objects.name(pod) for pod in objects.every(stack, "pods", namespace=namespace)]
-    names = [name for name in pods if name.startswith(start)][:count]
-    assert names
-    stack.kubectl("delete", "pod", *names, "-n", namespace, "--grace-period=0", "--force", "--wait=false")
 
 
 def second_key(stack: Laptop, key: str | None) -> None:
@@ -107,26 +99,6 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
     lost = running.broken("qwen")
     assert len(lost) < STREAMS, "streams of the Envoy that was killed, and of no other"
     assert all(one["status"] == 200 for one in lost), "none was rejected"
-
-
-def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack: Laptop) -> None:
-    set_times(stack, "0ms", "0ms", *NAMESPACES)
-    request = keyed(chat("hello", model="small", max_tokens=1), LOAD)
-    seen: list[dict[str, Any]] = []
-
-    def answered(expected: int) -> bool:
-        seen.extend(ask(stack, base(stack), request))
-        return seen[-1]["status"] == expected
-
-    until(lambda: answered(200), "the model", 60)
-    seen.clear()
-    kill(stack, "others", PICKER_OF_SMALL, 1)
-    until(lambda: answered(503), "the answer without a picker", 60)
-    assert status(stack, LOAD) == 200, "the other model has its picker"
-    until(lambda: answered(200), "the model with its new picker", 120)
-    lost = [one for one in seen if one["status"] != 200]
-    assert {(one["status"], one["headers"].get("retry-after")) for one in lost} == {(503, "10")}, lost
-    assert {json.loads(one["text"])["error"]["code"] for one in lost} == {"service_unavailable"}
 
 
 def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) -> None:

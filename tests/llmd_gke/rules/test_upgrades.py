@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmd_gke.catalog import versions
-from llmd_gke.catalog.upgrades import COMPONENTS
+from llmd_gke.catalog.upgrades import COMPONENTS, WALKS
 from llmd_gke.rules.upgrades import findings
 
 BY_KEY = {one.key: one for one in COMPONENTS}
@@ -36,3 +36,12 @@ def test_an_upgrade_is_refused_for_what_it_breaks(key: str, before: str, after: 
 def test_every_chart_belongs_to_a_component() -> None:
     charts = {*(one.name for one in versions.charts()), "keda", "front-door-crds"}
     assert {chart for one in COMPONENTS for chart in one.charts} == charts
+
+
+def test_the_catalogue_has_what_walks_have_found() -> None:
+    assert len(WALKS) > 1
+    for walk in WALKS:
+        component, gone = BY_KEY[walk.component], [one for one in walk.gone if one.startswith("CustomResource")]
+        errors = [one for one in findings(component, walk.before, walk.after) if one.severity == "error"]
+        assert bool(errors) >= bool(gone), walk.line
+        assert bool(component.crd_step) >= bool(walk.behind), walk.line

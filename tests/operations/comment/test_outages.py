@@ -93,3 +93,5 @@ def test_an_updated_chart_says_what_restarts_and_what_its_version_breaks() -> No
     ]  # fmt: skip
     assert all("0 minutes without an answer, 0 spare hosts." in line for line in lines)
     assert ["kubernetes-sigs/lws#880" in line for line in lines] == [True, False, False, False]
+    (seen,) = platform([Change("update", "platform-lws", RELEASE, (("version", "0.8.0 → 0.9.0"),))])
+    assert "Walked: 0.8.0 to 0.9.0" in seen

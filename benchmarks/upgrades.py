@@ -1,0 +1,152 @@
+"""Walks upgrades of charts on the laptop cloud's API server: ``python benchmarks/upgrades.py``.
+
+``llmd_gke/catalog/walks.toml`` has the results, which ``llmd-gke upgrade`` cites. The provider's Helm installs the
+older chart with the program's values and then the newer one, as ``pulumi up`` does, and knows nothing of the breaks in
+the catalogue. No controller runs and nobody asks for anything: what is walked are charts, CRDs and objects.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from llmd_gke.catalog.upgrades import WALKED, Walk  # noqa: E402 - this file is run from anywhere
+from llmd_gke.manifests.charts import PLATFORM, Release  # noqa: E402
+from localcloud.go_builds import charts  # noqa: E402
+from localcloud.tests.real_kubernetes import objects  # noqa: E402
+from localcloud.tests.real_kubernetes.harness import CONTROL_PLANE, Laptop  # noqa: E402
+
+
+class Pair(NamedTuple):
+    """Two versions of a component's chart."""
+
+    component: str
+    chart: str
+    before: str
+    after: str
+
+
+PAIRS = (
+    Pair("cert-manager", "cert-manager", "1.21.0", "1.21.2"),
+    Pair("lws", "lws", "0.7.0", "0.8.0"),
+    Pair("lws", "lws", "0.8.0", "0.9.0"),
+    Pair("kserve", "kserve-llmisvc-crd", "0.19.0", "0.20.0"),
+)
+KINDS = "customresourcedefinitions,deployments,services,serviceaccounts,configmaps,secrets,clusterroles"
+OWN = ("kube-", "system:", "sh.helm.")
+"""How names begin that are Kubernetes' or Helm's."""
+PROGRAM = """
+import json
+from pathlib import Path
+import pulumi
+import pulumi_kubernetes as k8s
+stage = json.loads(Path("stage.json").read_text())
+provider = k8s.Provider("cluster", kubeconfig=stage.pop("kubeconfig"))
+options = pulumi.ResourceOptions(provider=provider)
+k8s.helm.v3.Release("release", **stage, skip_await=True, disable_webhooks=True, opts=options)
+"""
+
+
+def staged(laptop: Laptop, release: Release, chart: Path) -> None:
+    """The program installs this chart."""
+    stage = {
+        "kubeconfig": str(laptop.layout.kubeconfig),
+        "name": release.name,
+        "namespace": release.namespace,
+        "create_namespace": True,
+        "chart": str(chart),
+        "values": release.values,
+    }
+    (laptop.root / "stage.json").write_text(json.dumps(stage))
+
+
+def present(laptop: Laptop) -> Mapping[str, str]:
+    """The objects of the chart, by kind and name."""
+    found = [one["metadata"] | {"kind": one["kind"]} for one in objects.every(laptop, KINDS)]
+    ours = [one for one in found if not one["name"].startswith(OWN) and "deletionTimestamp" not in one]
+    return {f"{one['kind']} {one['name']}": one["uid"] for one in ours}
+
+
+def behind(laptop: Laptop, chart: Path) -> list[str]:
+    """The CRDs in the chart's folder ``crds/`` of which the cluster lacks a version or a field."""
+    wanted = [yaml.safe_load(file.read_text()) for file in sorted((chart / "crds").glob("*.yaml"))]
+    there = {objects.name(one): fields(one) for one in objects.every(laptop, "customresourcedefinitions")}
+    return [objects.name(one) for one in wanted if not fields(one) <= there.get(objects.name(one), set())]
+
+
+def fields(crd: objects.Object) -> set[str]:
+    """The paths of the fields of every version of a CRD."""
+
+    def below(schema: objects.Object, path: str) -> set[str]:
+        named = {f"{path}.{key}": value for key, value in schema.get("properties", {}).items()}
+        inner: objects.Object = {f"{path}[]": schema["items"]} if "items" in schema else {}
+        return {*named, *(one for at, value in {**named, **inner}.items() for one in below(value, at))}
+
+    every = {one["name"]: one["schema"]["openAPIV3Schema"] for one in crd["spec"]["versions"]}
+    return {*every, *(one for name, schema in every.items() for one in below(schema, name))}
+
+
+def walk(pair: Pair) -> Walk:
+    """One upgrade, on an API server of its own."""
+    release = next(made() for made in PLATFORM if made().name == pair.chart)
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-upgrade-") as folder:
+        older, newer = (
+            charts.made(pair.chart, f"v{version}", Path(folder) / version) for version in (pair.before, pair.after)
+        )
+        laptop = Laptop(Path(folder) / "laptop")
+        laptop.copy_project()
+        try:
+            laptop.start(*CONTROL_PLANE)
+            laptop.program(PROGRAM)
+            staged(laptop, release, older)
+            laptop.make("env")
+            laptop.pulumi("stack", "init", "local")
+            laptop.pulumi("up", "--yes", "--stack", "local")
+            there = present(laptop)
+            staged(laptop, release, newer)
+            done = laptop.pulumi("up", "--yes", "--stack", "local", check=False)
+            now, missing = present(laptop), behind(laptop, newer)
+        finally:
+            laptop.stop_everything()
+    return Walk(
+        component=pair.component,
+        chart=pair.chart,
+        before=pair.before,
+        after=pair.after,
+        on=f"{datetime.now(UTC):%Y-%m-%d}",
+        update="succeeded" if done.returncode == 0 else "failed",
+        kept=len([one for one in there if there[one] == now.get(one)]),
+        gone=sorted(there.keys() - now.keys()),
+        replaced=sorted(one for one in there.keys() & now.keys() if there[one] != now[one]),
+        behind=missing,
+    )
+
+
+def written(walks: Sequence[Walk]) -> str:
+    """The file of results."""
+    entries = ("".join(f"{key} = {json.dumps(value)}\n" for key, value in asdict(one).items()) for one in walks)
+    return "# Written by `python benchmarks/upgrades.py`.\n" + "".join(f"\n[[walk]]\n{one}" for one in entries)
+
+
+def main() -> None:
+    """Walks all pairs and writes their results."""
+    results: list[Walk] = []
+    for pair in PAIRS:
+        results.append(walk(pair))
+        print(pair.component, results[-1].line, flush=True)
+    WALKED.write_text(written(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,8 @@ from llmd_gke.catalog import front_door, kserve, versions
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """A controller. ``key``: its name below ``cluster.existing.controllers``; empty if a stack cannot share it, for the
-    reason ``alone``. ``namespace``: where the program installs it. ``crd``: a kind of every installation, KIND.GROUP.
+    reason ``alone``. ``gateway``: the ``gateway.class`` that needs it (default: any). ``namespace``: where the program
+    installs it. ``crd``: a kind of every installation, KIND.GROUP.
     """
 
     title: str
@@ -25,6 +26,7 @@ class Part:
     floor: str
     tested: str
     alone: str = ""
+    gateway: str = ""
 
 
 CERT_MANAGER = Part(
@@ -80,6 +82,7 @@ ISTIO = Part(
     floor="1.29.0",  # the oldest that llm-d's guide for Istio names
     tested=versions.chart("istiod").version,
     alone="the GatewayClass istio is one istiod's, whose version and settings this stack's Gateway would get",
+    gateway="istio",
 )
 PARTS = (CERT_MANAGER, LEADER_WORKER_SET, KSERVE, KEDA, ENVOY_GATEWAY, ISTIO)
 

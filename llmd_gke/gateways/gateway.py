@@ -1,4 +1,4 @@
-"""The types of the facts about GKE's Gateway."""
+"""The types of the facts about Gateways."""
 
 from __future__ import annotations
 
@@ -71,6 +71,31 @@ class Serving:
     max_rate: int | None
     security_policy: str | None = None
     identity_proxy: IdentityProxy | None = None
+
+
+GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name"
+"""Label of the pods that a controller in the cluster makes for a Gateway: the Gateway's name (GEP-1762)."""
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """A Gateway's proxies that are pods of the cluster, for classes of ``controller``, of which one is
+    ``gateway_class``. Its annotation ``service_type`` says of what type their Service is. ``container`` logs requests
+    as the page ``logs`` says, with the fields ``status`` and ``why`` and the condition ``slow``; the metrics
+    ``requests`` and ``milliseconds`` have the answer's status as label ``code``.
+    """
+
+    controller: str
+    gateway_class: str
+    service_type: str
+    container: str
+    logs: str
+    status: str
+    why: str
+    slow: str
+    requests: str
+    milliseconds: str
+    code: str
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ Sources: istio/istio @eed52ebb (1.31), ``pilot/pkg/config/kube/gateway`` and
 from __future__ import annotations
 
 from llmd_gke.catalog import existing
+from llmd_gke.catalog.metrics import Istio
+from llmd_gke.gateways.gateway import Proxies
 from llmd_gke.json_types import Json, JsonObject
 
 CLASS = "istio"
@@ -26,8 +28,19 @@ XDS_PORT, WEBHOOK_PORT = 15012, 15017
 METRICS_PORT, METRICS_PATH = 15020, "/stats/prometheus"
 """Of every proxy's agent."""
 
-GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name"
-"""Label of the pods that istiod makes for a Gateway; its value is the Gateway's name."""
+PROXIES = Proxies(
+    controller=CONTROLLER_NAME,
+    gateway_class=CLASS,
+    service_type="networking.istio.io/service-type",  # ``pkg/config/kube/gatewaycommon/deploymentcontroller.go``
+    container="istio-proxy",
+    logs="https://istio.io/latest/docs/tasks/observability/logs/access-log/",
+    status="jsonPayload.response_code",
+    why="jsonPayload.response_flags",
+    slow="jsonPayload.duration>30000",
+    requests=Istio.REQUESTS,
+    milliseconds=Istio.MILLISECONDS,
+    code="response_code",
+)
 
 SIDECAR: JsonObject = {"sidecar.istio.io/inject": "true"}
 """Label of pods that istiod's webhook gives a sidecar, in any namespace."""
@@ -38,9 +51,6 @@ EXTERNAL: JsonObject = {"cloud.google.com/l4-rbs": "enabled", "cloud.google.com/
 """Annotations of the Service, by which GKE makes a passthrough load balancer; istiod copies them from the Gateway's
 ``infrastructure``. The network tier is that of the reserved address
 (https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer-parameters)."""
-
-SERVICE_TYPE = "networking.istio.io/service-type"
-"""Annotation of a Gateway: the type of its Service (``pkg/config/kube/gatewaycommon/deploymentcontroller.go``)."""
 
 TLS_FLOOR = "1.2"
 """The oldest TLS of an Istio Gateway, which cannot be set for each (``pilot/pkg/networking/core/listener.go``)."""

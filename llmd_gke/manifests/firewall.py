@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways import gke, istio
+from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import egress, naming
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
@@ -43,8 +44,8 @@ def blocks(*ranges: str) -> list[Json]:
 
 def data_plane(network: NetworkSettings, gateway: GatewaySettings) -> list[Json]:
     """Peers: the sources of the Gateway's requests and health checks."""
-    if gateway.is_istio:
-        pods: JsonObject = {"matchLabels": {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}}
+    if gateway.proxies is not None:
+        pods: JsonObject = {"matchLabels": {GATEWAY_LABEL: naming.GATEWAY_NAME}}
         return [{**in_namespace(naming.GATEWAY_NAMESPACE), "podSelector": pods}]
     return blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from llmd_gke.catalog import front_door, kserve, monitoring, registries
 from llmd_gke.catalog.registries import NONE, Mirrors
 from llmd_gke.gateways import istio
+from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import firewall, naming, platform_firewall, pod_security
 from llmd_gke.manifests.charts import Release, release
@@ -19,7 +20,7 @@ from llmd_gke.settings import NetworkSettings
 
 HUB = "docker.io/istio"
 
-PROXIES: JsonObject = {istio.GATEWAY_LABEL: naming.GATEWAY_NAME}
+PROXIES: JsonObject = {GATEWAY_LABEL: naming.GATEWAY_NAME}
 """Labels of the Gateway's proxies, two pods."""
 
 DRAIN_SECONDS = front_door.DRAINING_SECONDS
@@ -33,7 +34,7 @@ def base(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     return release(istio.BASE_CHART, istio.NAMESPACE, folder, mirrors)
 
 
-def cni(folder: str | None, mirrors: Mirrors) -> Release:
+def cni(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """istio-cni, which redirects the traffic of pods with sidecars: their own init container would need NET_ADMIN."""
     values: JsonObject = {"global": {"platform": "gke", **_hub(mirrors)}}
     return release(istio.CNI_CHART, istio.CNI_NAMESPACE, folder, mirrors, values)

@@ -24,7 +24,6 @@ AUTOSCALER = "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-aut
 CONTAINERS = "https://cloud.google.com/kubernetes-engine/docs/concepts/about-logs"
 EXTERNAL_LOGS = "https://cloud.google.com/load-balancing/docs/https/https-reg-logging-monitoring"
 INTERNAL_LOGS = "https://cloud.google.com/load-balancing/docs/l7-internal/monitoring"
-ISTIO_LOGS = "https://istio.io/latest/docs/tasks/observability/logs/access-log/"
 AUDIT = "https://cloud.google.com/kubernetes-engine/docs/how-to/audit-logging"
 
 
@@ -42,8 +41,8 @@ class LogQuery:
 def queries(settings: StackSettings) -> tuple[LogQuery, ...]:
     """The queries of a stack: each finds entries of its own cluster or network only."""
     status, why, slow = "httpRequest.status", "jsonPayload.proxyStatus", f'httpRequest.latency>"{SLOW}"'
-    if settings.gateway.is_istio:
-        status, why, slow = "jsonPayload.response_code", "jsonPayload.response_flags", "jsonPayload.duration>30000"
+    if proxies := settings.gateway.proxies:
+        status, why, slow = proxies.status, proxies.why, proxies.slow
     return (
         LogQuery(
             "ended",
@@ -157,11 +156,11 @@ def _containers(settings: StackSettings, name: str, *namespaces: str) -> tuple[s
 
 
 def _edge(settings: StackSettings) -> tuple[str, ...]:
-    """Conditions for the entries of Istio's proxies, or of Google's load balancer, which name no cluster:
+    """Conditions for the entries of the Gateway's own proxies, or of Google's load balancer, which name no cluster:
     GCPBackendPolicies enable their logging.
     """
-    if settings.gateway.is_istio:
-        return _containers(settings, "istio-proxy", naming.GATEWAY_NAMESPACE)
+    if proxies := settings.gateway.proxies:
+        return _containers(settings, proxies.container, naming.GATEWAY_NAMESPACE)
     existing = settings.network.existing
     return (
         f'resource.type="{EXTERNAL_LB if settings.gateway.exposure == "external" else INTERNAL_LB}"',
@@ -171,8 +170,8 @@ def _edge(settings: StackSettings) -> tuple[str, ...]:
 
 
 def _edge_page(settings: StackSettings) -> str:
-    if settings.gateway.is_istio:
-        return ISTIO_LOGS
+    if proxies := settings.gateway.proxies:
+        return proxies.logs
     return EXTERNAL_LOGS if settings.gateway.exposure == "external" else INTERNAL_LOGS
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import ChipMetrics
-from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, NODE, Google, Istio, KubeState
+from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, NODE, Google, KubeState
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
 
@@ -84,13 +84,13 @@ class EdgeMetrics:
 
 
 def edge(settings: StackSettings) -> EdgeMetrics:
-    """The metrics of Istio's proxies, or of Google's load balancer, which are found by network and region: they have no
-    label for the cluster.
+    """The metrics of the Gateway's own proxies, or of Google's load balancer, which are found by network and region:
+    they have no label for the cluster.
     """
-    if settings.gateway.is_istio:
+    if proxies := settings.gateway.proxies:
         labels = (f'cluster="{settings.cluster.gke_name}"', f'namespace="{naming.GATEWAY_NAMESPACE}"')
-        code = "response_code"
-        return EdgeMetrics(Istio.REQUESTS, Istio.MILLISECONDS, labels, code, f'{code}=~"5.."', f'{code}!~"4.."')
+        code = proxies.code
+        return EdgeMetrics(proxies.requests, proxies.milliseconds, labels, code, f'{code}=~"5.."', f'{code}!~"4.."')
     external = settings.gateway.exposure == "external"
     existing = settings.network.existing
     labels = (

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from llmd_gke.catalog import kserve
-from llmd_gke.catalog.existing import ISTIO
-from llmd_gke.catalog.scaling import KEDA_NAMESPACE
+from llmd_gke.catalog.existing import PARTS
 from llmd_gke.rules.finding import Finding
 from llmd_gke.wording import counted
 
@@ -64,9 +62,7 @@ def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
         )
 
 
-RESERVED_NAMESPACES = frozenset(
-    {"default", kserve.NAMESPACE, "cert-manager", "lws-system", "inference-gateway", KEDA_NAMESPACE, ISTIO.namespace}
-)
+RESERVED_NAMESPACES = frozenset({"default", "inference-gateway", *(part.namespace for part in PARTS)})
 """Namespaces that the platform or the cluster owns."""
 
 

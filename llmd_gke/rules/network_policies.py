@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import kserve
-from llmd_gke.gateways import istio
+from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
@@ -44,7 +44,7 @@ def open_policy(spec: Input) -> Iterator[Finding]:
 
     The proxies of a Gateway that run as pods are what clients come to: there ports are enough.
     """
-    entrance = spec.get("podSelector", "matchLabels", istio.GATEWAY_LABEL).text() is not None
+    entrance = spec.get("podSelector", "matchLabels", GATEWAY_LABEL).text() is not None
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
             if key == "ingress" and entrance and not _every_port(rule.get("ports")):

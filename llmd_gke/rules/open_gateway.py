@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.gateways import gke, istio
+from llmd_gke.gateways.gateway import Proxies
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
@@ -48,12 +49,12 @@ def faces_the_internet(gateway: Input) -> bool:
     return name.startswith(gke.CLASS_PREFIX) and "rilb" not in name.split("-")
 
 
-def istio_faces_the_internet(gateway: Input) -> bool:
-    """Whether the Service that istiod makes for a Gateway gets a public address."""
+def proxies_face_the_internet(gateway: Input, proxies: Proxies) -> bool:
+    """Whether the Service of a Gateway's own proxies gets a public address."""
     own, infrastructure = gateway.get("metadata", "annotations"), gateway.get("spec", "infrastructure")
     copied = infrastructure.get("annotations") if infrastructure.present() else own
     internal = any(copied.get(key).text() == value for key, value in istio.INTERNAL.items())
-    return not internal and own.get(istio.SERVICE_TYPE).text() in (None, "LoadBalancer")
+    return not internal and own.get(proxies.service_type).text() in (None, "LoadBalancer")
 
 
 def is_meant(gateway: Input) -> bool:

@@ -65,6 +65,7 @@ FRONT_DOOR = {
 }
 """Further charts of stacks with a front door."""
 
+_DEFAULTS = "_internal_defaults_do_not_set"
 ISTIO_IMAGES: JsonObject = {"global": {"hub": "docker.io/istio", "tag": versions.chart("istiod").version}}
 UPSTREAM_ENVOY: JsonObject = {
     # Istio's own Envoy is not published as a package. Upstream's lacks these filters and rejects a configuration that
@@ -77,11 +78,15 @@ UPSTREAM_ENVOY: JsonObject = {
 
 ISTIO = {
     "istio-base": ChartSource(_ISTIO, "manifests/charts/base", stamped=True),
+    # Without its DaemonSet: the kubelet does its work (``nodes/mesh.py``).
+    "istio-cni": ChartSource(
+        _ISTIO, "manifests/charts/istio-cni", stamped=True, values={_DEFAULTS: {"global": {"resourceScope": "cluster"}}}
+    ),
     "istiod": ChartSource(
         _ISTIO,
         "manifests/charts/istio-control/istio-discovery",
         stamped=True,
-        values={"_internal_defaults_do_not_set": merge(ISTIO_IMAGES, UPSTREAM_ENVOY)},
+        values={_DEFAULTS: merge(ISTIO_IMAGES, UPSTREAM_ENVOY)},
         # Of the image of Istio's Envoy: the table of images takes it from here.
         files={"envoy_bootstrap.json": "tools/packaging/common/envoy_bootstrap.json"},
     ),

@@ -17,7 +17,7 @@ from tenacity import AsyncRetrying, before_sleep_log, retry_if_exception_type, w
 
 from llmd_common.kubernetes.client import PODS, Kube, KubeError, Unreachable
 from llmd_common.kubernetes.fields import Object, each, part
-from localcloud.nodes import status
+from localcloud.nodes import mesh, status
 from localcloud.nodes.container import RETRY_SECONDS, Container, PodContext
 from localcloud.nodes.environment import MissingObject
 from localcloud.nodes.events import Recorder
@@ -190,7 +190,8 @@ class PodWorker:
             self.content_changed.clear()
             try:
                 await self._volumes.write()
-                sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address)
+                injected = mesh.is_injected(self.obj)
+                sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address, injected=injected)
             except (MissingObject, NotImitated, KubeError, ValueError) as error:
                 self._record_event("FailedMount", f"MountVolume.SetUp failed: {error}", True)
             except (OSError, *Unreachable) as error:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX
 from localcloud.linux_namespaces.network import index, netlink
+from localcloud.nodes import mesh
 from localcloud.nodes.launcher import CLONE_NEWNET, join
 
 LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
@@ -40,8 +41,11 @@ class Sandbox:
         await self.process.wait()
 
 
-async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
-    """Makes the sandbox of the pod with that uid. Raises ``OSError`` if the kernel refuses."""
+async def open_sandbox(uid: str, hostname: str, address: str, *, injected: bool = False) -> Sandbox:
+    """Makes the sandbox of the pod with that uid; what comes to an ``injected`` one goes to its sidecar of Istio.
+
+    Raises ``OSError`` if the kernel refuses.
+    """
     process = await asyncio.create_subprocess_exec(
         *LAUNCHER,
         "pause",
@@ -57,7 +61,7 @@ async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
         if not await process.stdout.readline():
             errors = (await process.stderr.read()).decode().strip()
             raise OSError(f"cannot create the pod's namespaces: {errors.splitlines()[-1] if errors else 'no answer'}")
-        await asyncio.to_thread(_connect, process.pid, interface(uid), address)
+        await asyncio.to_thread(_connect, process.pid, interface(uid), address, injected)
     except BaseException:
         await sandbox.close()
         raise
@@ -69,7 +73,7 @@ def interface(uid: str) -> str:
     return "veth" + hashlib.sha256(uid.encode()).hexdigest()[:10]
 
 
-def _connect(pid: int, name: str, address: str) -> None:
+def _connect(pid: int, name: str, address: str, injected: bool) -> None:
     with _one_at_a_time, netlink() as ip:
         for stale in index(ip, name):
             ip.link("del", index=stale)
@@ -78,10 +82,10 @@ def _connect(pid: int, name: str, address: str) -> None:
     # A thread can be in another network than its process. Pyroute2's own way, a forked process that it ends with
     # SIGTERM, tells the parent's asyncio of that signal as well.
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(_inside, pid, address).result()
+        thread.submit(_inside, pid, address, injected).result()
 
 
-def _inside(pid: int, address: str) -> None:
+def _inside(pid: int, address: str, injected: bool) -> None:
     join(pid, CLONE_NEWNET)
     with netlink() as ip:
         ip.link("set", index=index(ip, "lo")[0], state="up")
@@ -89,3 +93,5 @@ def _inside(pid: int, address: str) -> None:
         ip.addr("add", index=eth0, address=address, prefixlen=BRIDGE_PREFIX)
         ip.link("set", index=eth0, state="up")
         ip.route("add", dst="default", gateway=BRIDGE_ADDRESS)
+    if injected:
+        mesh.redirect()

@@ -52,6 +52,7 @@ def command(
 
             work.say(f"leaving {', '.join(outputs.keep_models(target)) or 'no model'}")
         refuse_protected(target)
+        shared = _kubeconfig_of_shared(target)
     folder = target.root / "live"
     folder.mkdir(exist_ok=True)
     log = folder / f"destroy-{stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
@@ -72,12 +73,35 @@ def command(
             f"Stack {stack} is not destroyed after {counted(outcome.attempts, 'attempt')} ({outcome.text}); the "
             f"remaining resources may be billed. Log: {log}{users}\nFix: {again}{by_hand if users else ''}"
         )
+    stays = "" if shared is None else _without_istio(shared)
     left = leftovers.look(target.settings) if target.cloud is Cloud.GOOGLE else ""
     if left:
         raise Failed(f"Stack {stack} is destroyed, but its cluster left behind: {left}\nFix: delete them with gcloud")
     note = "" if left is not None else "; check with gcloud whether anything is left"
     data = {"stack": stack, "attempts": outcome.attempts, "leftBehind": left, "log": str(log)}
-    show(output, data, f"Stack {stack} is destroyed{note}.")
+    show(output, data, f"Stack {stack} is destroyed{note}.{stays}")
+
+
+def _kubeconfig_of_shared(target: Target) -> str | None:
+    """The kubeconfig of an existing cluster into which the stack has brought Istio."""
+    from operations import outputs
+
+    settings = target.settings
+    wanted = target.cloud is Cloud.GOOGLE and settings.cluster.existing is not None and settings.gateway.is_istio
+    return outputs.kubeconfig(target) if wanted else None
+
+
+def _without_istio(kubeconfig: str) -> str:
+    """Removes what Istio leaves; says what stays."""
+    from operations.ask.kubectl import by_kubeconfig
+    from operations.destroy import istio
+
+    try:
+        with working("removing what Istio leaves"), by_kubeconfig(kubeconfig) as kubectl:
+            stays = istio.remove(kubectl.options)
+    except Problem as problem:
+        return f"\nWhat Istio leaves (docs/edge.md) is still in the cluster: {problem}"
+    return "".join(f"\nStays in the cluster: {one}" for one in stays)
 
 
 def refuse_protected(target: Target) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 from llmd_common.kubectl import in_cluster
 from llmd_common.kubernetes.fields import Object, condition_is_true, each, name, namespace, text
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.existing import ENVOY_GATEWAY, ISTIO, KEDA, KSERVE, PARTS, Part
+from llmd_gke.catalog.existing import ENVOY_GATEWAY, KEDA, KSERVE, PARTS, Part
 from llmd_gke.rules import existing as rules
 from operations.doctor.result import Result, failed, ok, warning
 
@@ -86,10 +86,10 @@ def parts(
     ``door``, ``scaled``: whether the stack needs Envoy Gateway and KEDA; ``gateways``: the others that it brings.
     """
     there = controllers(live)
-    needed = {ENVOY_GATEWAY: door, KEDA: scaled, ISTIO: "istio" in gateways}
+    needed = {ENVOY_GATEWAY: door, KEDA: scaled}
     for part in PARTS:
         key, wanted = f"llmd-gke:cluster.existing.controllers.{part.key}", chosen.get(part)
-        if not needed.get(part, True):
+        if not needed.get(part, part.gateway in ("", *gateways)):
             continue
         if part in there:
             yield from _present(part, there[part], wanted, key)

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llmd_gke.gateways import istio
+from llmd_gke.gateways.gateway import Proxies
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.gateways.gke_policies import BACKENDS
+from llmd_gke.gateways.proxies import PROXIES
 from llmd_gke.rules import routes
 from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
@@ -54,10 +55,10 @@ def _other_classes(program: Program) -> set[str]:
     return classes
 
 
-def is_istios(program: Program, name: str | None) -> bool:
-    """Whether Istio's proxies serve a GatewayClass: its own, or one of the program with its controller."""
-    controllers = (one.spec.get("controllerName").text() for one in program.of(GATEWAY_CLASS) if one.name == name)
-    return name == istio.CLASS or istio.CONTROLLER_NAME in controllers
+def proxies_of(program: Program, name: str | None) -> Proxies | None:
+    """The proxies in the cluster that serve a GatewayClass: their own, or one of the program with their controller."""
+    controllers = [one.spec.get("controllerName").text() for one in program.of(GATEWAY_CLASS) if one.name == name]
+    return next((one for one in PROXIES.values() if name == one.gateway_class or one.controller in controllers), None)
 
 
 def with_other_classes(program: Program, settings: ParameterValues) -> ParameterValues:

@@ -14,7 +14,7 @@ from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.rules import front_door, gateway, open_gateway, pods, routes
 from llmd_gke.rules.inputs import Input
 from policies.rules import kinds
-from policies.rules.backends import BackendReference, backend_of, is_istios
+from policies.rules.backends import BackendReference, backend_of, proxies_of
 from policies.rules.inference_pools.pools import labels_of, matches, selector, serves
 from policies.rules.rule import Program, Subject
 
@@ -261,8 +261,8 @@ class Reach:
         if open_gateway.faces_the_internet(gate.node):
             return True
         name = gate.spec.get("gatewayClassName").text()
-        if is_istios(self.program, name):
-            return open_gateway.istio_faces_the_internet(gate.node)
+        if proxies := proxies_of(self.program, name):
+            return open_gateway.proxies_face_the_internet(gate.node, proxies)
         classes = [one for one in self.program.of(kinds.GATEWAY_CLASS) if one.name == name]
         if not any(one.spec.get("controllerName").text() == facts.CONTROLLER_NAME for one in classes):
             return False

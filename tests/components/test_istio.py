@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.gateways import istio
+from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.conftest import Record
@@ -87,7 +88,7 @@ def test_only_the_proxies_reach_models_and_pickers_and_only_they_reach_the_contr
     policies = {node.name: cast("Any", spec(node)) for node in of(kinds.NETWORK_POLICY)(external)}
     for name, port in (("qwen-allow-workload", 8000), ("qwen-allow-picker", 9002)):
         peers = selected(policies[name], "ingress", port)
-        assert istio.GATEWAY_LABEL in peers
+        assert GATEWAY_LABEL in peers
         assert "ipBlock" not in peers
         assert "'models'" in selected(policies["edge-allow-clients"], "egress", port)
     assert "inference-gateway" in selected(policies["istio-allow-proxies"], "ingress", istio.XDS_PORT)
@@ -124,4 +125,4 @@ def test_behind_istio_the_front_door_has_a_limit_and_lets_the_proxies_in(record:
     assert rule["timeouts"] == {"request": "600s"}
     assert [node.name for kind in (*OF_GOOGLE, RULE) for node in of(kind)(graph)] == []
     door = cast("Any", spec(graph.find(kinds.NETWORK_POLICY, "front-door-allow-clients")))
-    assert istio.GATEWAY_LABEL in str(door["ingress"])
+    assert GATEWAY_LABEL in str(door["ingress"])

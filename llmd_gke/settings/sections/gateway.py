@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from llmd_gke.gateways.gateway import Proxies
+from llmd_gke.gateways.proxies import PROXIES
 from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.existing import ExistingGatewaySettings
 
@@ -80,6 +82,11 @@ class GatewaySettings(Section):
     def is_istio(self) -> bool:
         """Whether Istio's proxies serve the Gateway."""
         return self.implementation == "istio"
+
+    @property
+    def proxies(self) -> Proxies | None:
+        """What the Gateway's proxies show; ``None`` if they are not pods of the cluster."""
+        return PROXIES.get(self.implementation)
 
     @property
     def scheme(self) -> Literal["http", "https"]:

@@ -15,9 +15,9 @@ from llmd_gke.manifests import istio
 from llmd_gke.manifests.charts import Release
 from localcloud.go_builds import charts, modules
 
-FOLDER_RELEASES = {make().name: make for make in (*releases.PLATFORM, istio.base, istio.controller)}
-FREE = ("env", "meshConfig", "limits")
-"""Values of istiod that have any keys."""
+FOLDER_RELEASES = {make().name: make for make in (*releases.PLATFORM, istio.base, istio.cni, istio.controller)}
+FREE = ("env", "meshConfig", "limits", "platform")
+"""Values of Istio's that have any keys, and the profile, which ``values.yaml`` does not name."""
 
 
 @pytest.fixture(scope="session")
@@ -55,9 +55,8 @@ def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
 @pytest.mark.parametrize("name", FOLDER_RELEASES)
 def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, name: str) -> None:
     release = FOLDER_RELEASES[name](str(folder))
-    defaults = load(folder / name / "values.yaml")
-    if name == "istiod":
-        defaults = defaults["_internal_defaults_do_not_set"]
+    defaults = load(folder / name / "values.yaml") or {}
+    defaults = defaults.get("_internal_defaults_do_not_set", defaults)
 
     def is_known(path: str) -> bool:
         level: Any = defaults

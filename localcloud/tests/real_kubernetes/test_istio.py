@@ -6,6 +6,7 @@ Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/fu
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,9 +14,13 @@ from typing import Any
 
 import pytest
 
+from llmd_gke.catalog import kserve
+from llmd_gke.gateways import istio
 from llmd_gke.manifests import naming
 from localcloud import binaries
+from localcloud.cluster import front_door as door
 from localcloud.cluster.lifecycle import ISTIO_PROGRAMS
+from localcloud.tests.conformance import oracle, reasons, suites
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes import streams as many
 from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
@@ -33,7 +38,7 @@ NAME = "qwen"
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     need(binaries.names())
-    skip_unless_built(ISTIO_PROGRAMS)
+    skip_unless_built((*ISTIO_PROGRAMS, *door.PROGRAMS, *suites.PROGRAMS))
     variables = {"LLMD_GKE_SIMULATOR_ARGS": "--inter-token-latency 30ms"}
     with brought_up(tmp_path_factory.mktemp("istio"), STACK, environment=variables) as made:
         yield made
@@ -84,6 +89,42 @@ def test_without_the_rule_that_speaks_tls_to_the_picker_only_completions_fail(st
     finally:
         stack.apply(rule)
     until(lambda: status(stack, HELLO) == 200, "the picker's answer")
+
+
+ALPN = """
+import socket, ssl, sys
+context = ssl.create_default_context(cadata=sys.stdin.read() or None)
+if not sys.argv[3]:
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+context.set_alpn_protocols(["h2", "http/1.1"])
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) as raw:
+    with context.wrap_socket(raw, server_hostname=sys.argv[3] or None) as connection:
+        print(connection.selected_alpn_protocol())
+"""
+
+
+def negotiated(stack: Laptop, address: str, port: int, name: str = "", authority: str = "") -> str:
+    """The protocol that a TLS client agrees on, which checks the server's certificate if it is given a ``name``."""
+    command = (sys.executable, "-P", "-c", ALPN, address, str(port), name)
+    return stack.inside(*command, stdin=authority).stdout.strip()
+
+
+def test_the_picker_negotiates_h2_with_its_own_certificate_and_with_kserves(stack: Laptop) -> None:
+    """Without ALPN Envoy ends each connection to it."""
+    service = stack.get("service", kserve.picker_service(NAME), "-n", MODELS)
+    assert negotiated(stack, service["spec"]["clusterIP"], kserve.PICKER_PORT) == "h2"
+    deployments = objects.every(stack, "deployments", namespace=MODELS)
+    (spec,) = [one["spec"]["template"]["spec"] for one in deployments if "router-scheduler" in objects.name(one)]
+    (main,) = [one for one in spec["containers"] if one["name"] == "main"]
+    main["args"] += ["--secure-serving", "--cert-path=/var/run/kserve/tls"]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "certified", "namespace": MODELS}}
+    stack.apply({**pod, "spec": {**spec, "containers": [main]}})
+    try:
+        until(lambda: objects.is_ready(stack.get("pod", "certified", "-n", MODELS)), "a picker with a certificate")
+        address = stack.get("pod", "certified", "-n", MODELS)["status"]["podIP"]
+        assert negotiated(stack, address, kserve.PICKER_PORT) == "h2"
+    finally:
+        stack.kubectl("delete", "pod", "certified", "-n", MODELS)
 
 
 def test_a_route_limits_the_time_of_a_request(stack: Laptop) -> None:
@@ -149,6 +190,62 @@ def test_a_running_model_moves_to_gkes_gateway_and_back(stack: Laptop, tmp_path:
                     waiting.result()
         assert all(one["whole"] for one in load.await_more(200, NAME)[-100:])
     assert outputs(stack)["gatewayIp"] == before["gatewayIp"]
+
+
+def edited(stack: Laptop, **sections: object) -> None:
+    """Changes sections of the settings (``None``: removes one), and updates the stack."""
+
+    def change(config: Object) -> None:
+        for name, section in sections.items():
+            config.pop(f"llmd-gke:{name}", None) if section is None else config.update({f"llmd-gke:{name}": section})
+
+    stack.edit(STACK, change)
+    stack.up(STACK)
+
+
+def workloads(stack: Laptop) -> list[Object]:
+    return objects.every(stack, "pods", "-l", "kserve.io/component=workload", namespace=MODELS)
+
+
+def test_in_the_mesh_servers_take_requests_of_the_gateway_only_and_are_still_read(stack: Laptop) -> None:
+    edge = {"class": "istio", "exposure": "external", "allowPlainHttp": True, "open": True}
+    edited(stack, gateway={**edge, "mesh": {"mtls": "permissive"}})
+    pods = [one for one in workloads(stack) if objects.is_ready(one)]
+    assert len([pod for pod in pods for one in pod["spec"]["initContainers"] if one["name"] == "istio-proxy"]) == 2
+    assert status(stack, HELLO) == 200
+    asked: list[tuple[Object, int]] = [
+        (chat("hello", model=NAME), 403),
+        ({"path": "/v1/models"}, 403),
+        ({"path": "/health"}, 200),
+        ({"path": "/metrics"}, 200),
+    ]
+    for pod in pods:
+        direct = ask(stack, f"http://{pod['status']['podIP']}:8000", *(request for request, _ in asked))
+        assert [one["status"] for one in direct] == [expected for _, expected in asked], direct
+    edited(stack, gateway=edge)
+    assert status(stack, HELLO) == 200
+
+
+def test_upstreams_verdicts_on_the_class_are_those_of_istios_reports(stack: Laptop) -> None:
+    for which in ("primary", "secondary", "dp"):  # as upstream's ``conformance/scripts/istio/Makefile``
+        place = "inference-conformance-app-backend"
+        stack.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
+        stack.apply(istio.picker_rule(which, place, f"{which}-endpoint-picker-svc"))
+    addresses = (
+        "-usable-address=infra-backend-v1.gateway-conformance-infra.svc.cluster.local",
+        "-unusable-address=foo",
+    )
+    asked = suites.Suites(stack, istio.CLASS, addresses)
+    supported = [test for test in asked.tests() if oracle.ISTIO.expected(test) == "passes"]
+    assert len(supported) == 37 + 54, "as the report counts core and extended ones"
+    with ThreadPoolExecutor(1) as beside:
+        running = beside.submit(asked.inference)
+        # A Gateway is a Deployment, which takes a busy machine a minute.
+        left_out = [test for test in supported if test.name in reasons.ISTIO]
+        actual = asked.gateway_api(left_out, oracle.ISTIO.supported, seconds=120)
+        inference = running.result()
+    assert oracle.differences(supported, oracle.ISTIO, actual) == {*reasons.ISTIO}
+    assert {name for name, verdict in inference.items() if verdict != "passes"} == {*reasons.ISTIO_INFERENCE}
 
 
 def test_down_ends_istio_with_everything_else(stack: Laptop) -> None:

@@ -10,7 +10,7 @@ from llmd_gke.gateways import istio
 from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.backends import BackendReference, is_istios, route_of
+from policies.rules.backends import BackendReference, proxies_of, route_of
 from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, LLM_SERVICE, NAMESPACE, POOL, RELEASE, Kind
 from policies.rules.reach import KINDS, Name, Reach
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
@@ -31,7 +31,7 @@ def _gateways(program: Program) -> dict[Name, str]:
         name = gate.spec.get("gatewayClassName").text() or ""
         if gate.identity is None:
             continue
-        if is_istios(program, name):
+        if proxies_of(program, name) is istio.PROXIES:
             found[gate.identity] = istio.CLASS
         elif name.startswith(CLASS_PREFIX):
             found[gate.identity] = CLASS_PREFIX

@@ -2,14 +2,14 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
 """OpenAI's client for Python asks an endpoint: reads the question of ``asking.py`` from standard input, prints what it
-saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node.
+saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node, ``further.py`` with other libraries.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx2
@@ -85,7 +85,7 @@ def models() -> dict[str, Any]:
 
 def tools() -> dict[str, Any]:
     answer = client().chat.completions.create(
-        model=MODEL, messages=messages(SHORT), tools=TOOLS, tool_choice="required"
+        model=MODEL, messages=messages(SHORT), tools=TOOLS, tool_choice="required", temperature=0
     )
     choice = answer.choices[0]
     (call,) = choice.message.tool_calls or []
@@ -95,7 +95,7 @@ def tools() -> dict[str, Any]:
 def tools_stream() -> dict[str, Any]:
     given: Any = {"model": MODEL, "messages": messages(SHORT), "tools": TOOLS, "tool_choice": "required"}
     name, arguments = "", ""
-    for event in client().chat.completions.create(**given, stream=True):
+    for event in client().chat.completions.create(**given, temperature=0, stream=True):
         for choice in event.choices:
             for call in choice.delta.tool_calls or []:
                 name = name or call.function.name or ""
@@ -161,12 +161,12 @@ def retries(heals: bool) -> dict[str, Any]:
     return {**seen, "attempts": attempts}
 
 
-def failure(ask: Callable[[], Any]) -> dict[str, Any]:
+def failure(ask: Callable[[], Any], kind: Any = openai.APIStatusError) -> dict[str, Any]:
     """The client's own kind of error and what it made of the answer's body; no ``error`` where there was none."""
     try:
         ask()
-    except openai.APIStatusError as error:
-        message = error.body.get("message") if isinstance(error.body, dict) else None
+    except kind as error:
+        message = error.body.get("error", error.body).get("message") if isinstance(error.body, dict) else None
         return {"error": type(error).__name__, "status": error.status_code, "message": message, "text": error.message}
     except openai.OpenAIError as error:
         return {"error": type(error).__name__}
@@ -198,15 +198,16 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-def main() -> None:
+def answer(cases: Mapping[str, Callable[[], dict[str, Any]]]) -> None:
     """Runs the cases that the question names, each on its own; one that ends with an error tells it."""
     seen: dict[str, Any] = {}
     for name in QUESTION["cases"]:
         try:
-            seen[name] = CASES[name]()
+            seen[name] = cases[name]()
         except Exception as error:
             seen[name] = {"broken": repr(error)}
-    json.dump({"version": openai.__version__, "cases": seen}, sys.stdout)
+    json.dump(seen, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    answer(CASES)

@@ -89,6 +89,8 @@ RIGHT: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "/v1/messages/count_tokens": lambda seen: seen["tokens"] > 1,
     SUMMED: lambda seen: 1 < seen["tokens"] < seen["pieces"] + 10,
     "unknown model": lambda seen: seen["error"].endswith("NotFoundError") and bool(seen["message"]),
+    "wrong path": lambda seen: seen["error"] == "NotFoundError",
+    "wrong key": lambda seen: seen.get("error") == "AuthenticationError" and bool(seen["message"]),
     "wrong request": lambda seen: (seen["error"], "max_tokens" in seen["message"]) == ("BadRequestError", True),
     "too long": lambda seen: (seen["error"], "context length" in seen["message"]) == ("BadRequestError", True),
 }
@@ -100,7 +102,7 @@ MESSAGES = tuple(case for case in RIGHT if case.startswith("/v1/messages"))
 MOST = ("chat", "stream", "tools", "structured output", "unknown model")
 LIBRARIES: dict[str, Sequence[str]] = {
     CLIENTS[0]: [case for case in RIGHT if case not in (*MESSAGES, SUMMED)],
-    CLIENTS[1]: [case for case in RIGHT if case in (*asking.ORDER, *asking.BY_A_MODEL)],
+    CLIENTS[1]: (*MOST, "models", "tools, streamed", "wrong request", "wrong path", "wrong key"),
     "anthropic": (*MESSAGES, "unknown model"),
     "LangChain": (*MOST, SUMMED),
     **dict.fromkeys(("LiteLLM", "AI SDK"), MOST),
@@ -113,6 +115,7 @@ FURTHER = ("/v1/messages", "/tokenize")
 FORCED_USAGE = "usage in every event, and a last one without choices: the front door counts tokens"
 LIMITS: dict[tuple[str, str], str] = {
     **{("stream without usage", entrance): FORCED_USAGE for entrance in ENTRANCES},
+    ("wrong key", PATH): "answered: no key is needed",
     **{(SUMMED, entrance): "LangChain adds up the usage of every event" for entrance in ENTRANCES},
     **{("token ids", entrance): "400: the endpoint picker takes a text only" for entrance in ENTRANCES},
     **{(case, DOOR): "404: not routed" for case in (*MESSAGES, "/tokenize")},

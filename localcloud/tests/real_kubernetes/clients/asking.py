@@ -28,12 +28,6 @@ NODE = {CLIENTS[1]: "openai.mjs", "AI SDK": "ai.mjs"}
 """The program that asks with each library: with those for Python, and with those for Node."""
 SHORT = "tell me of the sea"
 
-ERRORS = ("unknown model", "wrong path", "wrong key", "retries", "retries until it answers")
-ORDER = ("chat", "completion", "stream", "completion stream", "models", *ERRORS)
-"""The cases, in their order."""
-BY_A_MODEL = ("tools", "tools, streamed", "structured output", "wrong request", "too long")
-"""Further cases, for which the simulator has words of its own."""
-
 NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
 SCHEMA = {
     "type": "object",
@@ -91,7 +85,7 @@ def _lock_hash() -> str:
     return hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()[:12]
 
 
-def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str] = ORDER) -> Mapping[str, Any]:
+def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str]) -> Mapping[str, Any]:
     """What a client saw of an endpoint, by case."""
     if client in PYTHON:
         variables, command = {}, [str(python()), "-P", str(HERE / PYTHON[client]), client]

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import httpx2
 import openai
 
 QUESTION: dict[str, Any] = json.load(sys.stdin)
@@ -20,9 +19,8 @@ MODEL, TOOLS, SCHEMA = QUESTION["model"], QUESTION["tools"], QUESTION["schema"]
 SHORT = QUESTION["short"]
 
 
-def client(**more: Any) -> openai.OpenAI:
-    given = {"base_url": QUESTION["base"], "api_key": QUESTION["key"], "max_retries": 0, "timeout": 60, **more}
-    return openai.OpenAI(**given)
+def client(key: str = QUESTION["key"]) -> openai.OpenAI:
+    return openai.OpenAI(base_url=QUESTION["base"], api_key=key, max_retries=0, timeout=60)
 
 
 def messages(text: str) -> list[Any]:
@@ -127,38 +125,8 @@ def wrong_path() -> dict[str, Any]:
 
 
 def wrong_key() -> dict[str, Any]:
-    other = client(api_key="nobody-has-this-key-0123456789abcdef")
+    other = client("nobody-has-this-key-0123456789abcdef")
     return failure(lambda: other.chat.completions.create(model=MODEL, messages=messages(SHORT)))
-
-
-def refused() -> dict[str, Any]:
-    return failure(lambda: client().chat.completions.create(model=MODEL, messages=messages(SHORT)))
-
-
-def too_large() -> dict[str, Any]:
-    return failure(lambda: client().completions.create(model=MODEL, prompt="x" * 17_000_000, max_tokens=1))
-
-
-def retries(heals: bool) -> dict[str, Any]:
-    attempts: list[str] = []
-
-    def count(request: Any) -> None:
-        attempts.append(request.headers.get("x-stainless-retry-count", ""))
-        if heals and len(attempts) > 1:
-            del request.headers["x-return-error"]
-
-    # The simulator answers with the status that this header names; vLLM does not know it.
-    headers = {"X-Return-Error": "500"}
-    with httpx2.Client(event_hooks={"request": [count]}) as counting:
-        asking = client(max_retries=2, http_client=counting).chat.completions
-        seen: dict[str, Any] = {}
-
-        def ask() -> None:
-            answer = asking.create(model=MODEL, messages=messages(SHORT), extra_headers=headers)
-            seen["text"] = answer.choices[0].message.content
-
-        seen |= failure(ask)
-    return {**seen, "attempts": attempts}
 
 
 def failure(ask: Callable[[], Any], kind: Any = openai.APIStatusError) -> dict[str, Any]:
@@ -191,10 +159,6 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "too long": too_long,
     "wrong path": wrong_path,
     "wrong key": wrong_key,
-    "refused": refused,
-    "too large": too_large,
-    "retries": lambda: retries(heals=False),
-    "retries until it answers": lambda: retries(heals=True),
 }
 
 

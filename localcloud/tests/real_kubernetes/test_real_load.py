@@ -129,16 +129,24 @@ def test_an_envoy_that_dies_takes_only_its_own_streams_with_it(server: Server, t
     assert [one for one in lost if "closed" not in one["error"]] == [], "their clients hear of it at once"
 
 
+PARTS = {
+    "servers": ("/opt/vllm/bin/python", "VLLM::"),
+    "picker": ("/opt/bin/endpoint-picker",),
+    "Envoys": ("envoy --service-cluster",),
+    "AI Gateway": ("/app -configPath",),
+}
+"""How the command lines of their processes begin."""
+
+
 def memory(server: Server) -> dict[str, float]:
     """Megabytes of the processes of each part."""
     namespaces = server.laptop.namespaces()
     assert namespaces is not None
-    parts = {"servers": "vllm", "picker": "endpoint-picker", "door": "front-door-envoy", "processor": "extproc"}
-    found = dict.fromkeys(parts, 0.0)
+    found = dict.fromkeys(PARTS, 0.0)
     for process in namespaces.processes():
-        words = " ".join(process.cmdline()).lower()
-        for part, word in parts.items():
-            if word in words:
+        words = " ".join(process.cmdline())
+        for part, begin in PARTS.items():
+            if words.startswith(begin):
                 found[part] += process.memory_info().rss / 1e6
     assert all(found.values()), found
     return found

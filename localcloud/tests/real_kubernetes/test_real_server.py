@@ -199,26 +199,7 @@ def test_an_adapter_answers_by_its_name(server: Server) -> None:
     assert ["sea" in text for text in texts] == [False, True], texts
 
 
-LEAVE = """
-import json, sys, time
-import httpx
-url, key, body, pods = json.load(sys.stdin)
-
-def running():
-    texts = [httpx.get(f"http://{pod}:8000/metrics", trust_env=False).text for pod in pods]
-    lines = [line for text in texts for line in text.splitlines()]
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("vllm:num_requests_running"))
-
-with httpx.stream("POST", url, json=body, headers={"authorization": key}, timeout=60, trust_env=False) as answer:
-    lines = answer.iter_lines()  # which, unless kept, would close the connection
-    next(lines)
-    while not running():
-        pass
-left = time.monotonic()
-while running():
-    pass
-print(time.monotonic() - left)
-"""
+LEAVING = Path(__file__).with_name("leaving_client.py")
 
 
 @pytest.mark.parametrize("entrance", [PATH, DOOR])
@@ -227,7 +208,7 @@ def test_a_client_that_leaves_frees_its_place_within_a_second(server: Server, en
     body = {**STREAMED, "max_tokens": 3000, "ignore_eos": True}
     pods = [pod["status"]["podIP"] for pod in models.servers(server.laptop)]
     question = [f"{endpoint.base}/chat/completions", f"Bearer {endpoint.key}", body, pods]
-    program = (sys.executable, "-P", "-c", LEAVE)
+    program = (sys.executable, "-P", str(LEAVING))
     # On a busy machine the looking alone may take as long.
     tries = [float(server.laptop.inside(*program, stdin=json.dumps(question)).stdout) for _ in range(3)]
     assert min(tries) < 1.0, tries

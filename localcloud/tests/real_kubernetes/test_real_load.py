@@ -80,7 +80,7 @@ def begun_before(load: Streams, moment: float, count: int) -> list[dict[str, Any
     def ended() -> list[dict[str, Any]]:
         return [one for one in load.ended() if one["at"] < moment]
 
-    until(lambda: len(ended()) >= count, f"the end of {count} streams")
+    until(lambda: len(ended()) >= count, f"the end of {count} streams", 400)
     return ended()
 
 

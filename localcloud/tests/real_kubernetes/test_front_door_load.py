@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.front_door import AI_NAMESPACE, PROXIES_NAMESPACE
+from llmd_gke.catalog.front_door import AI_NAMESPACE, PRIVATE_HEADERS, PROXIES_NAMESPACE
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud.tests.real_kubernetes import objects
-from localcloud.tests.real_kubernetes.front_door import base, keyed, ready, stack_up
+from localcloud.tests.real_kubernetes.front_door import base, keyed, metrics_of_picker, ready, stack_up
 from localcloud.tests.real_kubernetes.harness import Laptop, until
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.streams import set_times, streams
 
-LOAD, COUNTED = (stand_in_key(name) for name in ("load", "counted"))
+LOAD, COUNTED, BULK, FIRST = (stand_in_key(name) for name in ("load", "counted", "bulk", "team-a"))
 STREAMS = 197
 WANTED = ({"model": "qwen", "key": LOAD, "count": STREAMS}, {"model": "small", "key": LOAD, "count": 3})
 NAMESPACES = ("models", "others")
@@ -35,6 +36,7 @@ NEW_KEY = "another-key-of-team-a-0123456789abcdef"
 def further_callers(config: dict[str, Any]) -> None:
     """Callers for these tests, and a second model that few requests fill."""
     config["llmd-gke:frontDoor"]["callers"] += [
+        {"name": "bulk", "priority": -10},
         {"name": "load"},
         {"name": "counted", "requestsPerMinute": LIMIT},
     ]
@@ -92,7 +94,13 @@ def test_nobody_else_notices_a_new_key_a_limit_or_a_killed_part(stack: Laptop, t
             kill(stack, namespace, deployment, count)
             running.await_more(20)
             until(lambda d=deployment, n=namespace: ready(stack, n, d), deployment, 120)
-    assert running.broken() == []
+        assert running.broken("qwen") == []
+
+        kill(stack, "others", PICKER_OF_SMALL, 1)
+        running.await_more(20)
+        assert running.broken("qwen") == []
+        until(lambda: status(stack, LOAD, "small") == 200, "the other model without its old picker", 120)
+    assert running.broken("qwen") == []
 
 
 def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack: Laptop) -> None:
@@ -113,6 +121,21 @@ def test_without_its_endpoint_picker_a_model_answers_503_with_retry_after(stack:
     lost = [one for one in seen if one["status"] != 200]
     assert {(one["status"], one["headers"].get("retry-after")) for one in lost} == {(503, "10")}, lost
     assert {json.loads(one["text"])["error"]["code"] for one in lost} == {"service_unavailable"}
+
+
+def test_the_priorities_of_callers_reach_the_queue_of_the_picker(stack: Laptop) -> None:
+    requests = [keyed(chat("hello", model="small", max_tokens=1), key) for key in (FIRST, BULK, LOAD)]
+    forged = keyed(chat("hello", model="small", max_tokens=1), BULK)
+    forged["headers"] |= dict.fromkeys(PRIVATE_HEADERS, "team-a")
+    assert [answer["status"] for answer in ask(stack, base(stack), *requests, forged)] == [200] * 4
+    queued = [line for line in metrics_of_picker(stack) if "flow_control_request_queue_duration_seconds_count" in line]
+    seen = {
+        tuple(re.findall(r'(?:fairness_id|priority)="([^"]*)"', line))
+        for line in queued
+        if 'outcome="Dispatched"' in line
+    }
+    assert {("team-a", "10"), ("bulk", "-10"), ("load", "0")} <= seen
+    assert {("bulk", "10"), ("team-a", "-10")} & seen == set(), "headers of a client count for nothing"
 
 
 def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:

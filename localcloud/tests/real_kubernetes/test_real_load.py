@@ -45,8 +45,8 @@ MINUTES = float(os.environ.get("LLMD_GKE_LOAD_MINUTES", "20"))
 LEAVING = "miner"
 """The adapter that is removed while the other one serves."""
 LONG, SHORT = {"max_tokens": 1500}, {"max_tokens": 100}
-STREAMS = 16
-"""As many as both servers run at once (``maxNumSeqs``)."""
+STREAMS = 12
+"""Fewer than both servers run at once (``maxNumSeqs``), so that none waits for its first token."""
 IDLE = Path(__file__).with_name("idle_client.py")
 
 

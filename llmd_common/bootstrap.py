@@ -111,6 +111,8 @@ def advice(output: str) -> str:
             "A downloaded file does not match the pinned hash, so it was not installed.\n"
             "Fix: check the package index you use, or run `make requirements` and review the change."
         )
+    if "no wheels with a matching" in output:
+        return "Fix: use a machine and a Python that the message lists, then run the command again."
     if "ensurepip" in output:
         return (
             "Fix: install Python's venv module (Debian, Ubuntu: apt install python3-venv), then run the command again."

@@ -258,6 +258,21 @@ PODS = (
         LOGS,
     ),
     Symptom(
+        "adapter-rank",
+        r"LoRA rank \d+ is greater than max_lora_rank",
+        "`LoRA rank … is greater than max_lora_rank …`",
+        "an adapter's rank (`r` in its `adapter_config.json`) is above the servers' largest, 16 unless set: raise "
+        "`adapterRank` of the model",
+        "pulumi up --stack {stack}",
+    ),
+    Symptom(
+        "adapter-model",
+        r"Call to add_lora method failed|While loading .{0,300}expected target modules",
+        "`Call to add_lora method failed: …`",
+        "an adapter does not fit the model, or cannot be read: it was made for another one; correct its `uri`",
+        "pulumi up --stack {stack}",
+    ),
+    Symptom(
         "disk-full",
         r"No space left on device",
         "`No space left on device`",

@@ -63,6 +63,8 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
         arguments += [word.replace("GIB", gib) for word in pool.accelerator.kv_offload]
     if door is not None and door.counts_tokens:
         arguments.append(front_door.FORCED_USAGE)
+    if vllm_arguments.takes_unlogged(model.image):
+        arguments += vllm_arguments.UNLOGGED
     if takes_shutdown_timeout(model.image):
         arguments += [SHUTDOWN_TIMEOUT, str(model.drain_seconds)]
     return [*arguments, *_adapters(model), *model.extra_args]

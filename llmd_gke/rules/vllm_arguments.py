@@ -53,6 +53,11 @@ SHUTDOWN_TIMEOUT = "--shutdown-timeout"
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)
 """First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
 
+UNLOGGED = ("--disable-access-log-for-endpoints", "/health,/metrics")
+UNLOGGED_SINCE = (0, 16)
+"""Paths that the server does not log, where it knows the argument (vllm-project/vllm#30011): the picker reads
+``/metrics`` twenty times a second, which was 94 % of a log."""
+
 NUMBERED_AS_VLLM = (
     "vllm/vllm-openai",
     *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
@@ -216,8 +221,12 @@ def vllm_version(image: str) -> tuple[int, ...] | None:
 
 def takes_shutdown_timeout(image: str) -> bool:
     """Whether the server supports ``--shutdown-timeout``; an image of unknown version does not."""
-    version = vllm_version(image)
-    return version is not None and version >= SHUTDOWN_TIMEOUT_SINCE
+    return (vllm_version(image) or (0,)) >= SHUTDOWN_TIMEOUT_SINCE
+
+
+def takes_unlogged(image: str) -> bool:
+    """The same for :data:`UNLOGGED`."""
+    return (vllm_version(image) or (0,)) >= UNLOGGED_SINCE
 
 
 def owned_arguments(image: str, *, offloads: bool = False, adapts: bool = False) -> Mapping[str, str]:

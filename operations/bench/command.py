@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -18,9 +18,9 @@ from operations.target import Target
 
 if TYPE_CHECKING:
     from operations.bench.result import BenchResult
-    from operations.bench.workload import Workload
+    from operations.bench.workload import Kind, Workload
 
-KINDS = ("both", "random", "shared")
+KINDS = ("both", "random", "shared", "agentic")
 
 
 def command(
@@ -38,7 +38,8 @@ def command(
         str | None, typer.Option("--model", "-m", help="The model; required if the stack has several.")
     ] = None,
     workload: Annotated[
-        str, typer.Option(help="Prompts: random, shared (with a long common prefix), or both.")
+        str,
+        typer.Option(help="Prompts: random, shared (with a long common prefix), both, or agentic (sessions of turns)."),
     ] = "both",
     first: Annotated[
         int, typer.Option(min=1, help="Concurrent requests of the first level; each further level doubles them.")
@@ -58,6 +59,7 @@ def command(
         int, typer.Option(min=1, help="Tokens of it that `shared` prompts have as a common prefix.")
     ] = 1024,
     output_tokens: Annotated[int, typer.Option(min=1, help="Length of an answer, in tokens.")] = 128,
+    turns: Annotated[int, typer.Option(min=2, help="Turns of a session of `agentic`.")] = 10,
     folder: Annotated[
         Path | None, typer.Option(help="Folder for results and plots. Default: bench/STACK-MODEL-TIME.")
     ] = None,
@@ -69,8 +71,8 @@ def command(
     """Increase the load on a model until its throughput is flat; show tokens per second, time to first token and price.
 
     Prompts span several KV cache blocks, and answers are streamed. Random prompts are the control for prompts with a
-    common prefix, which the endpoint picker sends to the replica that has it cached. `bench compare OLD NEW` compares
-    two result files.
+    common prefix, which the endpoint picker sends to the replica that has it cached. Sessions send a history that grows
+    with each turn, and pause between turns as an agent's tools do. `bench compare OLD NEW` compares two result files.
 
     The load generator is guidellm, installed into a separate environment at the first call (0.7 GB).
     Exit status 0: done; 1: no level succeeded; others: see `llmd-gke --help`.
@@ -93,8 +95,8 @@ def command(
 
         kinds = ("random", "shared") if workload == "both" else (workload,)
         loads = [
-            Workload("shared" if k == "shared" else "random", prompt_tokens, prefix_tokens, output_tokens)
-            for k in kinds
+            Workload(kind, prompt_tokens, prefix_tokens, output_tokens, turns=turns)
+            for kind in cast("tuple[Kind, ...]", kinds)
         ]
         target = Target.choose(stack, cloud)
     if url is None:
@@ -177,6 +179,7 @@ def take(
                 "groups": loads[0].groups,
                 "seconds": seconds,
                 "warmup": warmup,
+                **({"turns": loads[0].turns, "pause": loads[0].pause} if loads[0].kind == "agentic" else {}),
             },
             levels=tuple(levels),
             stopped=stopped,

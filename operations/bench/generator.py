@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import sys
 import types
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ from guidellm.data.loaders import DataLoaderRegistry  # noqa: E402
 from guidellm.schemas.benchmark import BenchmarkArgs, BenchmarkScenario  # noqa: E402
 
 from operations.bench import levels  # noqa: E402
-from operations.bench.workload import Workload, prompts  # noqa: E402
+from operations.bench.workload import Workload, conversations  # noqa: E402
 
 
 @DataLoaderRegistry.register("pytorch")
@@ -65,15 +66,15 @@ class Rows:
 
 def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> BenchmarkScenario:
     """One level: ``streams`` concurrent requests, for the duration in the spec; the warm-up is excluded."""
-    source = prompts(workload, f"{spec['seed']} {workload.kind} {streams}")
-    Rows.rows = ({"prompt": prompt, "output_tokens_count": workload.output_tokens} for prompt in source)
+    source = conversations(workload, f"{spec['seed']} {workload.kind} {streams}")
+    Rows.rows = (row(workload, texts) for texts in source)
     return BenchmarkScenario(
         spec=BenchmarkArgs(
             backend={
                 "kind": "openai_http",
                 "target": spec["url"],
                 "model": spec["model"],
-                "request_format": "/v1/completions",
+                "request_format": f"/v1/{'chat/' if workload.kind == 'agentic' else ''}completions",
                 "verify": True,
                 "timeout": spec["timeout"],
                 "api_key": spec.get("key") or None,
@@ -92,6 +93,15 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
             outputs=[],
         )
     )
+
+
+def row(workload: Workload, texts: list[str]) -> dict[str, Any]:
+    """A conversation as guidellm's columns; the pause follows a turn's answer."""
+    columns: dict[str, Any] = {}
+    for turn, text in enumerate(texts):
+        columns |= {f"prompt_{turn}": text, f"output_tokens_count_{turn}": workload.output_tokens}
+        columns |= {f"requeue_delay_{turn}": workload.pause} if turn + 1 < len(texts) else {}
+    return columns
 
 
 def _behind_iap(identity: str) -> dict[str, Any]:
@@ -114,9 +124,9 @@ def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
         return round((values["percentiles"][what] if what.startswith("p") else values[what]) * scale, 6)
 
     finished = data["requests"]["successful"]
-    counts = [request["input_metrics"]["text_tokens"] or 0 for request in finished]
-    cached = [request["input_metrics"].get("cached_tokens") for request in finished]
-    cached_tokens = [tokens for tokens in cached if tokens is not None]
+    by_turn: dict[int, list[dict[str, Any]]] = {}
+    for request in finished:
+        by_turn.setdefault(request["info"]["turn_index"], []).append(request)
     return {
         "workload": kind,
         "concurrency": streams,
@@ -130,9 +140,32 @@ def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
         "itl_p50": of("inter_token_latency_ms", "p50", 0.001),
         "latency_p50": of("request_latency", "p50"),
         "latency_p95": of("request_latency", "p95"),
-        "prompt_tokens": round(sum(counts) / len(counts)) if counts else 0,
-        "cached_share": round(sum(cached_tokens) / sum(counts), 4) if cached_tokens and sum(counts) else None,
+        "prompt_tokens": prompt_tokens(finished),
+        "cached_share": cached_share(finished),
+        "turns": [
+            {
+                "requests": len(requests),
+                "prompt_tokens": prompt_tokens(requests),
+                "ttft_p50": round(statistics.median(one["time_to_first_token_ms"] for one in requests) / 1000, 6),
+                "cached_share": cached_share(requests),
+            }
+            for _, requests in sorted(by_turn.items())
+        ],
     }
+
+
+def prompt_tokens(requests: list[dict[str, Any]]) -> int:
+    """The mean length of the prompts, as the server counts."""
+    counts = [one["input_metrics"]["text_tokens"] or 0 for one in requests]
+    return round(sum(counts) / len(counts)) if counts else 0
+
+
+def cached_share(requests: list[dict[str, Any]]) -> float | None:
+    """The share of the prompts' tokens that came out of a cache; ``None`` if the server does not say."""
+    metrics = [request["input_metrics"] for request in requests]
+    cached = [one["cached_tokens"] for one in metrics if one.get("cached_tokens") is not None]
+    tokens = sum(one["text_tokens"] or 0 for one in metrics)
+    return round(sum(cached) / tokens, 4) if cached and tokens else None
 
 
 async def run(spec: dict[str, Any], say: Any) -> None:

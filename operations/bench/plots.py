@@ -20,8 +20,8 @@ mpl.use("Agg")
 
 from matplotlib import pyplot
 
-NAMES = {"random": "no common prefix (miss)", "shared": "common prefix (hit)"}
-COLOURS = {"random": "#5f6368", "shared": "#1a73e8"}
+NAMES = {"random": "no common prefix (miss)", "shared": "common prefix (hit)", "agentic": "sessions"}
+COLOURS = {"random": "#5f6368", "shared": "#1a73e8", "agentic": "#188038"}
 
 
 def draw(result: dict[str, Any], folder: Path) -> list[Path]:

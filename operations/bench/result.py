@@ -19,6 +19,16 @@ OTHER = "taken at the URL set with --url; which server answered is unknown"
 
 
 @dataclass(frozen=True)
+class Turn:
+    """The requests of one turn of an agent's sessions."""
+
+    requests: int
+    prompt_tokens: int
+    ttft_p50: float
+    cached_share: float | None
+
+
+@dataclass(frozen=True)
 class Level:
     """One workload at one concurrency, without the warm-up. Times in seconds. ``cached_share``: of prompt tokens."""
 
@@ -36,6 +46,8 @@ class Level:
     latency_p95: float
     prompt_tokens: int
     cached_share: float | None
+    turns: tuple[Turn, ...] = ()
+    """In their order; one if requests are no sessions."""
 
 
 @dataclass(frozen=True)

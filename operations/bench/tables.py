@@ -10,7 +10,7 @@ from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.wording import cents, counted
 from operations.bench.result import BenchResult, Level, workloads
 
-NAMES = {"random": "no common prefix (control)", "shared": "a common prefix"}
+NAMES = {"random": "no common prefix (control)", "shared": "a common prefix", "agentic": "the history of a session"}
 
 
 def run(result: BenchResult, today: date) -> list[Table | str]:
@@ -41,11 +41,12 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
                 _time(level.ttft_p50),
                 _time(level.ttft_p95),
                 _time(level.itl_p50),
-                "?" if level.cached_share is None else f"{level.cached_share:.0%}",
+                _share(level.cached_share),
                 "-" if price is None else f"{price:,.2f}",
                 style="bold" if level is best else "",
             )
-        parts += [table, f"Stopped: {result.stopped.get(kind, 'the maximum concurrency (--most) was reached')}."]
+        stopped = result.stopped.get(kind, "the maximum concurrency (--most) was reached")
+        parts += [table, *_by_turn(best), f"Stopped: {stopped}."]
     parts += gain(result)
     if result.usd_per_hour is None and not result.mark:
         parts.append("No price: there is no public price for this capacity and region.")
@@ -58,6 +59,23 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
     if result.mark:
         parts.append(f"NOT A MEASUREMENT: {result.mark}.")
     return parts
+
+
+def _by_turn(level: Level | None) -> list[Table | str]:
+    """What each turn of a session found in the cache, at the best level."""
+    if level is None or len(level.turns) < 2:
+        return []
+    table = _table(f"By turn, {level.concurrency} at once")
+    for heading in ("turn", "requests", "prompt tokens", "TTFT p50", "cached"):
+        table.add_column(heading, justify="right")
+    for number, turn in enumerate(level.turns, 1):
+        counts = (str(number), str(turn.requests), str(turn.prompt_tokens))
+        table.add_row(*counts, _time(turn.ttft_p50), _share(turn.cached_share))
+    return [table]
+
+
+def _share(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0%}"
 
 
 def gain(result: BenchResult) -> list[str]:

@@ -1,5 +1,5 @@
-"""Prompts: some share a long prefix, others share nothing. It uses only the standard library, because the load
-generator imports it.
+"""Prompts: some share a long prefix, others share nothing, and some continue a conversation. It uses only
+the standard library, because the load generator imports it.
 
 A prefix cache works in blocks of tokens (vLLM: 16 and more; on TPU 64 to 128 were seen): a prompt shorter than a block
 never hits. So prompts are several blocks long. Their length is counted in words, because that needs no tokenizer; the
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["random", "shared"]
+Kind = Literal["random", "shared", "agentic"]
 
 _VOCABULARY_TEXT = """
 time year people way day man thing woman life child world school state family student group country problem hand part
@@ -27,13 +27,28 @@ VOCABULARY = tuple(_VOCABULARY_TEXT.split())
 
 @dataclass(frozen=True)
 class Workload:
-    """``prompt_tokens`` of a whole prompt; ``prefix_tokens`` of them are shared by the prompts of one of ``groups``."""
+    """``prompt_tokens`` of a whole prompt; ``prefix_tokens`` of them are shared by the prompts of one of ``groups``.
+
+    ``turns`` of an agent's session: each sends the history with as many new tokens as the first turn had after its
+    prefix, ``pause`` seconds after the answer, as if a tool had run.
+    """
 
     kind: Kind
     prompt_tokens: int = 1152
     prefix_tokens: int = 1024
     output_tokens: int = 128
     groups: int = 8
+    turns: int = 10
+    pause: float = 1.0
+
+
+def conversations(workload: Workload, seed: str) -> Iterator[list[str]]:
+    """Generates what a client says in each turn: one prompt, or instructions and then the results of tools."""
+    own = random.Random(f"{seed} turns")  # noqa: S311 - load, not secrets
+    rest = workload.prompt_tokens - workload.prefix_tokens
+    further = workload.turns - 1 if workload.kind == "agentic" else 0
+    for prompt in prompts(workload, seed):
+        yield [prompt, *(_random_text(own, rest) for _ in range(further))]
 
 
 def prompts(workload: Workload, seed: str) -> Iterator[str]:
@@ -47,10 +62,10 @@ def prompts(workload: Workload, seed: str) -> Iterator[str]:
     prefixes = [_random_text(of_run, workload.prefix_tokens) for _ in range(workload.groups)]
     rest = workload.prompt_tokens - workload.prefix_tokens
     while True:
-        if workload.kind == "shared":
-            yield f"{own.choice(prefixes)} {_random_text(own, rest)}"
-        else:
+        if workload.kind == "random":
             yield _random_text(own, workload.prompt_tokens)
+        else:
+            yield f"{own.choice(prefixes)} {_random_text(own, rest)}"
 
 
 def _random_text(source: random.Random, count: int) -> str:

@@ -42,6 +42,7 @@ def test_a_larger_set_that_is_installed_is_kept(asked: str, installed: str, kept
         ("error: No space left on device (os error 28)", "disk is full"),
         ("Hash mismatch for `rich==14`", "pinned hash"),
         ("ensurepip is not available", "python3-venv"),
+        ("Because torch==2.13.0 has no wheels with a matching platform tag", "a machine and a Python"),
         ("connection refused", "package index"),
     ],
 )

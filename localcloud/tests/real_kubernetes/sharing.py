@@ -18,7 +18,6 @@ GROUPS: tuple[tuple[str, ...], ...] = (
         "requests",
         "edge",
         "operations",
-        "prefixes",
         "two_models",
         "capacities",
         "weights_copied",
@@ -43,16 +42,16 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("front_door_priorities",),
     ("front_door_stopped",),
     ("front_door_idle",),
-    ("clients_door",),
     ("real_server",),
+    ("real_load",),
     ("istio",),
     ("istio_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
 small one, one for the conformance suites, one with a Prometheus, one with GKE's adapter of metrics, one with KEDA, one
-with a front door, the stack that has one, under load, with models that stop, with one that is idle, with published
-clients, with real servers, with Istio, and with a front door behind it. What shows most comes first, should there be no
-time for all. Tests of other files have clusters of their own.
+with a front door, the stack that has one, under load, with models that stop, with one that is idle, with real
+servers, with those under load, with Istio, and with a front door behind it. What shows most comes first, should there
+be no time for all. Tests of other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

@@ -74,5 +74,5 @@ def streams(stack: Laptop, file: Path, base: str, wanted: Sequence[dict[str, Any
         try:
             yield Streams(file)
         finally:
-            process.communicate(timeout=150)
+            process.communicate(timeout=400)
     assert process.returncode == 0

@@ -24,7 +24,6 @@ from localcloud.tests.real_kubernetes.autoscaling import (
     autoscaler,
     await_replicas,
     back_to_one,
-    deployment,
     labels,
     nodes,
     patched,
@@ -51,32 +50,34 @@ def test_the_conditions_that_up_waits_for_are_true_after_the_first_up(scaled: La
     assert objects.condition(autoscaler(scaled), "AbleToScale") == "True"
 
 
-def test_replicas_and_nodes_follow_a_queue_up_to_the_maximum_and_down_again(scaled: Laptop, tmp_path: Path) -> None:
+def test_replicas_follow_a_queue_and_hold_until_fewer_are_enough_without_a_lost_stream(
+    scaled: Laptop, tmp_path: Path
+) -> None:
     await_replicas(scaled, FEWEST)
-    with back_to_one(scaled):
-        with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-            await_replicas(scaled, MOST)
-            until(lambda: len(nodes(scaled)) == MOST, "a node for each replica", SCALE_SECONDS)
-            until(lambda: objects.condition(autoscaler(scaled), "ScalingLimited") == "True", "the maximum", 120)
-            assert objects.condition(autoscaler(scaled), "ScalingActive") == "True"
-            assert len(servers(scaled)) == MOST
-        assert load.broken() == []
+    with back_to_one(scaled), streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
+        await_replicas(scaled, MOST)
+        until(lambda: len(nodes(scaled)) == MOST, "a node for each replica", SCALE_SECONDS)
+        until(lambda: objects.condition(autoscaler(scaled), "ScalingLimited") == "True", "the maximum", 120)
+        assert objects.condition(autoscaler(scaled), "ScalingActive") == "True"
+        before, pods, ended = rescales(scaled), objects.names(servers(scaled)), len(load.ended())
+
+        # What KServe puts back shows that it has written the Deployment after its restart, its replicas with it.
+        scaled.kubectl("delete", "pod", "-n", "kserve", "-l", "control-plane=llmisvc-controller-manager")
+        scaled.kubectl("label", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--overwrite", f"{COMPONENT}=other")
+        until(lambda: labels(scaled).get(COMPONENT) == "workload", "KServe writes the Deployment", 120)
+        until(lambda: len(load.ended()) >= ended + ROUNDS * STREAMS, f"{ROUNDS} rounds of streams", 900)
+        assert rescales(scaled) == before, "a constant load does not make the number swing"
+        assert objects.names(servers(scaled)) == pods
+
+        triggers = scaled.get(SCALED_OBJECT, NAME, "-n", objects.MODELS)["spec"]["triggers"]
+        for trigger in triggers:
+            trigger["metadata"]["threshold"] = "1000"  # one replica is enough now, under the same load
+        with patched(scaled, triggers=triggers, advanced=quick_down(scaled)):
+            await_replicas(scaled, FEWEST)
+            ended = len(load.ended())
+            until(lambda: len(load.ended()) >= ended + STREAMS, "a round of streams on one replica", SCALE_SECONDS)
+    assert load.broken() == []
     until(lambda: len(nodes(scaled)) == FEWEST, "the nodes follow", SCALE_SECONDS)
-
-
-def test_a_restart_of_kserve_leaves_the_number_alone(scaled: Laptop, tmp_path: Path) -> None:
-    with back_to_one(scaled):
-        with streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-            await_replicas(scaled, MOST)
-            before, pods = rescales(scaled), objects.names(servers(scaled))
-            scaled.kubectl("delete", "pod", "-n", "kserve", "-l", "control-plane=llmisvc-controller-manager")
-            # What KServe puts back shows that it has written the Deployment since then, its replicas with it.
-            scaled.kubectl("label", "deployment", DEPLOYMENT, "-n", objects.MODELS, "--overwrite", f"{COMPONENT}=other")
-            until(lambda: labels(scaled).get(COMPONENT) == "workload", "KServe writes the Deployment", 120)
-            assert deployment(scaled)["spec"]["replicas"] == MOST
-            assert objects.names(servers(scaled)) == pods
-            assert rescales(scaled) == before
-        assert load.broken() == []
 
 
 @contextmanager
@@ -145,25 +146,3 @@ def test_an_update_of_the_service_ends_while_a_replica_waits_for_a_host(scaled: 
         scaled.up()
         assert service(scaled)["metadata"]["generation"] > before
         assert waits_for_a_host(scaled), objects.why(service(scaled))
-
-
-def test_a_constant_load_does_not_make_the_number_swing(scaled: Laptop, tmp_path: Path) -> None:
-    with back_to_one(scaled), streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-        await_replicas(scaled, MOST)
-        before, ended = rescales(scaled), len(load.ended())
-        until(lambda: len(load.ended()) >= ended + ROUNDS * STREAMS, f"{ROUNDS} rounds of streams", 900)
-        assert rescales(scaled) == before
-        assert len(servers(scaled)) == MOST
-
-
-def test_fewer_replicas_lose_no_stream(scaled: Laptop, tmp_path: Path) -> None:
-    with back_to_one(scaled), streams(scaled, tmp_path / "streams.jsonl", STREAMS) as load:
-        await_replicas(scaled, MOST)
-        triggers = scaled.get(SCALED_OBJECT, NAME, "-n", objects.MODELS)["spec"]["triggers"]
-        for trigger in triggers:
-            trigger["metadata"]["threshold"] = "1000"  # one replica is enough now, under the same load
-        with patched(scaled, triggers=triggers, advanced=quick_down(scaled)):
-            await_replicas(scaled, FEWEST)
-            before = len(load.ended())
-            until(lambda: len(load.ended()) >= before + STREAMS, "a round of streams on one replica", SCALE_SECONDS)
-    assert load.broken() == []

@@ -123,6 +123,8 @@ def test_bodies_up_to_the_pickers_limit_are_answered(stack: Laptop) -> None:
     assert answer["status"] == 400, answer
     error = json.loads(answer["text"])["error"]
     assert error["code"] != "invalid_request", "the door's own answer"
+    (larger,) = ask(stack, base(stack), {**keyed(request, LOAD), "size": 17_000_000})
+    assert larger["status"] == 413, larger
 
 
 def test_a_thousand_malformed_requests_are_rejected_and_harm_nobody(stack: Laptop) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from localcloud.tests.real_kubernetes.harness import Laptop, until
-from localcloud.tests.real_kubernetes.serving import Served, chat, completion, prompt
+from localcloud.tests.real_kubernetes.serving import Served, chat, completion
 
-STREAMS = 200
 LARGE = 10_000_000
 
 MALFORMED = """
@@ -34,13 +33,6 @@ def served(bare: Laptop) -> Iterator[Served]:
     until(lambda: made.ask(chat("hello"))[0]["status"] == 200, "an answer of the pool")
     yield made
     made.remove()
-
-
-def test_two_hundred_streams_at_once_are_all_answered_whole(served: Served) -> None:
-    answers = served.ask(*[chat(prompt(20, n), stream=True) for n in range(STREAMS)], at_once=STREAMS, seconds=300)
-    assert {answer["status"] for answer in answers} == {200}
-    assert all(answer["text"].rstrip().endswith("data: [DONE]") for answer in answers)
-    assert len({answer["pod"] for answer in answers}) == 3
 
 
 def test_bodies_of_ten_megabytes_reach_the_server(served: Served) -> None:

@@ -39,6 +39,20 @@ def test_a_level_measures_what_the_simulator_was_set_to(tmp_path: Path, capsys: 
     assert (tmp_path / "throughput.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_turns_of_a_session_have_its_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generator.python()
+    command = ["--workload", "agentic", "--first", "2", "--most", "2", "--seconds", "8", "--warmup", "0"]
+    lengths = ["--prompt-tokens", "200", "--prefix-tokens", "100", "--output-tokens", "16", "--turns", "3"]
+    with simulating("--max-model-len", "4096", "--enable-kvcache") as url:
+        call = ["bench", "--stack", "local", "--url", url, "--model", "qwen", *command, *lengths]
+        assert main([*call, "--folder", str(tmp_path)]) == 0
+    assert "By turn, 2 at once" in capsys.readouterr().out
+    [level] = json.loads((tmp_path / "result.json").read_text())["levels"]
+    one, two, three = (turn["prompt_tokens"] for turn in level["turns"])
+    assert two - one > 100
+    assert three - two > 100
+
+
 def test_every_request_has_the_callers_key_and_googles_token_and_none_asks_for_health() -> None:
     with behind_key("key-of-team-a", "token-of-google") as (url, asked):
         amounts = load.Load(

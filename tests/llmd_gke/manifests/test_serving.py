@@ -20,7 +20,8 @@ def test_arguments_follow_the_settings(make_model: MakeModel, pool: PoolSettings
     model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
     assert server_pod.server_arguments(model, pool)[3:] == [
         "--port", "8000", "--tensor-parallel-size", "4", "--enable-prefix-caching", "--max-model-len", "2048",
-        "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16", "--shutdown-timeout", "60",
+        "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16",
+        "--disable-access-log-for-endpoints", "/health,/metrics", "--shutdown-timeout", "60",
     ]  # fmt: skip
 
 
@@ -57,10 +58,12 @@ def test_prefix_caching_is_said_either_way(
         ("example.com/mine:v1.0.0", False),
     ],
 )
-def test_only_servers_that_know_the_drain_argument_get_it(
+def test_only_servers_that_know_an_argument_get_it(
     make_model: MakeModel, pool: PoolSettings, image: str, knows: bool
 ) -> None:
-    assert ("--shutdown-timeout" in server_pod.server_arguments(make_model(image=image), pool)) is knows
+    arguments = server_pod.server_arguments(make_model(image=image), pool)
+    assert ("--shutdown-timeout" in arguments) is knows
+    assert ("--disable-access-log-for-endpoints" in arguments) is (knows or image.endswith(":v0.17.3"))
 
 
 def test_the_service_refers_to_route_and_gateway(model: ModelSettings, pool: PoolSettings) -> None:

@@ -212,7 +212,7 @@ def test_the_price_is_that_of_the_models_own_hosts() -> None:
     [
         (["compare", "one"], 2, "bench compare OLD.json NEW.json"),
         (["--stack", "local"], 7, "CLOUD=laptop"),
-        (["--workload", "some"], 2, "Allowed: both, random, shared"),
+        (["--workload", "some"], 2, "Allowed: both, random, shared, agentic"),
         (["--prefix-tokens", "2000"], 2, "leaves none"),
         (["--first", "8", "--most", "4"], 2, "--first 8 is more than --most 4"),
         (["--url", "http://127.0.0.1:1"], 2, "--url needs --model"),

@@ -96,6 +96,10 @@ def test_what_is_said_finds_its_cause_or_none(symptom: str, key: str | None) -> 
         ("ValueError: bitsandbytes quantization is currently not supported in tpu.", "format"),
         ("ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (8).", "heads"),
         ("ValueError: Model architectures ['X'] are not supported for now. Supported: [...]", "architecture"),
+        ("ValueError: Call to add_lora method failed: Worker failed with error 'LoRA rank 64 is greater than "
+         "max_lora_rank 16.', please check the stack trace above for the root cause", "adapter-rank"),
+        ("ValueError: Call to add_lora method failed: Worker failed with error 'The size of tensor a (128) must match "
+         "the size of tensor b (256) at non-singleton dimension 1', please check", "adapter-model"),
         ("OSError: [Errno 28] No space left on device", "disk-full"),
         ("OSError: You are trying to access a gated repo. Make sure to have access to it", "gated-model"),
         ("PermissionError: [Errno 13] Permission denied: '/dev/accel0'", "tpu-privileges"),

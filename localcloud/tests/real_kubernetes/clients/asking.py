@@ -20,16 +20,13 @@ from localcloud.tests.real_kubernetes.harness import Laptop
 
 HERE = Path(__file__).parent
 SET = "clients"
-"""The environment of OpenAI's client for Python (``localcloud/requirements/clients.txt``)."""
+"""The environment of the clients for Python (``localcloud/requirements/clients.txt``)."""
 
 CLIENTS = ("openai (Python)", "openai (Node)")
+PYTHON = {CLIENTS[0]: "openai_python.py", **dict.fromkeys(("anthropic", "LangChain", "LiteLLM"), "further.py")}
+NODE = {CLIENTS[1]: "openai.mjs", "AI SDK": "ai.mjs"}
+"""The program that asks with each library: with those for Python, and with those for Node."""
 SHORT = "tell me of the sea"
-
-ERRORS = ("unknown model", "wrong path", "wrong key", "retries", "retries until it answers")
-ORDER = ("chat", "completion", "stream", "completion stream", "models", *ERRORS)
-"""The cases, in their order."""
-BY_A_MODEL = ("tools", "tools, streamed", "structured output", "wrong request", "too long")
-"""Further cases, for which the simulator has words of its own."""
 
 NO_KEY = "no-key-is-needed-at-the-path-of-a-model"
 SCHEMA = {
@@ -59,7 +56,7 @@ class Endpoint:
 
 @cache
 def python() -> Path:
-    """The Python with OpenAI's client."""
+    """The Python with the clients."""
     if not bootstrap.is_beside(SET):
         pytest.skip("the clients' environment is not installed. Fix: python3 llmd_common/bootstrap.py --beside clients")
     return bootstrap.beside(SET)
@@ -67,16 +64,16 @@ def python() -> Path:
 
 @cache
 def node_modules() -> Path:
-    """The folder with OpenAI's client for Node, installed from the lock file, which npm checks by its hashes."""
+    """The folder with the clients for Node, installed from the lock file, which npm checks by its hashes."""
     if shutil.which("npm") is None:
-        pytest.skip("Node is not installed: it runs OpenAI's client for npm")
+        pytest.skip("Node is not installed: it runs the clients from npm")
     folder = cache_folder() / f"clients-node-{_lock_hash()}"
     modules = folder / "node_modules"
     if not (folder / "complete").exists():
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copyfile(HERE / name, folder / name)
-        # Scripts of packages are not run. The package asks for Node 22 and works with 20, which npm warns about.
+        # Scripts of packages are not run. The packages ask for Node 22 and work with 20, which npm warns about.
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -88,16 +85,16 @@ def _lock_hash() -> str:
     return hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()[:12]
 
 
-def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str] = ORDER) -> Mapping[str, Any]:
+def ask(laptop: Laptop, client: str, endpoint: Endpoint, cases: Sequence[str]) -> Mapping[str, Any]:
     """What a client saw of an endpoint, by case."""
-    if client == CLIENTS[0]:
-        variables, command = {}, [str(python()), "-P", str(HERE / "openai_python.py")]
+    if client in PYTHON:
+        variables, command = {}, [str(python()), "-P", str(HERE / PYTHON[client]), client]
     else:
-        variables, command = {"NODE_MODULES": str(node_modules())}, ["node", str(HERE / "openai.mjs")]
+        variables, command = {"NODE_MODULES": str(node_modules())}, ["node", str(HERE / NODE[client])]
     if endpoint.authority:
         variables |= {"SSL_CERT_FILE": str(endpoint.authority), "NODE_EXTRA_CA_CERTS": str(endpoint.authority)}
     environment = [f"{name}={value}" for name, value in variables.items()]
     done = laptop.inside("env", *environment, *command, stdin=json.dumps(endpoint.question(cases)), timeout=300)
-    seen = json.loads(done.stdout)["cases"]
+    seen = json.loads(done.stdout)
     assert list(seen) == list(cases)
     return seen

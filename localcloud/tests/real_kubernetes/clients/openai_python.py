@@ -2,17 +2,16 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
 """OpenAI's client for Python asks an endpoint: reads the question of ``asking.py`` from standard input, prints what it
-saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node.
+saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node, ``further.py`` with other libraries.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import httpx2
 import openai
 
 QUESTION: dict[str, Any] = json.load(sys.stdin)
@@ -20,9 +19,8 @@ MODEL, TOOLS, SCHEMA = QUESTION["model"], QUESTION["tools"], QUESTION["schema"]
 SHORT = QUESTION["short"]
 
 
-def client(**more: Any) -> openai.OpenAI:
-    given = {"base_url": QUESTION["base"], "api_key": QUESTION["key"], "max_retries": 0, "timeout": 60, **more}
-    return openai.OpenAI(**given)
+def client(key: str = QUESTION["key"]) -> openai.OpenAI:
+    return openai.OpenAI(base_url=QUESTION["base"], api_key=key, max_retries=0, timeout=60)
 
 
 def messages(text: str) -> list[Any]:
@@ -85,7 +83,7 @@ def models() -> dict[str, Any]:
 
 def tools() -> dict[str, Any]:
     answer = client().chat.completions.create(
-        model=MODEL, messages=messages(SHORT), tools=TOOLS, tool_choice="required"
+        model=MODEL, messages=messages(SHORT), tools=TOOLS, tool_choice="required", temperature=0
     )
     choice = answer.choices[0]
     (call,) = choice.message.tool_calls or []
@@ -95,7 +93,7 @@ def tools() -> dict[str, Any]:
 def tools_stream() -> dict[str, Any]:
     given: Any = {"model": MODEL, "messages": messages(SHORT), "tools": TOOLS, "tool_choice": "required"}
     name, arguments = "", ""
-    for event in client().chat.completions.create(**given, stream=True):
+    for event in client().chat.completions.create(**given, temperature=0, stream=True):
         for choice in event.choices:
             for call in choice.delta.tool_calls or []:
                 name = name or call.function.name or ""
@@ -127,46 +125,16 @@ def wrong_path() -> dict[str, Any]:
 
 
 def wrong_key() -> dict[str, Any]:
-    other = client(api_key="nobody-has-this-key-0123456789abcdef")
+    other = client("nobody-has-this-key-0123456789abcdef")
     return failure(lambda: other.chat.completions.create(model=MODEL, messages=messages(SHORT)))
 
 
-def refused() -> dict[str, Any]:
-    return failure(lambda: client().chat.completions.create(model=MODEL, messages=messages(SHORT)))
-
-
-def too_large() -> dict[str, Any]:
-    return failure(lambda: client().completions.create(model=MODEL, prompt="x" * 17_000_000, max_tokens=1))
-
-
-def retries(heals: bool) -> dict[str, Any]:
-    attempts: list[str] = []
-
-    def count(request: Any) -> None:
-        attempts.append(request.headers.get("x-stainless-retry-count", ""))
-        if heals and len(attempts) > 1:
-            del request.headers["x-return-error"]
-
-    # The simulator answers with the status that this header names; vLLM does not know it.
-    headers = {"X-Return-Error": "500"}
-    with httpx2.Client(event_hooks={"request": [count]}) as counting:
-        asking = client(max_retries=2, http_client=counting).chat.completions
-        seen: dict[str, Any] = {}
-
-        def ask() -> None:
-            answer = asking.create(model=MODEL, messages=messages(SHORT), extra_headers=headers)
-            seen["text"] = answer.choices[0].message.content
-
-        seen |= failure(ask)
-    return {**seen, "attempts": attempts}
-
-
-def failure(ask: Callable[[], Any]) -> dict[str, Any]:
+def failure(ask: Callable[[], Any], kind: Any = openai.APIStatusError) -> dict[str, Any]:
     """The client's own kind of error and what it made of the answer's body; no ``error`` where there was none."""
     try:
         ask()
-    except openai.APIStatusError as error:
-        message = error.body.get("message") if isinstance(error.body, dict) else None
+    except kind as error:
+        message = error.body.get("error", error.body).get("message") if isinstance(error.body, dict) else None
         return {"error": type(error).__name__, "status": error.status_code, "message": message, "text": error.message}
     except openai.OpenAIError as error:
         return {"error": type(error).__name__}
@@ -191,22 +159,19 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "too long": too_long,
     "wrong path": wrong_path,
     "wrong key": wrong_key,
-    "refused": refused,
-    "too large": too_large,
-    "retries": lambda: retries(heals=False),
-    "retries until it answers": lambda: retries(heals=True),
 }
 
 
-def main() -> None:
+def answer(cases: Mapping[str, Callable[[], dict[str, Any]]]) -> None:
     """Runs the cases that the question names, each on its own; one that ends with an error tells it."""
     seen: dict[str, Any] = {}
     for name in QUESTION["cases"]:
         try:
-            seen[name] = CASES[name]()
+            seen[name] = cases[name]()
         except Exception as error:
             seen[name] = {"broken": repr(error)}
-    json.dump({"version": openai.__version__, "cases": seen}, sys.stdout)
+    json.dump(seen, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    answer(CASES)

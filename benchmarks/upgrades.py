@@ -37,11 +37,16 @@ class Pair(NamedTuple):
     after: str
 
 
+def now(chart: str) -> str:
+    """The version of a chart in this release."""
+    return charts.chart_version(chart).removeprefix("v")
+
+
 PAIRS = (
-    Pair("cert-manager", "cert-manager", "1.21.0", "1.21.2"),
+    Pair("cert-manager", "cert-manager", "1.21.0", now("cert-manager")),
     Pair("lws", "lws", "0.7.0", "0.8.0"),
-    Pair("lws", "lws", "0.8.0", "0.9.0"),
-    Pair("kserve", "kserve-llmisvc-crd", "0.19.0", "0.20.0"),
+    Pair("lws", "lws", "0.8.0", now("lws")),
+    Pair("kserve", "kserve-llmisvc-crd", "0.19.0", now("kserve-llmisvc-crd")),
 )
 KINDS = "customresourcedefinitions,deployments,services,serviceaccounts,configmaps,secrets,clusterroles"
 OWN = ("kube-", "system:", "sh.helm.")

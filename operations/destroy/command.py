@@ -86,7 +86,10 @@ def _kubeconfig_of_shared(target: Target) -> str | None:
     """The kubeconfig of an existing cluster into which the stack has brought Istio."""
     from operations import outputs
 
-    settings = target.settings
+    try:
+        settings = target.settings
+    except BadInput:  # a destroy reads the state only
+        return None
     wanted = target.cloud is Cloud.GOOGLE and settings.cluster.existing is not None and settings.gateway.is_istio
     return outputs.kubeconfig(target) if wanted else None
 

@@ -241,6 +241,7 @@ LEVEL = {
     "workload": "random",
     "errors": 0,
     "cached_share": None,
+    "turns": (),
 }
 READY = {"subject": "pod", "state": "good", "text": "ready for 2 min", "fix": ""}
 

@@ -42,6 +42,17 @@ USD_PER_MILLION_SPANS = 0.20
 FREE_SPANS = 2_500_000
 """Spans of Cloud Trace that are free, per billing account and month."""
 
+USD_PER_GIB_OF_LOGS = 0.50
+FREE_GIB_OF_LOGS = 50
+"""Cloud Logging: size of the entries before indexing, with 30 days of storage; free per project and month."""
+BYTES_OF_A_LOG_ENTRY = 850
+"""A line of a server's log with its labels, about: an estimate from 1.7 million entries, 1 to 1.5 GB."""
+STATISTICS_SECONDS = 10
+"""Seconds between two lines with its throughput of a vLLM that serves (``VLLM_LOG_STATS_INTERVAL``)."""
+METRIC_READS_PER_SECOND = 20
+"""Reads of a server's ``/metrics`` by the endpoint picker (llm-d-router ``refresh-metrics-interval``, 50 ms), each a
+line where the server logs them."""
+
 SERIES_OF_A_SERVER = 400
 """Time series in one scrape of a model server, at most. llm-d-inference-sim 0.10.2 has 225 (counted, 2026-11); vLLM has
 ``http_*``, ``process_*``, ``python_*`` and some counters besides. Empty buckets of a histogram are not billed."""

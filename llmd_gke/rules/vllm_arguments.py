@@ -229,6 +229,14 @@ def takes_unlogged(image: str) -> bool:
     return (vllm_version(image) or (0,)) >= UNLOGGED_SINCE
 
 
+def logs_metric_reads(image: str, extra_args: Sequence[str]) -> bool:
+    """Whether a server of the image logs each read of ``/metrics``: without :data:`UNLOGGED`, or with another value."""
+    paths = [one.value for one in read(extra_args) if one.name == UNLOGGED[0]]
+    if not paths:
+        return not takes_unlogged(image)
+    return "/metrics" not in paths[-1].split(",")
+
+
 def owned_arguments(image: str, *, offloads: bool = False, adapts: bool = False) -> Mapping[str, str]:
     """As :data:`OWNED_ARGUMENTS`, for the servers of an image; ``offloads``: with KV cache in the host's memory;
     ``adapts``: with adapters of the settings.

@@ -41,6 +41,14 @@ def price(stack_price: StackPrice) -> Data:
         },
         "cloudArmor": stack_price.armor and as_data(stack_price.armor),
         "monitoring": _monitoring(stack_price.monitoring),
+        "logs": [
+            {
+                "model": one.model,
+                "gibPerReplicaAndMonth": round(one.gib_per_month, 2),
+                "usdPerReplicaAndMonth": round(one.gib_per_month * catalogue.USD_PER_GIB_OF_LOGS, 2),
+            }
+            for one in stack_price.logs
+        ],
         "notIncluded": list(NOT_INCLUDED),
     }
 

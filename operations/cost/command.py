@@ -82,7 +82,7 @@ def command(
         lines.append(str(price.armor))
     if price.besides.limit is not None:
         lines.append(price.besides.limit)
-    lines.append(str(price.monitoring))
+    lines += [str(price.monitoring), *map(str, price.logs)]
     if target.settings.cluster.control_plane == "zonal":
         lines.append(tables.FIRST_ZONAL)
     if output is Output.TABLE and (old := old_prices(date.today())) is not None:

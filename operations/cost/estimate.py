@@ -23,7 +23,7 @@ from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring
-from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
+from operations.cost.monitoring import HOURS_PER_MONTH, LogPrice, MonitoringPrice
 
 State = Literal["idle", "running", "full"]
 STATES: dict[State, str] = {
@@ -148,6 +148,7 @@ class StackPrice:
     system_pool: SystemPool
     totals: dict[State, Amount]
     monitoring: MonitoringPrice
+    logs: tuple[LogPrice, ...]
     besides: Besides
     armor: CloudArmorPrice | None = None
     models: tuple[ModelFit, ...] = ()
@@ -170,6 +171,7 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
         system_pool=ordinary,
         totals=totals,
         monitoring=monitored,
+        logs=monitoring.logs(settings),
         besides=_besides(settings),
         armor=_armor(settings),
         models=fits,

@@ -1,4 +1,4 @@
-"""The price of monitoring a stack: samples, alerts, uptime checks, and spans of traces.
+"""The price of monitoring a stack: samples, alerts, uptime checks, spans of traces, and the servers' logs.
 
 An estimate from numbers of time series, some of which are assumptions (see ``llmd_gke/catalog/monitoring.py``). GKE's
 own metrics of containers and kubelets are excluded: it depends on the system pods of each node.
@@ -12,6 +12,7 @@ from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.manifests.alerts import alerts
 from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
 from llmd_gke.manifests.monitoring import uptime
+from llmd_gke.rules import vllm_arguments
 from llmd_gke.settings import StackSettings
 
 HOURS_PER_MONTH = 730
@@ -62,6 +63,49 @@ class MonitoringPrice:
             f" Alerts are free; from {catalogue.ALERTS_BILLED_FROM} about {self.alerts_usd_per_month:,.2f} USD more."
         )
         return f"Monitoring, all replicas running: {amount}.{later if self.conditions else ''}{spans}"
+
+
+@dataclass(frozen=True)
+class LogPrice:
+    """The log of one replica of a model that serves all month, without the lines of its requests."""
+
+    model: str
+    logs_metric_reads: bool
+
+    @property
+    def gib_per_month(self) -> float:
+        """Entries of throughput, and those of the picker's reads where the server logs them."""
+        reads = catalogue.METRIC_READS_PER_SECOND if self.logs_metric_reads else 0
+        return _gib(SECONDS_PER_MONTH * (1 / catalogue.STATISTICS_SECONDS + reads))
+
+    def __str__(self) -> str:
+        """The price in a sentence, as ``llmd-gke cost`` shows it."""
+        argument = " ".join(vllm_arguments.UNLOGGED)
+        reads = (
+            f" The picker's reads of its metrics are nearly all of it: `extraArgs` with `{argument}` leaves them out,"
+            " if the server knows the argument."
+            if self.logs_metric_reads
+            else ""
+        )
+        gib, million = self.gib_per_month, _gib(MILLION)
+        price = catalogue.USD_PER_GIB_OF_LOGS
+        return (
+            f"Log of a replica of {self.model}, estimated: {gib:,.1f} GiB a month ({gib * price:,.2f} USD), and"
+            f" {million:,.1f} GiB ({million * price:,.2f} USD) for a million requests; the first"
+            f" {catalogue.FREE_GIB_OF_LOGS} GiB of a project are free.{reads}"
+        )
+
+
+def logs(settings: StackSettings) -> tuple[LogPrice, ...]:
+    """The price of the logs of the servers of each model."""
+    return tuple(
+        LogPrice(model.name, vllm_arguments.logs_metric_reads(model.image, model.extra_args))
+        for model in settings.models
+    )
+
+
+def _gib(entries: float) -> float:
+    return entries * catalogue.BYTES_OF_A_LOG_ENTRY / 2**30
 
 
 def estimate(settings: StackSettings) -> MonitoringPrice:

@@ -10,7 +10,7 @@ import pytest
 
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.settings import StackSettings
-from operations.cost.monitoring import SECONDS_PER_MONTH, MonitoringPrice, estimate
+from operations.cost.monitoring import SECONDS_PER_MONTH, MonitoringPrice, estimate, logs
 from operations.options import Cloud
 from operations.target import Target
 from tests.operations.conftest import Clone
@@ -77,6 +77,18 @@ def test_spans_have_a_price_where_they_go_to_cloud_trace(clone: Clone) -> None:
     assert estimate(settings(clone)).usd_per_million_spans is None
     traced = estimate(settings(clone, monitoring={"traces": {"cloudTrace": True}}))
     assert "0.20 USD per million spans; the first 2.5 million are free" in str(traced)
+
+
+def test_the_log_of_a_replica_has_a_price_with_and_without_the_reads_of_its_metrics(clone: Clone) -> None:
+    clone.write()
+    quiet = json.loads(run("cost", "--stack", "one", "--output", "json", root=clone.root).stdout)["logs"][0]
+    assert 0.05 < quiet["usdPerReplicaAndMonth"] < 0.2
+    file = clone.root / "Pulumi.one.yaml"
+    logged = "extraArgs: [--disable-access-log-for-endpoints, /health]"
+    file.write_text(file.read_text().replace("name: qwen,", f"name: qwen, {logged},"))
+    [loud] = logs(Target("one", Cloud.GOOGLE, clone.root).settings)
+    assert 20 < loud.gib_per_month * catalogue.USD_PER_GIB_OF_LOGS < 25
+    assert "--disable-access-log-for-endpoints /health,/metrics" in str(loud)
 
 
 def test_the_command_shows_it_beside_the_totals_and_not_in_them(clone: Clone) -> None:

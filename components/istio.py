@@ -19,11 +19,13 @@ from llmd_gke.settings import NetworkSettings, StackSettings
 class IstioArgs:
     """Charts are in ``chart_folder`` or their registries, replaced by ``mirrors``. ``network`` and ``private_nodes``
     determine the source addresses of webhook requests. ``network_policies``: whether istiod's
-    namespace is closed. ``sidecars``: the namespaces whose servers are in the mesh.
+    namespace is closed. ``sidecars``: the namespaces whose servers are in the mesh. ``routes_pools``: routes of the
+    Gateway lead to InferencePools.
     """
 
     network: NetworkSettings
     sidecars: Sequence[str]
+    routes_pools: bool
     private_nodes: bool
     network_policies: bool
     chart_folder: str | None
@@ -38,6 +40,7 @@ class IstioArgs:
         return cls(
             network=settings.network,
             sidecars=() if settings.gateway.mesh is None else settings.namespaces,
+            routes_pools=settings.routes_pools_at_the_edge,
             private_nodes=settings.cluster.private_nodes,
             network_policies=settings.platform.network_policies,
             chart_folder=settings.platform.chart_folder,
@@ -59,6 +62,7 @@ class Istio(pulumi.ComponentResource):
         objects = manifests.objects(
             args.network,
             args.sidecars,
+            routes_pools=args.routes_pools,
             private_nodes=args.private_nodes,
             network_policies=args.network_policies,
             chart_folder=args.chart_folder,

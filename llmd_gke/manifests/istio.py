@@ -45,9 +45,12 @@ def _hub(mirrors: Mirrors) -> JsonObject:
     return {} if hub == HUB else {"hub": hub}
 
 
-def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool = False) -> Release:
-    """istiod, which also makes the Gateway's Deployment and Service: two proxies, on several nodes. ``mesh``: pods have
-    sidecars, for what comes in: nothing that a server sends goes through the mesh.
+def controller(
+    folder: str | None = None, mirrors: Mirrors = NONE, *, routes_pools: bool = True, mesh: bool = False
+) -> Release:
+    """istiod, which also makes the Gateway's Deployment and Service: two proxies, on several nodes. ``routes_pools``:
+    its routes lead to InferencePools. ``mesh``: pods have sidecars, for what comes in: nothing that a server sends goes
+    through the mesh.
     """
     spread: JsonObject = {
         "maxSkew": 1,
@@ -63,7 +66,9 @@ def controller(folder: str | None = None, mirrors: Mirrors = NONE, *, mesh: bool
         "podDisruptionBudget": {"spec": {"minAvailable": 1}},
     }
     values: JsonObject = {
-        "env": {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION": "true"},
+        # Where only a front door routes to pools, istiod would empty the status that AI Gateway writes once: the model
+        # would never be Ready.
+        "env": {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION": "true" if routes_pools else "false"},
         # Two control planes are no gain: running proxies keep their configuration while istiod is away.
         "autoscaleEnabled": False,
         # The chart's 500m and 2Gi do not fit beside the other controllers; 160 MB were used with one Gateway.
@@ -88,13 +93,14 @@ def objects(
     network: NetworkSettings,
     sidecars: Sequence[str],
     *,
+    routes_pools: bool,
     private_nodes: bool,
     network_policies: bool,
     chart_folder: str | None,
     mirrors: Mirrors,
 ) -> list[Named]:
-    """Namespace and NetworkPolicies of istiod, then Istio's CRDs and istiod; with ``sidecars``, the namespaces whose
-    servers have some, istio-cni before it.
+    """Namespace and NetworkPolicies of istiod, then Istio's CRDs and istiod (:func:`controller`); with ``sidecars``,
+    the namespaces whose servers have some, istio-cni before it.
     """
     namespace = Named("namespace", pod_security.namespace(istio.NAMESPACE, "restricted"))
     policies = _control_plane_policies(network, sidecars, private_nodes=private_nodes) if network_policies else {}
@@ -105,7 +111,7 @@ def objects(
     if sidecars:
         plugin = cni(chart_folder, mirrors)
         first.append(Named(plugin.name, plugin))
-    control = controller(chart_folder, mirrors, mesh=bool(sidecars))
+    control = controller(chart_folder, mirrors, routes_pools=routes_pools, mesh=bool(sidecars))
     return [namespace, *closed, *first, Named(control.name, control, (*ready, *names(first)))]
 
 

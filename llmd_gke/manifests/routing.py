@@ -54,6 +54,11 @@ def _below(base: str, path: str, backends: list[Json]) -> JsonObject:
     }
 
 
+EDITABLE: JsonObject = {"pulumi.com/patchForce": "true"}
+"""Annotations of a route that has ``timeouts`` in one class only: on the way from Istio to GKE a person takes them out
+by hand, as the preview says, and would own the rules from then on."""
+
+
 def limited(rules: Sequence[Json], seconds: int, settings: GatewaySettings) -> list[Json]:
     """The rules of a route with the longest answer: Istio has it in the route, GKE in a GCPBackendPolicy."""
     if not settings.is_istio:
@@ -99,9 +104,8 @@ def _route(
     spec: JsonObject = {"parentRefs": [parent(settings)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
-    metadata: JsonObject = {"name": naming.route(name), "namespace": model.namespace}
-    if kept:
-        metadata["annotations"] = {front_door.KEPT_ANNOTATION: "true"}
+    annotations: JsonObject = {**EDITABLE, front_door.KEPT_ANNOTATION: "true"} if kept else EDITABLE
+    metadata: JsonObject = {"name": naming.route(name), "namespace": model.namespace, "annotations": annotations}
     return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 

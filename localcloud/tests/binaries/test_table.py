@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from llmd_gke.catalog import versions
 from localcloud.binaries import table
-from localcloud.binaries.table import BY_NAME, PROVIDER, PROVIDER_NAME, provider_files
+from localcloud.binaries.table import BY_NAME
 from localcloud.go_builds import build
 from localcloud.go_builds.wrapper import GOMOD, ModuleChanges
 
@@ -36,27 +35,6 @@ def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> N
     assert re.search(rf"^(?:require )?\s*{re.escape(path)} {re.escape(version)}(?: //.*)?$", go_mod, re.M)
     assert f"{path} {version} h1:" in go_sum
     assert f"{path} {version}/go.mod h1:" in go_sum
-
-
-def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
-    assert BY_NAME
-    for program in BY_NAME.values():
-        package, go_mod = program.package, read(program.wrapper.name, "go.mod")
-        if own := re.match(rf"(?:\.|{re.escape(go_mod.split()[1])})(?:/|$)", package):
-            assert (program.wrapper.source / package[own.end() :] / "main.go").exists()
-        else:
-            assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", go_mod, re.M)
-
-
-def test_what_the_provider_embeds_carries_the_version_it_says(tmp_path: Path) -> None:
-    folder = tmp_path / "cmd" / PROVIDER_NAME
-    folder.mkdir(parents=True)
-    (folder / "schema.json").write_text('{\n  "name": "kubernetes", "version": "0.0.1"\n}')
-    (folder / "terraform-mapping.json").write_text('{ "version": 3 }')
-    files = provider_files(tmp_path)
-    assert json.loads(files["schema.json"]) == {"name": "kubernetes", "version": BY_NAME[PROVIDER_NAME].version}
-    assert json.loads(files["terraform-mapping.json"]) == {"version": 3}
-    assert PROVIDER in BY_NAME[PROVIDER_NAME].wrapper.pins
 
 
 def test_what_goes_into_a_build_changes_its_key_and_what_does_not_leaves_it(

@@ -6,34 +6,13 @@ import io
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
-from rich.console import Console
 
-from llmd_gke.repository import CLONE
-from llmd_gke.settings.validation import CLOUD_VARIABLE
-from localcloud.cluster import chat, lifecycle
-from localcloud.common.workdir import Workdir
-from localcloud.linux_namespaces import discover
-from localcloud.workflow import state
+from localcloud.cluster import chat
 
 ASKED = {"url": "http://203.0.113.7/models/qwen", "servedModelName": "qwen", "address": "203.0.113.7"}
-
-
-def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
-    outputs = {"gatewayIp": ASKED["address"], "models": {"qwen": {**ASKED, "stopped": True}}}
-    monkeypatch.setattr(state, "read", lambda _workdir, _stack: SimpleNamespace(outputs=outputs))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    running = SimpleNamespace(init=SimpleNamespace(pid=1))
-    (tmp_path / "Pulumi.local.yaml").write_text((CLONE / "Pulumi.local.yaml").read_text())
-    monkeypatch.setattr(discover, "running", lambda _home: running)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    screen = io.StringIO()
-    console = Console(file=screen, width=200)
-    assert lifecycle.ask_models(Workdir(tmp_path, tmp_path, "laptop"), "local", console) == 0
-    assert "qwen is stopped: there is no answer at http://203.0.113.7/models/qwen." in screen.getvalue()
 
 
 Answered = Callable[[Callable[[httpx.Request], httpx.Response]], None]

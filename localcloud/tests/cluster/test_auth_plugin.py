@@ -46,19 +46,18 @@ def run(home: Path | None, info: str | None) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("host", [IP, NAME])
-def test_the_programs_own_kubeconfig_gets_a_token_for_either_endpoint(home: Path, host: str) -> None:
-    done = run(home, asked(host))
+@pytest.mark.parametrize(("host", "version"), [(IP, "v1beta1"), (NAME, "v1"), (NAME, None)])
+def test_the_programs_own_kubeconfig_gets_a_token_for_either_endpoint_in_the_version_it_asks_for(
+    home: Path, host: str, version: str | None
+) -> None:
+    info = asked(host, version and f"client.authentication.k8s.io/{version}")
+    done = run(home, info)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
+    assert answer["apiVersion"] == json.loads(info)["apiVersion"]
     assert (answer["kind"], answer["status"]["token"]) == ("ExecCredential", TOKEN)
     left = datetime.fromisoformat(answer["status"]["expirationTimestamp"]) - datetime.now(UTC)
     assert timedelta(minutes=50) < left <= timedelta(hours=1)
-
-
-@pytest.mark.parametrize("version", ["client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1"])
-def test_it_answers_in_the_version_it_was_asked_in(home: Path, version: str) -> None:
-    assert json.loads(run(home, asked(IP, version)).stdout)["apiVersion"] == version
 
 
 @pytest.mark.parametrize(
@@ -78,11 +77,7 @@ def test_others_get_a_message_and_no_token(home: Path, info: str, message: str) 
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_laptop_cloud_it_says_how_to_start_one(tmp_path: Path) -> None:
-    done = run(tmp_path, asked(IP))
-    assert (done.returncode, "make up CLOUD=laptop" in done.stderr) == (6, True)
-
-
-def test_outside_of_the_laptop_shell_it_says_where_to_go() -> None:
-    done = run(None, asked(IP))
-    assert (done.returncode, "\nFix: run it inside `make shell CLOUD=laptop`" in done.stderr) == (2, True)
+def test_without_a_laptop_cloud_or_outside_of_its_shell_it_says_where_to_go(tmp_path: Path) -> None:
+    stopped, outside = run(tmp_path, asked(IP)), run(None, asked(IP))
+    assert (stopped.returncode, "make up CLOUD=laptop" in stopped.stderr) == (6, True)
+    assert (outside.returncode, "\nFix: run it inside `make shell CLOUD=laptop`" in outside.stderr) == (2, True)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -49,25 +49,22 @@ def test_a_user_namespace_is_taken_where_there_are_any() -> None:
     assert "--map-root-user" in rights.options(works, is_root=False)
 
 
-def test_another_user_is_not_offered_what_only_root_may() -> None:
-    with pytest.raises(SetUpFailed):
-        rights.options(only_without_a_user_namespace, is_root=False, switches=[DEBIAN])
-
-
 @pytest.mark.parametrize(
-    ("switch", "fix"),
+    ("attempt", "switches", "fix"),
     [
-        (DEBIAN, "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
-        (UBUNTU, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+        (refuses, [DEBIAN], "Fix: sudo sysctl -w kernel.unprivileged_userns_clone=1\nor run the command as root."),
+        (
+            only_without_a_user_namespace,
+            [UBUNTU],
+            "Fix: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\nor run the command as root.",
+        ),
+        (refuses, [], "Fix: start the container with `--security-opt seccomp=unconfined"),
     ],
 )
-def test_the_setting_that_stands_in_the_way_is_named_with_its_command(switch: str, fix: str) -> None:
+def test_what_stands_in_another_users_way_is_named_with_what_helps(
+    attempt: Callable[[Sequence[str]], str], switches: list[str], fix: str
+) -> None:
     with pytest.raises(SetUpFailed) as failure:
-        rights.options(refuses, is_root=False, switches=[switch])
-    assert f"Fix: {fix}\nor run the command as root." in str(failure.value)
+        rights.options(attempt, is_root=False, switches=switches)
+    assert fix in str(failure.value)
     assert "Operation not permitted" in str(failure.value)
-
-
-def test_a_container_that_forbids_it_is_told_how_to_allow_it() -> None:
-    with pytest.raises(SetUpFailed, match=r"--security-opt seccomp=unconfined"):
-        rights.options(refuses, is_root=False, switches=[])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import time
 from pathlib import Path
@@ -27,10 +26,8 @@ def process(name: str, state: status.ProcessState, exits: int, age_seconds: floa
     )
 
 
-def say(layout: Layout, *processes: status.ProcessStatus) -> status.Status:
-    written = status.Status("ready", "", list(processes))
-    status.write(layout.status, written)
-    return written
+def say(layout: Layout, *processes: status.ProcessStatus) -> None:
+    status.write(layout.status, status.Status("ready", "", list(processes)))
 
 
 def pod(name: str, state: dict[str, Any], restarts: int, **metadata: Any) -> dict[str, Any]:
@@ -64,38 +61,33 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return result
 
 
-class Watched:
-    """A watch of that cluster, and what it says."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.screen = io.StringIO()
-        self.watch = crashes.Watch(Workdir(layout.home, layout.home, "laptop"), Console(file=self.screen, width=200))
-
-
 @pytest.fixture
-def watched(layout: Layout) -> Watched:
-    return Watched(layout)
+def watch(layout: Layout) -> crashes.Watch:
+    """A watch of that cluster."""
+    return crashes.Watch(Workdir(layout.home, layout.home, "laptop"), Console(quiet=True))
 
 
 @pytest.mark.usefixtures("listed")
-def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watched: Watched) -> None:
+def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watch: crashes.Watch) -> None:
     say(layout, process("gateway", "ready", 3, age_seconds=5), process("kubelet", "ready", 9, age_seconds=HOUR))
-    assert not watched.watch()
+    assert not watch()
 
 
 def test_a_container_that_has_ended_three_times_stops_the_update(
-    layout: Layout, watched: Watched, listed: list[Any]
+    layout: Layout, watch: crashes.Watch, listed: list[Any]
 ) -> None:
     say(layout, process(API_SERVER, "ready", 0))
-    assert not watched.watch()
+    assert not watch()
     listed.append(pod("server", BACK_OFF, restarts=1))
-    assert not watched.watch()
+    assert not watch()
     listed[:] = [pod("server", BACK_OFF, restarts=2)]
-    assert watched.watch()
-    assert watched.watch.cause == "container main of pod models/server has exited 3 times (last: status 2)"
+    assert watch()
+    assert watch.cause == "container main of pod models/server has exited 3 times (last: status 2)"
 
 
-def test_a_container_that_runs_or_is_done_does_not_stop_it(layout: Layout, watched: Watched, listed: list[Any]) -> None:
+def test_a_container_that_runs_or_is_done_stops_nothing(
+    layout: Layout, watch: crashes.Watch, listed: list[Any]
+) -> None:
     say(layout, process(API_SERVER, "ready", 0))
     listed.extend(
         [
@@ -104,30 +96,30 @@ def test_a_container_that_runs_or_is_done_does_not_stop_it(layout: Layout, watch
             pod("goes", BACK_OFF, restarts=5, deletionTimestamp="2026-01-01T00:00:00Z"),
         ]
     )
-    assert not watched.watch()
+    assert not watch()
 
 
 def test_a_pod_from_before_gets_the_time_to_be_replaced_by_the_update(
-    layout: Layout, watched: Watched, listed: list[Any], monkeypatch: pytest.MonkeyPatch
+    layout: Layout, watch: crashes.Watch, listed: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(layout, process(API_SERVER, "ready", 0))
     old = pod("old", BACK_OFF, restarts=8, **of_deployment("a", "2026-01-01T00:00:00Z"))
     listed.append(old)
-    assert not watched.watch()
+    assert not watch()
     monkeypatch.setattr(crashes, "OLDER_SECONDS", -1.0)
     listed.append(pod("new", RUNNING, restarts=0, **of_deployment("b", "2026-01-01T00:01:00Z")))
-    assert not watched.watch(), "another template replaces it"
+    assert not watch(), "another template replaces it"
     listed.pop()
-    assert watched.watch()
+    assert watch()
 
 
 @pytest.mark.usefixtures("listed")
 def test_the_api_server_is_not_asked_while_it_is_down(
-    layout: Layout, watched: Watched, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, watch: crashes.Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crashes, "pods", None)
     say(layout, process(API_SERVER, "starting", 1))
-    assert not watched.watch()
+    assert not watch()
 
 
 def test_the_end_of_the_log_is_that_of_the_run_that_ended(layout: Layout) -> None:

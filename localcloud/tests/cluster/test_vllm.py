@@ -1,4 +1,4 @@
-"""The real model server: which stacks ask for it, what this machine needs, and what differs on a processor."""
+"""The real model server: which stacks ask for it, and what this machine needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from llmd_common import bootstrap
 from llmd_common.problems import SetUpFailed
 from localcloud.cluster import capacity_check, vllm
 from localcloud.common.workdir import Workdir
-from localcloud.nodes.entrypoints import real_vllm
 
 CLONE = Path(__file__).parents[3]
 SHIPPED = "vllm"
@@ -65,9 +64,3 @@ def test_a_machine_that_cannot_run_the_servers_is_refused_with_the_fix_before_an
         check(SHIPPED, tmp_path)
     assert "\nFix: " in str(raised.value)
     assert not bootstrap.beside_folder(vllm.SET).exists()
-
-
-def test_the_server_gets_the_pods_arguments_with_the_differences() -> None:
-    given = ["serve", "/mnt/models", "--tensor-parallel-size", "4", "--pipeline-parallel-size=2", "--port", "8000"]
-    cache = ["--kv-cache-memory-bytes", "1000"]
-    assert real_vllm.changed([*given, *cache]) == ["serve", "/mnt/models", "--port", "8000", *cache, "--enforce-eager"]

@@ -9,6 +9,7 @@ import pytest
 
 from llmd_common.problems import Problem
 from localcloud.common import cluster_renewal as renew
+from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 
 
@@ -19,28 +20,18 @@ def layout(tmp_path: Path) -> Layout:
     return made
 
 
-@pytest.fixture
-def signals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """What would have been sent to whom."""
-    sent: list[tuple[int, int]] = []
-
-    def kill(pid: int, number: int) -> None:
-        sent.append((pid, number))
-
-    monkeypatch.setattr(os, "kill", kill)
-    return sent
-
-
-def hold_something(layout: Layout) -> None:
-    (layout.etcd / "member").mkdir(parents=True)
-
-
 def test_outside_of_a_laptop_cloud_the_machines_first_process_gets_no_signal(
-    layout: Layout, signals: list[tuple[int, int]]
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold_something(layout)
+    monkeypatch.setattr(os, "kill", None)
+    (layout.etcd / "member").mkdir(parents=True)
     renew.used(layout).touch()
     with pytest.raises(Problem, match="not started inside the laptop cloud"):
         renew.take(layout)
     assert not renew.asked(layout).exists()
-    assert signals == []
+
+
+def test_an_emptied_control_plane_that_fails_says_why(layout: Layout) -> None:
+    status.write(layout.status, status.Status("failed", "etcd does not start", []))
+    with pytest.raises(Problem, match=r"does not start: etcd does not start\nFix: .*make down CLOUD=laptop"):
+        renew.wait(layout)

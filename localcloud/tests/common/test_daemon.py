@@ -13,8 +13,6 @@ import pytest
 
 from llmd_common.problems import BadInput, SetUpFailed
 from llmd_gke.repository import CLONE
-from localcloud.cluster import processes
-from localcloud.common.layout import Layout
 
 BEGIN = """
 import asyncio, signal
@@ -85,14 +83,6 @@ def test_an_expected_failure_is_told_without_a_traceback_wherever_it_comes_from(
             await within({["itself", "a task", "a task's task"].index(where)})
         """
     assert ended(start(source, tmp_path)) == (SetUpFailed.status, "", "The API server does not answer.\n")
-
-
-def test_every_process_is_waited_for(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    result = {one.name: one for one in processes.services(layout, {})}
-    assert set(result) == processes.DAEMONS.keys() - processes.NEEDS.keys(), "Prometheus is off unless it is asked for"
-    assert {one.mark for one in result.values()} == {layout.mark(name) for name in result}
-    assert [one.ready() for one in result.values()] == [f"{name}.ready does not exist yet" for name in result]
 
 
 def test_without_its_folder_a_daemon_says_what_is_missing() -> None:

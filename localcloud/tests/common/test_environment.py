@@ -1,4 +1,7 @@
-"""Credentials stay outside; the shell file does the same as the environment of make's own commands."""
+"""Credentials stay outside; the shell file does the same as the environment of make's own commands.
+
+``real_engine/test_interlock.py`` shows that none reaches the program, and that Google's libraries find nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.common.environment import DIRECT, clean, is_removed, own, quote, script
+from localcloud.common.environment import DIRECT, clean, quote, script
 from localcloud.common.workdir import Workdir
 
 
 @pytest.fixture
 def workdir(tmp_path: Path) -> Workdir:
-    return Workdir(tmp_path / "it's here", tmp_path / "home folder")
-
-
-def test_the_variable_that_a_failed_command_names_is_kept() -> None:
-    assert not is_removed("PULUMI_K8S_DELETE_UNREACHABLE")
+    return Workdir(tmp_path / "it's here", tmp_path / 'home `id` $HOME "x"')
 
 
 @pytest.mark.parametrize(
@@ -30,25 +29,15 @@ def test_the_variable_that_a_failed_command_names_is_kept() -> None:
     ],
 )  # fmt: skip
 def test_what_could_carry_credentials_or_change_the_engine_is_removed(name: str, workdir: Workdir) -> None:
-    assert is_removed(name)
     assert clean({name: "planted"}, workdir).get(name) != "planted"
 
 
-@pytest.mark.parametrize("name", ["PATH", "HOME", "TERM", "HTTPS_PROXY", "LLMD_GKE_FAULTS", "SSL_CERT_FILE"])
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "HOME", "TERM", "HTTPS_PROXY", "LLMD_GKE_FAULTS", "SSL_CERT_FILE", "PULUMI_K8S_DELETE_UNREACHABLE"],
+)
 def test_what_is_harmless_stays(name: str, workdir: Workdir) -> None:
     assert clean({name: "kept"}, workdir)[name] == "kept"
-
-
-def test_google_libraries_are_pointed_at_nothing(workdir: Workdir) -> None:
-    made = own(workdir)
-    assert made["CLOUDSDK_CONFIG"] == str(workdir.empty_dir)
-    assert not Path(made["GOOGLE_APPLICATION_CREDENTIALS"]).exists()
-    assert not Path(made["KUBECONFIG"]).exists()
-
-
-def test_no_passphrase_stands_in_the_environment(workdir: Workdir) -> None:
-    assert "PULUMI_CONFIG_PASSPHRASE" not in own(workdir)
-    assert own(workdir)["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(workdir.passphrase)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +53,6 @@ def test_this_machine_is_reached_without_a_proxy(given: dict[str, str], exempt: 
     made = clean({"HTTPS_PROXY": "http://proxy.example:3128", **given}, workdir)
     assert (made["NO_PROXY"], made["no_proxy"]) == (exempt, exempt)
     assert clean(made, workdir) == made
-
-
-@pytest.mark.parametrize("text", ["plain", "two words", "it's", '$HOME `id` "x"', ""])
-def test_a_quoted_word_stays_one_word(text: str) -> None:
-    shown = subprocess.run(["sh", "-c", f"printf %s {quote(text)}"], capture_output=True, text=True, check=True)
-    assert shown.stdout == text
 
 
 @pytest.mark.parametrize("proxies", [{}, {"NO_PROXY": "a"}, {"no_proxy": "b"}, {"NO_PROXY": "a", "no_proxy": "b"}])

@@ -27,20 +27,18 @@ def seen(monkeypatch: pytest.MonkeyPatch, **changes: int) -> None:
     monkeypatch.setattr(workdir.Path, "stat", stat)
 
 
-def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_of_somebody_else_or_that_anybody_may_write_to_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
-    seen(monkeypatch, st_uid=os.geteuid() + 1)
-    with pytest.raises(BadInput, match=r"(?s)belongs to another user.*Fix: .*LLMD_GKE_CACHE"):
-        cache_folder()
-
-
-def test_a_cache_that_anybody_may_write_to_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
     for mode in (0o777, 0o1777, 0o703):
         tmp_path.chmod(mode)
         with pytest.raises(BadInput, match="is writable by every user"):
             cache_folder()
+    seen(monkeypatch, st_uid=os.geteuid() + 1)
+    with pytest.raises(BadInput, match=r"(?s)belongs to another user.*Fix: .*LLMD_GKE_CACHE"):
+        cache_folder()
 
 
 def test_a_group_of_others_may_not_write_and_the_users_own_loses_the_permission(

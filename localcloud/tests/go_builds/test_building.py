@@ -7,8 +7,6 @@ import io
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +21,7 @@ from localcloud.common import memory
 from localcloud.go_builds import build as go_build
 from localcloud.go_builds.wrapper import ModuleChanges
 from localcloud.tests.go_builds.modules import EXTRA, LIBRARY, MODULE, VERSION, Shop, open_shop
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 
@@ -137,7 +136,7 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
     )
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE) as running:
         try:
-            await_(lambda: [one for one in compilers(tmp_path) if f" -p {LIBRARY} " in one], "a compiler to run")
+            eventually(lambda: [one for one in compilers(tmp_path) if f" -p {LIBRARY} " in one], 60)
             running.send_signal(sort)
             running.wait(30)
         finally:
@@ -161,14 +160,6 @@ def compilers(folder: Path) -> list[str]:
             if environment.get("GOCACHE", "").startswith(str(folder)):
                 result.append(" ".join(command))
     return result
-
-
-def await_(condition: Callable[[], object], what: str, patience_seconds: float = 60) -> None:
-    """Returns as soon as the condition holds."""
-    end = time.monotonic() + patience_seconds
-    while not condition():
-        assert time.monotonic() < end, f"waited {patience_seconds} s for {what}"
-        threading.Event().wait(0.02)
 
 
 @pytest.mark.parametrize(("available_mb", "compilers"), [(100, 1), (3200, 1), (3300, 2), (90_000, 4)])

@@ -71,23 +71,6 @@ def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, 
     assert [path for path in paths(release.values) if not is_known(path)] == []
 
 
-def test_istios_chart_says_its_release_and_leaves_out_what_upstreams_envoy_lacks(folder: Path) -> None:
-    values = load(folder / "istiod" / "values.yaml")["_internal_defaults_do_not_set"]
-    own = versions.chart("istiod").version
-    assert (values["global"]["hub"], str(values["global"]["tag"]), values["telemetry"]["enabled"]) == (
-        istio.HUB,
-        own,
-        False,
-    )
-    assert values["resources"], "all other defaults stay"
-    assert (folder / "istiod" / "envoy_bootstrap.json").is_file()
-
-
-def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:
-    names = {file.name for file in (folder / "cert-manager" / "templates").glob("crd-*.yaml")}
-    assert "crd-cert-manager.io_certificates.yaml" in names
-
-
 def test_a_chart_of_another_version_is_replaced(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "charts"
     shutil.copytree(folder, copy)

@@ -48,25 +48,6 @@ def test_a_cluster_that_gke_refuses_is_refused(cluster: Client, change: Props, t
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        DATAPLANE_V2,
-        DATAPLANE_V2 | {"networkPolicy": {"enabled": False}},
-        {"networkPolicy": {"enabled": True}},
-        encrypted(keyName=KEY),
-        {"databaseEncryption": {"state": "DECRYPTED"}},
-        pauses(20),
-    ],
-)
-def test_options_that_gke_takes_are_kept(network: Client, options: Props) -> None:
-    network.ok("POST", f"{GKE}/clusters", {"cluster": {**CLUSTER, **options}})
-    made = network.ok("GET", PATH)
-    assert {key: made[key] for key in options} == {key: {**made[key], **value} for key, value in options.items()}, (
-        "GKE adds to some"
-    )
-
-
-@pytest.mark.parametrize(
     ("verb", "body", "text"),
     [
         ("PUT", {"update": {"desiredDatabaseEncryption": {"state": "ENCRYPTED"}}}, "needs a Cloud KMS key"),
@@ -77,14 +58,6 @@ def test_a_refused_update_changes_nothing(cluster: Client, verb: str, body: Prop
     before, (http, _, method) = cluster.ok("GET", PATH), verb.partition(":")
     assert text in cluster.refused(http, f"{PATH}:{method}" if method else PATH, body)[2]
     assert cluster.ok("GET", PATH) == before
-
-
-def test_a_cluster_takes_its_pools_and_its_objects_along(cluster: Client) -> None:
-    stored = cluster.cloud.folder / "kubernetes.json"
-    stored.write_text(json.dumps({"clusters": {"projects/my-project/locations/us-east5/clusters/gke": {}}}))
-    cluster.ok("DELETE", PATH)
-    assert cluster.refused("GET", f"{PATH}/nodePools/default-pool")[0] == 404
-    assert stored.read_text() == "{}"
 
 
 def test_a_cluster_in_a_shared_network_finds_it_in_the_host_project(client: Client) -> None:

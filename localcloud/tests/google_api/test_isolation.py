@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import pytest
-
 from localcloud.google_api import isolation
-from localcloud.google_api.core import discovery
 
 URL = "http://127.0.0.1:8040"
 BEFORE = {
@@ -33,12 +30,3 @@ def test_every_api_is_at_the_emulator_and_there_are_no_credentials() -> None:
     assert "NO_PROXY" not in {name.upper() for name in environment}
     assert "ALL_PROXY" not in environment
     assert environment["PULUMI_GCP_SKIP_REGION_VALIDATION"] == "true"
-
-
-def test_the_providers_settings_have_the_names_of_the_sdk() -> None:
-    assert set(isolation.ENDPOINTS) <= set(isolation.services())
-
-
-@pytest.mark.parametrize("endpoint", isolation.ENDPOINTS.values())
-def test_what_is_known_is_an_api_of_the_emulator(endpoint: str) -> None:
-    assert discovery.documents(endpoint.partition("/")[0])

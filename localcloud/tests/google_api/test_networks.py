@@ -8,7 +8,7 @@ import pytest
 
 from localcloud.google_api.rules.resource_type import digits
 from localcloud.product import REGIONAL_EXTERNAL, REGIONAL_INTERNAL
-from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, REGION, VPC, Client, Props, later
+from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, REGION, VPC, Client, Props
 
 NETWORKS, SUBNETS, ADDRESSES = f"{COMPUTE}/global/networks", f"{REGION}/subnetworks", f"{REGION}/addresses"
 ROUTERS, POLICIES = f"{REGION}/routers", f"{REGION}/securityPolicies"
@@ -113,22 +113,6 @@ def test_what_cannot_be_made_is_refused(network: Client, path: str, body: Props,
     status, reason, message = network.refused("POST", path, {key: value for key, value in body.items() if value})
     assert text in f"{status} {reason} {message}"
     assert text[0].isdigit() or status == 400
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        (SUBNETS, subnet("10.8.0.0/16")),
-        (SUBNETS, subnet(secondaryIpRanges=[SPARE])),
-        (SUBNETS, proxies(role="BACKUP")),
-        (ADDRESSES, inside(purpose="SHARED_LOADBALANCER_VIP")),
-        (ADDRESSES, {"name": "ip", "addressType": "EXTERNAL", "networkTier": "STANDARD"}),
-        (POLICIES, armor(THROTTLE, DENY_OTHERS)),
-    ],
-)
-def test_what_google_takes_is_made(network: Client, path: str, body: Props) -> None:
-    network.ok("POST", path, body)
-    assert network.ok("GET", f"{path}/{body['name']}")["name"] == body["name"]
 
 
 def test_an_older_subnet_is_there_only_where_a_fault_says_so(client: Client) -> None:
@@ -247,24 +231,6 @@ def test_only_a_subnet_for_machines_grows(network: Client, name: str, cidr: str,
     network.ok("POST", SUBNETS, proxies())
     status, _ = network.answer("POST", f"{SUBNETS}/{name}/expandIpCidrRange", {"ipCidrRange": cidr})
     assert status == (200 if grows else 400)
-
-
-def test_a_network_is_in_use_for_a_while_after_its_cluster_is_gone(
-    cluster: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster.faults({"fault": "world", "enabledApis": ["*"], "inUseAfterCluster": 3600})
-    cluster.ok("DELETE", f"{GKE}/clusters/gke")
-    cluster.ok("DELETE", f"{SUBNETS}/nodes")
-    assert "/networkEndpointGroups/" in cluster.refused("DELETE", f"{NETWORKS}/vpc")[2]
-    later(monkeypatch, 3601)
-    cluster.ok("DELETE", f"{NETWORKS}/vpc")
-    assert "lingering" not in json.loads((cluster.cloud.folder / "google.json").read_text())
-
-
-def test_a_router_takes_its_nat_along(network: Client) -> None:
-    network.ok("POST", ROUTERS, router("one"))
-    network.ok("DELETE", f"{ROUTERS}/one")
-    network.ok("POST", ROUTERS, router("two"))
 
 
 def test_a_security_policy_keeps_its_rules_and_has_one_for_everyone_else(client: Client) -> None:

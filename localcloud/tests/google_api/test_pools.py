@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.google_api.services.pool_capacity import RETRY_SECONDS
-from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, VPC, Client, Props, later
+from localcloud.tests.google_api.conftest import CLUSTER, COMPUTE, GKE, VPC, Client, Props
 
 POOLS = f"{GKE}/clusters/gke/nodePools"
 IOWA = POOLS.replace("us-east5", "us-central1")
@@ -199,17 +198,6 @@ def world(client: Client, **conditions: object) -> None:
 def made(client: Client, body: Props) -> str:
     """Makes a pool; returns why its nodes could not be made, or ``""``."""
     return client.ok("POST", POOLS, {"nodePool": body}).get("statusMessage", "")
-
-
-def test_a_stock_out_leaves_a_pool_in_error_which_recovers(cluster: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    world(cluster, stockout=["us-east5-b"])
-    cause = made(cluster, pool(initialNodeCount=1))
-    assert "[GCE_STOCKOUT]" in cause
-    assert "us-east5-b" in cause
-    assert cluster.ok("GET", f"{POOLS}/tpu")["status"] == "ERROR", "GKE keeps the pool and goes on trying"
-    world(cluster)
-    later(monkeypatch, RETRY_SECONDS + 1)
-    assert cluster.ok("GET", f"{POOLS}/tpu")["status"] == "RUNNING"
 
 
 @pytest.mark.parametrize("body", [pool(), pool("e2-standard-4", disk="", initialNodeCount=1)])

@@ -27,17 +27,13 @@ def bare(tmp_path: Path) -> Client:
     ("http", "path", "api"),
     [
         ("POST", f"{COMPUTE}/global/networks", "compute"),
-        ("GET", f"{COMPUTE}/global/networks/vpc", "compute"),
-        ("DELETE", f"{COMPUTE}/global/networks/vpc", "compute"),
         ("GET", f"{COMPUTE}/regions/us-east5", "compute"),
-        ("GET", f"{GKE}/clusters", "container"),
         ("DELETE", f"{GKE}/clusters/gke/nodePools/tpu", "container"),
         ("GET", f"{IAM}/my-project/serviceAccounts/{ADDRESS}", "iam"),
         ("GET", f"{IAM}/-/serviceAccounts/{ADDRESS}", "iam"),
         ("POST", f"{ZONE}/changes", "dns"),
         ("GET", f"dns/{ZONE.partition('/dns/')[2]}/rrsets", "dns"),
         ("POST", AR, "artifactregistry"),
-        ("GET", f"{AR}/hub", "artifactregistry"),
         ("POST", f"{PROJECT}:setIamPolicy", "cloudresourcemanager"),
     ],
 )

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import struct
-import threading
-import urllib.error
-import urllib.request
-from pathlib import Path
-from urllib.parse import urlsplit
-
 import pytest
 
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.request import HANDLERS
-from localcloud.google_api.server import running
 from localcloud.tests.google_api.conftest import COMPUTE, GKE, Client, Props
 
 
@@ -71,34 +61,3 @@ def test_every_handler_answers_a_method_that_google_documents() -> None:
     documented = {method for host in hosts for name in discovery.documents(host) for method in discovery.methods(name)}
     assert HANDLERS.keys() - documented == set()
     assert len(HANDLERS) > 80
-
-
-def test_over_http_it_serves_loopback_asks_for_a_token_and_keeps_what_was_made(tmp_path: Path) -> None:
-    def get(url: str, **headers: str) -> Props:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
-            return json.loads(answer.read())
-
-    with running(tmp_path) as cloud:
-        assert cloud.url.startswith("http://127.0.0.1:")
-        project = f"{cloud.url}/cloudbilling.googleapis.com/v1/projects/my-project/billingInfo"
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            get(project)
-        assert get(project, Authorization="Bearer x")["billingEnabled"] is True
-        asked = [(one["method"], one["status"]) for one in cloud.requests.last()]
-        assert asked == [("", 401), ("cloudbilling.projects.getBillingInfo", 200)]
-
-
-def test_a_client_that_is_killed_leaves_no_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The engine repeats what its plugin has printed, in the message that the plugin ended."""
-    before = set(threading.enumerate())
-    with running(tmp_path) as cloud:
-        address = urlsplit(cloud.url)
-        with socket.create_connection((address.hostname, address.port)) as client:
-            client.sendall(b"GET /storage.googleapis.com/storage/v1/b HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-            assert client.recv(100).startswith(b"HTTP/1.1 401")
-            # Closed with what is still to be read, and at once: a reset, as of a process that is killed.
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            (serving,) = (one for one in set(threading.enumerate()) - before if "process_request" in one.name)
-        serving.join(30)
-        assert not serving.is_alive()
-    assert capfd.readouterr().err == ""

@@ -88,19 +88,16 @@ def enter() -> Iterator[Enter]:
         one.close()
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_to_the_process_reaches_the_command(enter: Enter, sent: signal.Signals) -> None:
-    entered = enter()
-    entered.process.send_signal(sent)
-    assert entered.line() == sent.name
-    assert entered.rest() == []
-
-
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])
-def test_a_signal_to_its_process_group_reaches_the_command_once(enter: Enter, sent: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("send", "sent"),
+    [(os.kill, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT), (os.killpg, signal.SIGHUP)],
+)
+def test_a_signal_to_the_process_or_its_group_reaches_the_command_once(
+    enter: Enter, send: Callable[[int, int], None], sent: signal.Signals
+) -> None:
     """A second SIGINT makes the engine stop in the middle of a step."""
     entered = enter()
-    os.killpg(entered.process.pid, sent)
+    send(entered.process.pid, sent)
     assert entered.line() == sent.name
     assert entered.rest() == []
 

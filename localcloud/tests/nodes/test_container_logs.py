@@ -1,4 +1,4 @@
-"""The kubelet's endpoint for `kubectl logs`, asked over loopback as the API server asks it, but without TLS."""
+"""Which logs of a pod's containers are kept."""
 
 from __future__ import annotations
 

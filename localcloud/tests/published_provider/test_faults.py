@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from operations.doctor import node_pools as checks
 from operations.doctor.google import GoogleClient, login
 from operations.status import node_pools
 from operations.status.objects import State
-from tests.real_engine.harness import Rehearsal
+from tests.real_engine.harness import Rehearsal, until
 
 V6E = next(one for one in FAMILIES if one.name == "v6e")
 
@@ -35,13 +35,6 @@ def emulating(folder: Path) -> Generator[GoogleClient]:
     """Google's client library, on what the cloud holds."""
     with running(folder) as cloud:
         yield GoogleClient("my-project", login(cloud.url), endpoint=cloud.url)
-
-
-def until(done: Callable[[], bool], seconds: float) -> None:
-    ends = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < ends
-        time.sleep(0.5)
 
 
 STOCK_OUT, QUOTA, LOST = "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED", "https://compute.googleapis.com/x: EOF"
@@ -115,7 +108,7 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
         pools = {key: one for key, one in published.kept()["resources"].items() if key.endswith("/nodePools/v6e1")}
         return [one["status"] for one in pools.values()] == ["RUNNING"]
 
-    until(running, 60)
+    until(running, "the pool runs", 60)
 
 
 def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made_again(published: Rehearsal) -> None:
@@ -169,5 +162,5 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Rehearsal) -> No
     assert "networkEndpointGroups" in done.stdout
     assert explanation(IN_USE)[0] in normalized(done.stdout)
     time_left = [float(one["until"]) for one in published.kept("google")["lingering"].values()]
-    until(lambda: time.time() > max(time_left), 60)
+    until(lambda: time.time() > max(time_left), "nothing uses the network", 60)
     assert "Nothing is left" in published.down("--stack", "dev").stdout

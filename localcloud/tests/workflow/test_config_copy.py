@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 import yaml
-from rich.console import Console
 
 from llmd_common.problems import BadInput
 from localcloud.common.workdir import Workdir
-from localcloud.workflow.commands import say_missing
 from localcloud.workflow.config import DUMMY, check_name, merged, sync
 
 SALT = {"encryptionsalt": "v1:ours"}
@@ -64,10 +61,3 @@ def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(
 def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="not a stack name"):
         check_name(name)
-
-
-def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(workdir: Workdir) -> None:
-    screen = io.StringIO()
-    say_missing(["llmd-gke:hfToken"], workdir, "local", Console(file=screen))
-    assert screen.getvalue().startswith("Warning: llmd-gke:hfToken is not set")
-    assert screen.getvalue().endswith("Fix: pulumi config set --secret llmd-gke:hfToken --stack local\n")

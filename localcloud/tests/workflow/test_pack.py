@@ -36,15 +36,7 @@ def values(arguments: list[str], flag: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("configured")
-def test_each_pack_has_a_configuration_once_one_has(workdir: Workdir) -> None:
-    flags = pack.flags(workdir)
-    assert values(flags, "--policy-pack") == ["policies", "house", "other"]
-    none = "no-policy-config.json"
-    assert values(flags, "--policy-pack-config") == ["config.json", none, none]
-
-
-@pytest.mark.usefixtures("configured")
-def test_a_pack_on_the_command_line_gets_one_too(workdir: Workdir) -> None:
+def test_each_pack_has_a_configuration_once_one_has_also_one_on_the_command_line(workdir: Workdir) -> None:
     call = arguments.parse(["up", "--policy-pack", "mine"])
     command = [*call.arguments, *pack.missing_flags(workdir, call)]
     assert values(command, "--policy-pack") == ["mine", "policies", "house", "other"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -60,14 +59,3 @@ def test_without_a_good_one_before_nothing_is_replaced(workdir: Workdir) -> None
         (state.folder(workdir) / name).write_text("")
     assert state.mend(workdir, "dev") == []
     assert contents(workdir)["dev.json"] == ""
-
-
-def test_an_api_that_is_on_is_no_object_of_a_cloud(workdir: Workdir) -> None:
-    """A first `up` that ends after its APIs must not look like one whose cloud was removed by hand."""
-    api = {"urn": "urn::api", "type": "gcp:projects/service:Service", "custom": True, "id": "p/compute.googleapis.com"}
-    network = {"urn": "urn::net", "type": "gcp:compute/network:Network", "custom": True, "id": "projects/p/net"}
-    content = {"checkpoint": {"latest": {"resources": [api, network]}}}
-    (state.folder(workdir) / "dev.json").write_text(json.dumps(content))
-    present = state.read(workdir, "dev")
-    assert present is not None
-    assert present.ids == ("projects/p/net",)

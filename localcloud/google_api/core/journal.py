@@ -23,7 +23,8 @@ HIDDEN = "[secret]"
 def without_secrets(value: JsonValue) -> JsonValue:
     """A copy of ``value`` with :data:`HIDDEN` in place of secrets."""
     if isinstance(value, dict):
-        return {key: HIDDEN if key in SECRET and inner else without_secrets(inner) for key, inner in value.items()}
+        secret = SECRET | {"headers"} if value.get("maskHeaders") is True else SECRET
+        return {key: HIDDEN if key in secret and inner else without_secrets(inner) for key, inner in value.items()}
     return [without_secrets(one) for one in value] if isinstance(value, list) else value
 
 

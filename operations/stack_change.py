@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,11 +76,34 @@ class Update:
             )
         return log
 
-    def _log(self, step: str = "") -> Path:
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """While another process of this clone changes the stack with the same command, raises ``BadInput``. The lock
+        ends with its process.
+        """
+        stack = self.target.stack
+        with (self._folder() / f"{self.verb}-{stack}.lock").open("a+", encoding="utf-8") as holder:
+            try:
+                fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder.seek(0)
+                raise BadInput(
+                    f"Another {self.verb} of stack {stack} is under way: process {holder.read()}.\n"
+                    f"Fix: wait until it ends, or end it with Ctrl-C; then {self.again}"
+                ) from None
+            holder.truncate(0)
+            holder.write(str(os.getpid()))
+            holder.flush()
+            yield
+
+    def _folder(self) -> Path:
         folder = self.target.root / "live"
         folder.mkdir(exist_ok=True)
+        return folder
+
+    def _log(self, step: str = "") -> Path:
         what = f"{self.verb}-{step}" if step else self.verb
-        return folder / f"{what}-{self.target.stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+        return self._folder() / f"{what}-{self.target.stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
 
 
 @dataclass(frozen=True)

@@ -66,11 +66,12 @@ def command(
     options = (f" --step {step} --every {every}" if step else "") + (f" --check {check}" if check else "")
     again = f"{name} --back" if to is None else f"{name} --to {to} --percent {percent}{options}"
     change = StackChange(target, "rollout", again, one.model_name, f"{name} --back")
-    rollout(
-        change,
-        plan,
-        every=int(time[1]) * UNITS[time[2]],
-        checks=[Check(one) for one in check.split(",") if one],
-        output=output,
-        yes=yes,
-    )
+    with change.alone():
+        rollout(
+            change,
+            plan,
+            every=int(time[1]) * UNITS[time[2]],
+            checks=[Check(one) for one in check.split(",") if one],
+            output=output,
+            yes=yes,
+        )

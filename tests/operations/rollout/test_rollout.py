@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import cast
 
@@ -134,6 +135,18 @@ def test_what_cannot_be_is_refused_and_the_file_stays(
     done = rollout(clone, engine, *arguments)
     assert (done.returncode, engine.says("calls"), file_of(clone).read_text()) == (2, "", before)
     assert problem in done.stderr
+
+
+def test_a_second_rollout_is_refused_while_the_first_waits_for_its_next_step(
+    clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second: list[Done] = []
+    monkeypatch.setattr(run, "sleep", lambda _: second.append(rollout(clone, engine, "--to", "v2")))
+    first = rollout(clone, engine, "--to", "v2", "--percent", "20", "--step", "10")
+    assert (first.returncode, said(clone)["percent"]) == (0, 20)
+    assert second[0].returncode == 2
+    assert f"under way: process {os.getpid()}" in second[0].stderr
+    assert rollout(clone, engine, "--back").returncode == 0
 
 
 @pytest.mark.parametrize("deployed", [True, False])

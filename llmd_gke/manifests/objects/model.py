@@ -59,8 +59,15 @@ def objects(
     service = serving.service(model, pool, outside, traces, door, source=source, entrance=gateway)
     # KServe keeps neither pool nor Service of a stopped model, and a route without backends can block the whole
     # Gateway. When a model is stopped these are deleted last.
-    routes = [] if model.stopped else _routes(model, pool, gateway, door)
-    result = [*first, *routes, Named(SERVICE, service, names(first))]
+    routes: list[Named] = []
+    kept: list[Named] = []
+    if not model.stopped and door is None:
+        routes = _own_routes(model, pool, gateway, ENTRANCES, kept=False)
+    elif not model.stopped and door is not None:
+        routes = behind_door.objects(model, door, ENTRANCES)
+        # AI Gateway writes a new pool's status once and gives up after a conflict: no other gateway may write then.
+        kept = _own_routes(model, pool, gateway, ENTRANCES, SERVICE, kept=True) if door.keep_paths else []
+    result = [*first, *routes, Named(SERVICE, service, names(first)), *kept]
     if not (model.stopped or model.autoscaled or pool.slice.multi_host):
         result.append(Named(ROLLOUT, serving.rollout(config, service), (SERVICE,)))
     waits = (SERVICE, AUTOSCALERS)
@@ -88,15 +95,12 @@ def pods(settings: StackSettings, model: ModelSettings) -> Json:
     return serving.rollout(manifests[pool.accelerator.config_suffix], manifests[SERVICE])["spec"]
 
 
-def _routes(
-    model: ModelSettings, pool: PoolSettings, gateway: GatewaySettings, door: FrontDoorSettings | None
+def _own_routes(
+    model: ModelSettings, pool: PoolSettings, gateway: GatewaySettings, *after: str, kept: bool
 ) -> list[Named]:
-    result: list[Named] = []
-    if door is None or door.keep_paths:
-        result.append(Named("route", routing.route(model, gateway, kept=door is not None), (ENTRANCES,)))
-        if (shared := routing.shared_route(model, gateway, kept=door is not None)) is not None:
-            result.append(Named("route", shared, (ENTRANCES,), of=model.model_name))
-        # Istio's kinds come with its chart, which the Gateway waits for.
-        policies = routing.model_policies(model, gateway, pool.accelerator.memory_port)
-        result += named(policies, *([] if gateway.is_googles else [ENTRANCES]))
-    return result if door is None else [*result, *behind_door.objects(model, door, ENTRANCES)]
+    result = [Named("route", routing.route(model, gateway, kept=kept), after)]
+    if (shared := routing.shared_route(model, gateway, kept=kept)) is not None:
+        result.append(Named("route", shared, after, of=model.model_name))
+    # Istio's kinds come with its chart, which the Gateway waits for.
+    policies = routing.model_policies(model, gateway, pool.accelerator.memory_port)
+    return [*result, *named(policies, *([] if gateway.is_googles else [ENTRANCES]))]

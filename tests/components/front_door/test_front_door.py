@@ -182,7 +182,9 @@ def test_old_paths_stay_where_they_are_kept(bare: Graph) -> None:
         "front-door",
         listing.NAME,
     }
-    assert "kept-beside-front-door" in str(bare.find(kinds.ROUTE, "qwen-route").inputs["metadata"])
+    kept = bare.find(kinds.ROUTE, "qwen-route")
+    assert "kept-beside-front-door" in str(kept.inputs["metadata"])
+    assert bare.comes_before(bare.find(kinds.SERVICE), kept), "two gateways would write a new pool's status at once"
     assert len(of(kinds.HEALTH)(bare)) == 3
     assert "ipBlock" in str(spec(the(bare, kinds.NETWORK_POLICY, "qwen-workload"))["ingress"])
 

@@ -37,7 +37,7 @@ async def ask(target: dict[str, str], model: str, idle: list[list[float]]) -> di
 
     async def again(base: str, pauses: list[float]) -> None:
         limits = httpx.Limits(max_connections=1, keepalive_expiry=None)
-        headers = {"authorization": f"Bearer {target['key']}", "host": url.netloc}
+        headers = {"host": url.netloc} | ({"authorization": f"Bearer {target['key']}"} if target["key"] else {})
         async with httpx.AsyncClient(headers=headers, limits=limits, timeout=60, trust_env=False) as client:
             for pause in [0.0, *pauses]:
                 await asyncio.sleep(pause)

@@ -1,5 +1,3 @@
-"""What a stack may cost, in the settings."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Channels of alerts, and objectives of models."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Replicas that follow the load, in the settings."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

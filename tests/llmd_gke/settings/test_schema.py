@@ -1,5 +1,3 @@
-"""The JSON Schema of stack files and the page of settings."""
-
 from __future__ import annotations
 
 import json

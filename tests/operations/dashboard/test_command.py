@@ -1,5 +1,3 @@
-"""``llmd-gke dashboard``."""
-
 from __future__ import annotations
 
 import json

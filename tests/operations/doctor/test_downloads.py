@@ -1,5 +1,3 @@
-"""What ``doctor`` says about charts, images and weights."""
-
 from __future__ import annotations
 
 import pytest

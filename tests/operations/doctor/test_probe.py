@@ -39,9 +39,8 @@ def test_a_stock_out_is_told_within_seconds_and_leaves_neither_host_nor_vpc(goog
     assert google.named("instances") == google.named("networks") == set()
 
 
-def test_ctrl_c_while_a_host_is_being_made_removes_it(
-    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def interrupted_probe(google: Google, context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes while Google makes the host."""
     google.make_subnet()
     wait = context.google.wait
 
@@ -54,24 +53,20 @@ def test_ctrl_c_while_a_host_is_being_made_removes_it(
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(probe(context, context.settings.pools[0]))
+
+
+def test_ctrl_c_while_a_host_is_being_made_removes_it(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted_probe(google, context, monkeypatch)
     assert google.named("instances") == set()
 
 
 def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    google.make_subnet()
     google.fails("compute.instances.delete", 403)
-    wait = context.google.wait
-
-    def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
-        if operation["operationType"] == "insert":
-            raise KeyboardInterrupt
-        return wait(operation, zone, seconds)
-
-    monkeypatch.setattr(context.google, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        list(probe(context, context.settings.pools[0]))
+    interrupted_probe(google, context, monkeypatch)
     stderr = capsys.readouterr().err
     assert "costs money" in stderr
     assert "gcloud compute instances delete llmd-gke-probe-" in stderr

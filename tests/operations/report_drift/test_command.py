@@ -1,5 +1,3 @@
-"""``llmd-gke report-drift``."""
-
 from __future__ import annotations
 
 import re

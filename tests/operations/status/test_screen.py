@@ -1,8 +1,7 @@
-"""The screen as a whole."""
-
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -126,7 +125,7 @@ def test_a_model_outside_of_its_hours_is_stopped_by_its_schedule_and_nothing_is_
     scheduled = model.model_copy(update={"min_replicas": 1, "max_replicas": 2, "schedule": hours})
     settings = SETTINGS.model_copy(update={"models": (scheduled,)})
 
-    def lines(at: datetime) -> list[Line]:
+    def lines(at: datetime) -> Sequence[Line]:
         snapshot = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=at)
         shown = sections(snapshot, settings, OUTPUTS, "eu4a")
         return next(section.lines for section in shown if section.title == "Model qwen")

@@ -172,7 +172,6 @@ class Document(_Strict):
 
 
 REPORT = TypeAdapter(Report)
-"""Makes a report of the values of a document."""
 
 
 def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:

@@ -285,7 +285,6 @@ def autoscaled(settings: StackSettings) -> list[str]:
 
 
 def _hours(model: ModelSettings) -> str:
-    """How much of the week a schedule lets a model run."""
     if model.schedule is None:
         return ""
     return f", {len(schedule.minutes_of_week(model.schedule.hours)) / 60:g} of {schedule.HOURS_OF_WEEK} hours a week"

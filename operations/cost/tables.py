@@ -17,7 +17,6 @@ NOTES = (
     f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not in the totals: {', '.join(NOT_INCLUDED)}.",
     *(f"{state}: {meaning}." for state, meaning in STATES.items()),
 )
-"""Notes below every table."""
 
 FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster per billing account."
 """Note below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""

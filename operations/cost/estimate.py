@@ -13,6 +13,7 @@ from typing import Literal
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.overhead import (
     CLOUD_ARMOR_USD_PER_MILLION_REQUESTS,
+    HOURS_PER_MONTH,
     Overhead,
     cloud_armor,
 )
@@ -23,7 +24,7 @@ from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring
-from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
+from operations.cost.monitoring import MonitoringPrice
 
 State = Literal["idle", "running", "full"]
 STATES: dict[State, str] = {

@@ -60,7 +60,6 @@ def gateway_namespace(graph: Graph) -> list[ResourceNode]:
 
 
 def system_pool(graph: Graph) -> list[ResourceNode]:
-    """The pool of ordinary nodes."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] == "system"]
 
 

@@ -28,7 +28,6 @@ CACHED = pytest.mark.parametrize("name", ALSO)
 
 
 def pulling(graph: Graph) -> list[ResourceNode]:
-    """Every resource that names an image of the cache."""
     return [node for node in graph.nodes.values() if f"{PATH}-" in json.dumps(node.inputs, default=str)]
 
 

@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def code(text: str) -> list[Any]:
-    """The objects in the first block of code."""
     return list(yaml.safe_load_all(text.split("```yaml\n")[1].split("```")[0]))
 
 

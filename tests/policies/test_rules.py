@@ -26,7 +26,6 @@ def violations(diagnostics: list[Diagnostic], rule: Rule, stack: str = "dev") ->
 
 
 def with_last(example: Example, path: str, value: object) -> list[Resource]:
-    """The objects of an example, with another value inside the last."""
     *others, last = resources(example)
     return [*others, dataclasses.replace(last, inputs=replaced(last.inputs, path, value))]
 
@@ -44,7 +43,6 @@ def wrong_shape(rule: Rule) -> list[Resource]:
 
 
 def judged(rule: Rule, program: list[Resource]) -> list[Diagnostic]:
-    """What the rule says, alone."""
     return run_pack(program, Analyzer([rule]))
 
 

@@ -83,7 +83,6 @@ def test_cloud_armor_costs_five_dollars_a_month_one_for_each_rule_and_its_reques
 
 
 def priced_with_door(clone: Clone, door: str) -> dict[str, Any]:
-    """The price of a stack at an external gateway with this front door."""
     clone.write()
     file = clone.root / "Pulumi.one.yaml"
     gateway = "{exposure: external, allowPlainHttp: true}"

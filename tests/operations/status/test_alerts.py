@@ -31,7 +31,6 @@ def settings() -> StackSettings:
 
 @pytest.fixture
 def waiting(settings: StackSettings) -> Alert:
-    """A critical alert that waits."""
     return next(one for one in all_alerts(settings) if one.severity == "critical" and one.seconds >= 120)
 
 

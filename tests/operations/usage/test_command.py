@@ -26,7 +26,6 @@ DOOR = "  llmd-gke:frontDoor: {callers: [{name: team-a}, {name: team-b}]}\n"
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose stack has a front door."""
     (tmp_path / "Pulumi.one.yaml").write_text(STACK + DOOR)
     return tmp_path
 

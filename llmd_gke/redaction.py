@@ -22,9 +22,7 @@ SHORTEST_NAMED_SECRET = 8
 """Minimum length in characters of a value that counts as secret because of its name: the label ``key: models`` does
 not."""
 DEEPEST = 8
-"""Levels of tables and lists that are shown."""
 MOST_ENTRIES = 40
-"""Entries of one table or list that are shown."""
 
 SECRET_SHAPES = re.compile(
     r"-----BEGIN [A-Z0-9 ]+-----(?s:.*?)(?:-----END [A-Z0-9 ]+-----|$)"  # PEM, also without its end
@@ -192,7 +190,6 @@ def _readable(value: object, name: str, levels: int) -> object:
 
 
 def _named(value: object) -> Iterator[tuple[object, str, object]]:
-    """The entries of a table or list that are shown, each as key, descriptive name and value."""
     if isinstance(value, Mapping):
         table = cast("Mapping[object, object]", value)
         # In a list of variables the name is a value, too: `name: HF_TOKEN`, `value: …`.
@@ -210,7 +207,6 @@ def _named(value: object) -> Iterator[tuple[object, str, object]]:
 
 
 def _is_pem(value: object) -> bool:
-    """Whether a list holds a PEM block, line by line."""
     entries = cast("list[object]", value) if isinstance(value, list | tuple) else []
     return any(isinstance(entry, str) and "-----BEGIN" in entry for entry in entries)
 

@@ -5,4 +5,3 @@ from __future__ import annotations
 from pathlib import Path
 
 CLONE = Path(__file__).resolve().parents[1]
-"""The root of the clone that contains this package."""

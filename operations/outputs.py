@@ -284,12 +284,10 @@ def _explained(target: Target, status: int, message: str) -> Problem:
 
 
 def _short(text: str) -> str:
-    """One line of at most 300 characters."""
     return " ".join(text.split())[:300]
 
 
 def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
-    """The command that starts the stack's engine, and its environment."""
     if target.cloud is Cloud.GOOGLE:
         executable = shutil.which("pulumi")
         if executable is None:

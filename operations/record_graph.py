@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from llmd_gke.graph.parts import Parts
 
 STAND_IN = "a-stand-in"
-"""The value of a secret that the stack file lacks."""
 
 
 def record(target: Target) -> Parts:

@@ -22,7 +22,6 @@ from operations.target import Target
 UP_SECONDS = 2 * 60 * 60
 PREVIEW_SECONDS = 15 * 60
 LAST_LINES = 40
-"""Lines of the log that a failure shows."""
 
 
 @dataclass(frozen=True)

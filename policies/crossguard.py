@@ -83,7 +83,6 @@ def _validate_program(rule: Rule, stack_inputs: StackInputs) -> Callable[[StackV
 
 
 def _stack() -> str:
-    """The stack's name, which the engine passes to the pack's process."""
     return os.environ.get("PULUMI_STACK", "")
 
 

@@ -134,7 +134,6 @@ def subjects(
 
 
 def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:
-    """Node pools defined inline in the cluster, with the locations that they inherit from it."""
     locations = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
     for pool in _items(cluster.get("nodePools")):
         if isinstance(pool, Mapping):
@@ -216,7 +215,6 @@ def _merged(below: Value, above: Value) -> Value:
 
 
 def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
-    """Objects that are passed to a chart as texts (``extraDeploy`` and similar values)."""
     values = inputs.get("values") if isinstance(inputs, Mapping) else None
     waiting = [values]
     while waiting:
@@ -245,7 +243,6 @@ def _unpatched(kind: Kind, type_: str) -> tuple[Kind, bool]:
 
 
 def _written_kind(inputs: Value) -> Kind | None:
-    """The kind in an object's ``apiVersion`` and ``kind``; ``None`` if it has none."""
     if not isinstance(inputs, Mapping):
         return None
     version, kind = inputs.get("apiVersion"), inputs.get("kind")

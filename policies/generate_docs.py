@@ -59,7 +59,6 @@ def _group(group: Group) -> Iterator[str]:
 
 
 def _objects() -> Iterator[str]:
-    """The objects of first examples, in the order of the pages."""
     yield MARK.format(source="policies/rules")
     yield "# Policies: objects of the examples\n"
     examples = [example for rule in ALL for example in (rule.examples.refused[0], rule.examples.accepted[0])]
@@ -117,7 +116,6 @@ def _example(word: str, example: Example, other: Example | None = None) -> Itera
 
 
 def _bases(example: Example) -> list[str]:
-    """The names of the objects that an example changes, if all are shared by several rules."""
     items = cast("list[object]", example.base) if isinstance(example.base, list) else [example.base]
     names = [item for item in items if isinstance(item, str) and item in shared()]
     return names if len(names) == len(items) else []

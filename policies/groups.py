@@ -44,7 +44,6 @@ GROUPS = (
     Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
     Group("production", "Production stacks", production.RULES),
 )
-"""The rules by group, in the order of the documentation."""
 
 ALL: tuple[Rule, ...] = tuple(rule for group in GROUPS for rule in group.rules)
 

@@ -1,5 +1,3 @@
-"""What is taken out of messages, and what is not."""
-
 from __future__ import annotations
 
 import random

@@ -11,7 +11,6 @@ Object: TypeAlias = dict[str, Any]
 """An object as the API server sends it. ``Any``, since the server has checked it against its schema already."""
 
 Key: TypeAlias = tuple[str, str]
-"""Namespace (empty for cluster-wide objects) and name."""
 
 
 def get(obj: object, *path: str) -> object:

@@ -68,4 +68,3 @@ FILE_CACHE_SOURCE = "16 GB in 97 s to a TPU host, through a file cache: marin-co
 """Of weights in a bucket with ``parallelDownload``."""
 
 UNKNOWN_GB = 30.0
-"""Size that is assumed for weights of unknown size."""

@@ -16,7 +16,6 @@ SERVED = (*INFERENCE, *LISTING)
 """Paths that the route of every model forwards. Other paths need the setting ``paths``."""
 
 ROUTE_RULES = 16
-"""Rules that one HTTPRoute may hold."""
 
 INTERNAL = (
     "/metrics",

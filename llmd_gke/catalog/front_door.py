@@ -21,7 +21,6 @@ FLOOR = "1.8.2"
 (envoyproxy/gateway#9186), and count no tokens in limits that are shared."""
 AI_FLOOR = "1.0.0"
 PROXY_IMAGE = "front-door-envoy"
-"""Envoy's image, by its name in ``versions.toml``."""
 
 GATEWAY_GROUP = "gateway.envoyproxy.io"
 GATEWAY_VERSION = f"{GATEWAY_GROUP}/v1alpha1"
@@ -82,7 +81,6 @@ PROXY_LABELS = {
     "gateway.envoyproxy.io/owning-gateway-name": NAME,
     "gateway.envoyproxy.io/owning-gateway-namespace": NAMESPACE,
 }
-"""Labels of the Envoys' pods."""
 LIMITER_LABELS = {"app.kubernetes.io/name": LIMITER}
 
 KEPT_ANNOTATION = "llmd-gke/kept-beside-front-door"

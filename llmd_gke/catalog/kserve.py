@@ -14,8 +14,6 @@ MODULE = "github.com/kserve/kserve"
 GROUP = "serving.kserve.io"
 VERSION = "v1alpha2"
 """The version that is stored, and that the program writes."""
-OLDER_VERSIONS = ("v1alpha1",)
-"""Versions that KServe still serves by conversion."""
 API_VERSION = f"{GROUP}/{VERSION}"
 SERVICE = "LLMInferenceService"
 SERVICES = "llminferenceservices"

@@ -48,7 +48,6 @@ KEDA_OPERATOR = "keda-operator"
 """Value of the label ``app`` of the operator's pods; the pods that serve metrics append ``-metrics-apiserver``."""
 KEDA_METRICS = "keda-operator-metrics-apiserver"
 KEDA_GRPC_PORT = 9666
-"""The port on which the operator answers the pods that serve metrics."""
 KEDA_WEBHOOK_PORT = 9443
 KEDA_METRICS_PORT = 6443
 AUTHENTICATION = "google-monitoring"
@@ -56,7 +55,6 @@ AUTHENTICATION = "google-monitoring"
 READER_ROLE = "roles/monitoring.viewer"
 POLLING_SECONDS = 15
 CRON = "cron"
-"""Type of the trigger that follows a schedule."""
 COOLDOWN_SECONDS = 300
 """Seconds without an active trigger after which the last replicas of a model go, if it may have none."""
 

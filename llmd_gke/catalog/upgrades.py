@@ -47,7 +47,6 @@ def _component(table: dict[str, Any]) -> Component:
 
 
 COMPONENTS = [_component(one) for one in tomllib.loads(FILE.read_text(encoding="utf-8"))["component"]]
-"""Every component, in the order of upgrades."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +81,6 @@ class Walk:
 
 
 WALKS = [Walk(**one) for one in tomllib.loads(WALKED.read_text(encoding="utf-8")).get("walk", [])]
-"""Every upgrade that was walked."""
 
 
 def walked(component: str, before: str, after: str) -> Walk | None:

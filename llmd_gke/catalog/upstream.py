@@ -16,7 +16,6 @@ REPOSITORIES = {
     "sigs.k8s.io/gateway-api-inference-extension": "kubernetes-sigs/gateway-api-inference-extension",
     "sigs.k8s.io/lws": "kubernetes-sigs/lws",
 }
-"""GitHub repository by Go module."""
 
 
 def source(module: str, path: str) -> str:

@@ -33,7 +33,6 @@ VERSION = _version(cast("str", _TABLE["version"]))
 VALUES, LISTS = _names("values"), _names("lists")
 """Arguments that one value follows, and those that any number of values follow."""
 SWITCHES = _names("flags") | _names("switches") | {f"--no-{name[2:]}" for name in _names("switches")} | {"--help"}
-"""Arguments without a value."""
 OPTIONS = SWITCHES | VALUES | LISTS
 SHORT = _texts("short")
 """Short names, and the arguments that they stand for."""

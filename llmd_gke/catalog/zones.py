@@ -24,16 +24,13 @@ ZONES_AS_OF = "2026-08-22"
 """State of https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus in :attr:`Family.zones`."""
 
 GKE_ZONES: Mapping[str, frozenset[str]] = {family.name: family.zones for family in FAMILIES}
-"""Zones where GKE has a family, by the family's name."""
 
 FLEX_START_ZONES: Mapping[str, frozenset[str]] = {family.name: family.flex_start_zones for family in FAMILIES}
-"""Zones where ``capacity: flex-start`` is offered, by the family's name."""
 
 LONGEST_RUN_HOURS = 168
 """The longest run of a flex-start host: seven days (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
 
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
-"""The key by which a node pool names a specific reservation."""
 
 PRICES_AS_OF = "2026-08"
 """State of :attr:`Family.prices`, whose sources the families' modules name. Spot prices change monthly."""

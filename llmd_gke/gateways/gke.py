@@ -35,7 +35,6 @@ INFERENCE_POOL_CLASSES = frozenset({REGIONAL_EXTERNAL, REGIONAL_INTERNAL})
 """Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class always answers 503."""
 
 CLASSES = {"external": REGIONAL_EXTERNAL, "internal": REGIONAL_INTERNAL}
-"""The class for each value of the setting ``exposure``."""
 
 CLASS_PREFIX = "gke-l7-"
 

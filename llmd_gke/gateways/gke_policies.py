@@ -92,7 +92,6 @@ FIELDS: Mapping[str, Fields] = {
     "GCPSessionAffinityFilter": {"statefulGeneratedCookie": _plain("cookieTtlSeconds")},
     "GCPTrafficExtension": _extension("observabilityMode"),
 }
-"""Fields of ``spec`` by kind of policy."""
 
 VALUES: Mapping[str, tuple[str, ...]] = {
     "spec.action": ("ALLOW", "CUSTOM", "DENY", "DENY_BY_DEFAULT"),

@@ -68,7 +68,6 @@ class Parts:
 
     @cached_property
     def _waits(self) -> dict[str, set[str]]:
-        """For every component, those that it waits for."""
         earlier_by_part: dict[str, set[str]] = {}
         for node in self.graph.nodes.values():
             later = self._name_of(node.urn)

@@ -118,7 +118,6 @@ def kserve_presets(folder: str | None = None, mirrors: Mirrors = NONE) -> Releas
 
 
 PLATFORM = (cert_manager, lws, kserve_crds, kserve_controller, kserve_presets)
-"""Every release of the platform."""
 
 
 WEBHOOK_PORTS: Mapping[str, int] = {"cert-manager": 10250, "lws-system": 9443, kserve.NAMESPACE: 9443}

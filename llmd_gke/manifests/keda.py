@@ -16,7 +16,6 @@ from llmd_gke.manifests.scaling import authentication
 from llmd_gke.settings import NetworkSettings
 
 REGISTRY = "ghcr.io"
-"""The registry of the chart's images."""
 
 _REQUESTS: JsonObject = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
 

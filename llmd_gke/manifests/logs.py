@@ -136,7 +136,6 @@ def _lines(*parts: str) -> str:
 
 
 def _any(field: str, values: Iterable[str]) -> str:
-    """The condition that ``field`` has one of ``values``."""
     listed = [f'"{value}"' for value in values]
     return f"{field}={listed[0]}" if len(listed) == 1 else f"{field}=({' OR '.join(listed)})"
 

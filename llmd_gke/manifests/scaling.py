@@ -31,7 +31,6 @@ ACTIVE_WITH_REQUESTS = "0"
 
 
 KEYS = ("load", "replicas")
-"""The keys of :func:`objects`."""
 
 
 def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
@@ -166,7 +165,6 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
 
 
 def _query(project: str, query: str, threshold: int, active: str) -> JsonObject:
-    """A trigger that asks Google's Prometheus."""
     return {
         "type": "prometheus",
         "metricType": "AverageValue",
@@ -199,7 +197,6 @@ def recent_requests(selector: str, seconds: int, replicas: int) -> str:
 
 
 def _hours(model: ModelSettings) -> list[Json]:
-    """A trigger for each entry of the schedule, which asks for the fewest replicas within its hours."""
     if model.schedule is None:
         return []
     triggers: list[Json] = []

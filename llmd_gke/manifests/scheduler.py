@@ -6,13 +6,8 @@ from typing import cast
 
 from llmd_gke.catalog import front_door, scheduling
 from llmd_gke.json_types import Json, JsonObject
-from llmd_gke.settings import (
-    FrontDoorSettings,
-    ModelSettings,
-    PluginSettings,
-    SaturationSettings,
-    SchedulerSettings,
-)
+from llmd_gke.settings import FrontDoorSettings, ModelSettings
+from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 
 LONGEST_WAIT = "60s"
 """How long a request may wait in the picker's queue. Without a limit it waits as long as its client does, also where

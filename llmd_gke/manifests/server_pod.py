@@ -12,7 +12,8 @@ from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import weights
 from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import LORA_MODULES, LORA_RANK, SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings, VariableSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings
+from llmd_gke.settings.sections.models import VariableSettings
 
 PROBE_SECONDS = 10
 EXIT_SECONDS = 5

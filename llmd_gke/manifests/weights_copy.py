@@ -36,7 +36,6 @@ ATTEMPTS = 6
 
 
 JOB = "job"
-"""The name of the Job among :func:`objects`."""
 
 
 def objects(model: ModelSettings, *, network: NetworkSettings, mirrors: Mirrors, cluster: str) -> list[Named]:

@@ -44,7 +44,6 @@ def ingresses(values: Input) -> Iterator[Finding]:
 
 
 def _ingresses(values: Input) -> Iterator[Input]:
-    """The tables of Ingresses that are on."""
     for section in _tables(values):
         last = section.path.rsplit(".", 1)[-1].rstrip("[0123456789]").lower()
         if last == "expose" and section.mapping().get("type") == "ingress":  # Harbor's

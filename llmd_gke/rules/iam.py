@@ -31,7 +31,6 @@ OPEN_SWITCHES = ("invokerIamDisabled", "run.googleapis.com/invoker-iam-disabled"
 
 
 def _texts(node: Input, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Input]:
-    """The texts below keys that match a pattern."""
     if isinstance(node.value, Mapping):
         for key, item in node.entries():
             yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)

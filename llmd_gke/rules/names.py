@@ -158,7 +158,6 @@ def resource_label(key: str, value: str) -> Iterator[Finding]:
 
 
 def _labelled(text: str) -> str:
-    """A text in the characters and the length of a label."""
     return re.sub("[^-_a-z0-9]+", "-", text.lower())[:63]
 
 

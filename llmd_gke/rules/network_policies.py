@@ -112,7 +112,6 @@ def open_names(spec: Input) -> Iterator[Finding]:
 
 
 def _every_name(pattern: str) -> bool:
-    """Whether a pattern is for every name, or for every name of a top-level domain."""
     return "*" in pattern and len([label for label in pattern.split(".") if label.strip("*")]) < 2
 
 

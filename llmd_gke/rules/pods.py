@@ -40,7 +40,6 @@ def serving_pods(kind: str, spec: Input) -> Iterator[Input]:
 
 
 def _groups(kind: str, spec: Input) -> Iterator[list[Input]]:
-    """Pods that answer as one: a leader, and its workers behind it."""
     if kind in (kserve.SERVICE, kserve.CONFIG):
         for section in (spec, spec.get("prefill")):
             yield [section.get(key) for key in ("template", "worker") if section.get(key).value is not None]

@@ -108,7 +108,6 @@ def has_shape(text: str) -> bool:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """The decoded base64 pieces of a text."""
     for number, match in enumerate(ENCODED.finditer(text)):
         if number >= MOST_ENCODED:
             return

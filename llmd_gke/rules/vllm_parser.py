@@ -85,7 +85,6 @@ def _name(argument: Argument, image: str, kind: Accelerator, owned: Mapping[str,
 
 
 def _needs(argument: Argument, arguments: Sequence[Argument], kind: Accelerator) -> Iterator[Finding]:
-    """No argument without another one that it needs."""
     needed = vllm.NEEDS.get(argument.name)
     if needed and needed not in {one.name for one in arguments}:
         fix = f"add {needed}, or remove {argument.written}"
@@ -93,7 +92,6 @@ def _needs(argument: Argument, arguments: Sequence[Argument], kind: Accelerator)
 
 
 def _parser(argument: Argument, arguments: Sequence[Argument], image: str, kind: Accelerator) -> Iterator[Finding]:
-    """The server has a parser of that name."""
     names, value = vllm.PARSERS.get(argument.name, frozenset[str]()), argument.value
     known = vllm_arguments.vllm_version(image) == vllm.VERSION and PLUGINS.isdisjoint(one.name for one in arguments)
     if known and names and value not in {*names, ""} and "$" not in value:

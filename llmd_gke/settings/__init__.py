@@ -9,20 +9,15 @@ from llmd_gke.settings.sections.front_door import (
     AccessSettings,
     CallerSettings,
     FrontDoorSettings,
-    IapSettings,
-    TokenIssuerSettings,
 )
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.image_cache import ImageCacheSettings
-from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
+from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import EgressSettings, NetworkSettings
-from llmd_gke.settings.sections.notification import ChannelSettings
-from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import PoolSettings
 from llmd_gke.settings.sections.scaling import ScalingSettings
-from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.sections.storage import StorageSettings
 from llmd_gke.settings.sections.traces import TracesSettings
@@ -34,32 +29,24 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessSettings",
     "CallerSettings",
-    "ChannelSettings",
     "Checked",
     "ClusterSettings",
     "EgressSettings",
     "FrontDoorSettings",
     "GatewaySettings",
-    "IapSettings",
     "ImageCacheSettings",
     "MaintenanceSettings",
     "ModelSettings",
     "MonitoringSettings",
     "NetworkSettings",
-    "ObjectivesSettings",
     "PlatformSettings",
-    "PluginSettings",
     "PoolSettings",
-    "SaturationSettings",
     "ScalingSettings",
-    "SchedulerSettings",
     "SettingsError",
     "StackSettings",
     "StorageSettings",
     "TlsSettings",
-    "TokenIssuerSettings",
     "TracesSettings",
-    "VariableSettings",
     "load_stack",
     "parse",
     "required_secrets",

@@ -67,7 +67,6 @@ def explain(detail: ErrorDetails) -> Explanation:
 
 
 def _format(pattern: str, value: str) -> Explanation:
-    """The explanation of a value that does not have the format of its setting."""
     accepted = FORMATS[pattern]
     if pattern == NO_SPACES:
         return "this value contains a space", accepted.allowed, accepted.fix
@@ -85,9 +84,6 @@ def capacity_entry(value: object) -> str:
 
 
 def _choice(key: str, value: object, expected: str) -> Explanation:
-    """The explanation of a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or
-    'x'``.
-    """
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
     fix = f"{key}: {near}" if near else f"use one of them, for example {key}: {choices[0]}" if choices else ""

@@ -90,7 +90,6 @@ def _may_have_lines(path: Path) -> bool:
 
 
 def _unprintable(text: str) -> str:
-    """The first invisible character, by code and name; empty if there is none."""
     if text.isascii() and text.isprintable():
         return ""
     for character in text:

@@ -116,7 +116,6 @@ def _named(reference: Object, definitions: Object) -> Object:
 
 
 def _choices(setting: Object) -> list[Object]:
-    """The schemas of a value's alternatives, without ``null``."""
     several = next((setting[word] for word in ("anyOf", "oneOf", "allOf") if word in setting), None)
     choices = [_table(one) for one in _list(several)] if several is not None else [setting]
     return [choice for choice in choices if choice.get("type") != "null"]

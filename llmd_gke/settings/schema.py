@@ -99,7 +99,6 @@ def definition(raw: Object, section_type: type[BaseModel]) -> Object:
 
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
-    """Adds machine types, their topologies and zones from the catalogue."""
     pool, cluster = definitions["PoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
     alike: dict[tuple[str, ...], list[JsonValue]] = {}
@@ -127,7 +126,6 @@ def _secret(key: str) -> Object:
 
 
 def _caller_keys() -> Object:
-    """Schema of a map of secrets, or of their stand-ins for a local cloud."""
     set_one = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]'"
     stand_in: Object = {"const": STAND_IN_SECRET}
     return {

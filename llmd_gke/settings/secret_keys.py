@@ -12,9 +12,7 @@ NAMESPACE = "llmd-gke"
 CALLER_KEYS = "callerKeys"
 """A map of secrets: the keys of the front door's callers, by caller or ``CALLER.NAME``."""
 IAP_SECRET = "iapClientSecret"  # noqa: S105 - the name of a key
-"""The secret of the OAuth client of IAP."""
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey", CALLER_KEYS, IAP_SECRET, *notification.SECRETS)
-"""Keys of our namespace that hold secrets."""
 STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
 """Value of a secret in copies of a stack, if the real one is missing or only its owner can decrypt it."""
 

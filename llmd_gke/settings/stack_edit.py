@@ -118,7 +118,6 @@ def _checked(before: str, after: str, model: str, key: str, *, off: object, expe
 
 
 def _without(text: str, model: str, key: str) -> tuple[object, object]:
-    """The key's value of the model, and the content of the file without it."""
     content = cast("dict[str, dict[str, object]]", stack_yaml.read(text))
     models = cast("list[dict[str, object]]", content["config"][MODELS])
     return next(one for one in models if one.get("name") == model).pop(key, None), content

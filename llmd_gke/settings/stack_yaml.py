@@ -17,8 +17,7 @@ from typing import NoReturn, cast
 
 import yaml
 
-DEEPEST = 32
-"""Levels of a stack file; settings have eight."""
+from llmd_gke.settings.plain import DEEPEST
 
 
 class _Loader(yaml.SafeLoader):

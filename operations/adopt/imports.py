@@ -94,7 +94,6 @@ def rivals(wanted: Mapping[Key, ResourceNode], live: Live) -> Iterator[Result]:
 
 
 def _targets(one: object) -> list[str]:
-    """Kind and name of what a policy or route is about."""
     targets = [ref for rule in each(one, "spec", "rules") for ref in each(rule, "backendRefs")]
     targets += [policy] if (policy := part(one, "spec", "targetRef")) else []
     return list(dict.fromkeys(f"{text(to, 'kind') or 'Service'} {text(to, 'name')}" for to in targets))

@@ -67,7 +67,6 @@ def stack(live: Live, context: str, title: str) -> tuple[Table, list[Result]]:
 
 
 def _pools(live: Live) -> tuple[list[Table], dict[str, dict[str, str]]]:
-    """The node pools of the nodes with TPUs or GPUs, and the labels of these, by the pool's name."""
     found: dict[str, dict[str, str]] = {}
     settings: dict[str, Table] = {}
     nodes = live.of("Node")

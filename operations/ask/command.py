@@ -119,7 +119,6 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
 
 
 def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
-    """A context with a base URL of the server itself."""
     from llmd_common.kubernetes.fields import name
     from llmd_gke.catalog.kserve import WORKLOAD_PORT
     from operations.ask.kubectl import address

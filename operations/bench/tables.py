@@ -62,7 +62,6 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
 
 
 def _by_turn(level: Level | None) -> list[Table | str]:
-    """What each turn of a session found in the cache, at the best level."""
     if level is None or len(level.turns) < 2:
         return []
     table = _table(f"By turn, {level.concurrency} at once")

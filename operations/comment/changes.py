@@ -16,7 +16,6 @@ from operations.exits import BadInput
 Op = Literal["create", "update", "replace", "delete"]
 REPLACES = "replaces"
 OPS: tuple[Op, ...] = ("replace", "delete", "create", "update")
-"""Operations, in the order in which a comment lists them."""
 
 _OF_ENGINE: Mapping[str, Op] = {
     "create": "create",

@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
-from llmd_gke.graph.mermaid import Mark, Picture
+from llmd_gke.graph.mermaid import Mark
 from operations.comment.changes import Op
-from operations.comment.figures import Figures
-from operations.comment.report import Price, Report, Status
+from operations.comment.report import Report, Status
 from operations.cost.estimate import State
 from operations.exits import BadInput
 
@@ -48,11 +57,38 @@ LIMITS = (
     DataLimits(20, 0, 3, False),
 )
 
+
+def _cut(most: int | str) -> BeforeValidator:
+    """Cuts reports of our own to a maximum, or to a limit by its name. What comes from elsewhere is not cut: it is
+    refused.
+    """
+
+    def cut(value: Any, info: ValidationInfo) -> Any:
+        limits: DataLimits | None = info.context
+        if limits is None:
+            return value
+        count = getattr(limits, most) if isinstance(most, str) else most
+        if isinstance(value, dict):
+            return dict(list(cast("dict[str, object]", value).items())[:count])
+        return (sorted(cast("Set[Edge]", value)) if isinstance(value, Set) else value)[:count]
+
+    return BeforeValidator(cut)
+
+
+def _drawn(picture: Any, info: ValidationInfo) -> Any:
+    limits: DataLimits | None = info.context
+    fits = not limits or not picture or (len(picture.boxes) <= BOXES and len(picture.edges) <= EDGES and limits.drawn)
+    return picture if fits else None
+
+
 Stack = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
-Name = Annotated[str, Field(max_length=300)]
-Line = Annotated[str, Field(max_length=1000)]
-Text = Annotated[str, Field(max_length=4000)]
-Edge = tuple[Name, Name]
+Word = Annotated[str, Field(max_length=100), _cut(100)]
+Name = Annotated[str, Field(max_length=300), _cut(300)]
+Line = Annotated[str, Field(max_length=1000), _cut(1000)]
+Text = Annotated[str, Field(max_length=4000), _cut(4000)]
+Edge = Annotated[tuple[Name, Name], Strict(False)]
+"""Two names, in JSON a list: after a validator in Python, strict Pydantic would refuse that."""
+Edges = Annotated[list[Edge], Field(max_length=EDGES), _cut(EDGES)]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 Usd = Annotated[float, Field(ge=0, le=10_000_000)]
@@ -72,7 +108,7 @@ class ChangeData(_Strict):
     op: Op
     name: Name
     type: Name
-    details: Annotated[list[tuple[Name, Name]], Field(max_length=DETAILS)] = []
+    details: Annotated[list[Edge], Field(max_length=DETAILS), _cut("details")] = []
 
 
 class PolicyData(_Strict):
@@ -90,7 +126,7 @@ class AmountData(_Strict):
     nodes: Count
     chips: Count
     usd_per_hour: Usd | None
-    open: Annotated[str, Field(max_length=100)] = ""
+    open: Word = ""
 
 
 class PriceData(_Strict):
@@ -116,7 +152,7 @@ class FiguresData(_Strict):
     """The budget of one side, and its simulated seconds to the first token by model."""
 
     budget: BudgetData | None = None
-    first_token: Annotated[dict[Name, Usd], Field(max_length=STACKS)] = {}
+    first_token: Annotated[dict[Name, Usd], Field(max_length=STACKS), _cut(STACKS)] = {}
 
 
 class BoxData(_Strict):
@@ -131,10 +167,10 @@ class PictureData(_Strict):
     """The picture of a difference, or of a whole stack. Every edge joins two of its boxes."""
 
     boxes: Annotated[list[BoxData], Field(max_length=BOXES)]
-    edges: Annotated[list[Edge], Field(max_length=EDGES)]
+    edges: Edges
     marks: Annotated[dict[Name, Mark], Field(max_length=BOXES)]
-    thick: Annotated[list[Edge], Field(max_length=EDGES)]
-    dotted: Annotated[list[Edge], Field(max_length=EDGES)]
+    thick: Edges
+    dotted: Edges
 
     @model_validator(mode="after")
     def _closed(self) -> PictureData:
@@ -149,15 +185,15 @@ class StackData(_Strict):
 
     stack: Stack
     status: Status
-    changes: Annotated[list[ChangeData], Field(max_length=CHANGES)]
+    changes: Annotated[list[ChangeData], Field(max_length=CHANGES), _cut("changes")]
     planned: bool
-    outages: Annotated[list[Line], Field(max_length=STACKS)] = []
-    policy_messages: Annotated[list[PolicyData], Field(max_length=POLICIES, alias="policies")]
+    outages: Annotated[list[Line], Field(max_length=STACKS), _cut(STACKS)] = []
+    policy_messages: Annotated[list[PolicyData], Field(max_length=POLICIES, alias="policies"), _cut("policies")]
     before: PriceData | None
     after: PriceData | None
     figures_before: FiguresData = FiguresData()
     figures_after: FiguresData = FiguresData()
-    picture: PictureData | None
+    picture: Annotated[PictureData | None, BeforeValidator(_drawn)]
     problem: Text
     unknown: Line
 
@@ -166,13 +202,12 @@ class Document(_Strict):
     """The whole comment."""
 
     version: Literal[1]
-    base: Annotated[str, Field(max_length=100)]
-    head: Annotated[str, Field(max_length=100)]
-    stacks: Annotated[list[StackData], Field(max_length=STACKS)]
+    base: Word
+    head: Word
+    stacks: Annotated[list[StackData], Field(max_length=STACKS), _cut(STACKS)]
 
 
 REPORT = TypeAdapter(Report)
-"""Makes a report of the values of a document."""
 
 
 def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:
@@ -185,8 +220,8 @@ def document(reports: Sequence[Report], base: str, head: str) -> dict[str, objec
 
 
 def _document(reports: Sequence[Report], base: str, head: str, limits: DataLimits) -> Document:
-    stacks = [_data(one, limits) for one in reports[:STACKS]]
-    return Document(version=VERSION, base=base[:100], head=head[:100], stacks=stacks)
+    made = {"version": VERSION, "base": base, "head": head, "stacks": reports}
+    return Document.model_validate(made, strict=False, from_attributes=True, context=limits)
 
 
 def read(file: Path) -> tuple[list[Report], str, str]:
@@ -213,67 +248,3 @@ def read(file: Path) -> tuple[list[Report], str, str]:
             f"{first['type']}.\n{fix}"
         ) from None
     return [REPORT.validate_python(one.model_dump()) for one in document.stacks], document.base, document.head
-
-
-def _data(report: Report, limits: DataLimits) -> StackData:
-    return StackData(
-        stack=report.stack,
-        status=report.status,
-        changes=[
-            ChangeData(
-                op=one.op,
-                name=one.name[:300],
-                type=one.type[:300],
-                details=[(path[:300], step[:300]) for path, step in one.details[: limits.details]],
-            )
-            for one in report.changes[: limits.changes]
-        ],
-        planned=report.planned,
-        outages=[one[:1000] for one in report.outages[:STACKS]],
-        policy_messages=[
-            PolicyData(
-                policy=one.policy[:300],
-                mandatory=one.mandatory,
-                resource=one.resource[:300],
-                message=one.message[:1000],
-            )
-            for one in report.policy_messages[: limits.policies]
-        ],
-        before=_price(report.before),
-        after=_price(report.after),
-        figures_before=_figures(report.figures_before),
-        figures_after=_figures(report.figures_after),
-        picture=_picture(report.picture) if limits.drawn else None,
-        problem=report.problem[:4000],
-        unknown=report.unknown[:1000],
-    )
-
-
-def _price(price: Price | None) -> PriceData | None:
-    if price is None:
-        return None
-    return PriceData(
-        totals={
-            state: AmountData(nodes=one.nodes, chips=one.chips, usd_per_hour=one.usd_per_hour, open=one.open[:100])
-            for state, one in price.totals.items()
-        }
-    )
-
-
-def _figures(figures: Figures) -> FiguresData:
-    use = figures.budget
-    budget = use and BudgetData(limit_usd_per_hour=use.limit_usd_per_hour, most_usd_per_hour=use.most_usd_per_hour)
-    first = list(figures.first_token.items())[:STACKS]
-    return FiguresData(budget=budget, first_token={name[:300]: float(seconds) for name, seconds in first})
-
-
-def _picture(picture: Picture | None) -> PictureData | None:
-    if picture is None or len(picture.boxes) > BOXES or len(picture.edges) > EDGES:
-        return None
-    return PictureData(
-        boxes=[BoxData(name=one.name[:300], kind=one.kind[:300], holds=one.holds[:300]) for one in picture.boxes],
-        edges=sorted(picture.edges),
-        marks=dict(sorted(picture.marks.items())),
-        thick=sorted(picture.thick),
-        dotted=sorted(picture.dotted),
-    )

@@ -27,7 +27,6 @@ EDITS = (
         "maxNumBatchedTokens: 2048\n    - {name: small, uri: hf://Qwen/Qwen3-4B, pool: v6e4, maxModelLen: 2048}",
     ),
 )
-"""Replacements that the pull request makes in the stack file."""
 
 
 def text() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from operations.comment.escape import code
 from operations.cost.estimate import Amount, StackPrice, State
-from operations.cost.monitoring import HOURS_PER_MONTH
 from operations.cost.tables import difference, hourly, monthly
 from operations.timeline.simulate import clock
 

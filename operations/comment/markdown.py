@@ -229,7 +229,6 @@ def _messages(policy_messages: Sequence[PolicyMessage], most: int) -> list[str]:
 
 
 def _one_line(message: str) -> str:
-    """A policy's message on one line: its title, a colon, and the rest."""
     return ": ".join(line.strip() for line in message[:1000].splitlines() if line.strip())
 
 

@@ -28,7 +28,6 @@ def difference(before: Parts, after: Parts) -> Picture | None:
 
 
 def _held(parts: Parts, name: str) -> dict[str, object]:
-    """The resources of a component, reduced to what counts as a change in a comment."""
     return {
         node.urn: (node.inputs, node.protect, node.timeouts) for node in parts.by_name[name].resources
     }  # fmt: skip

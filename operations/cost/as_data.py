@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import monitoring as catalogue
+from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.cost.actual import PoolHours, fee, total
 from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
-from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
+from operations.cost.monitoring import MonitoringPrice
 from operations.printing import as_data
 
 Data = dict[str, object]

@@ -13,6 +13,7 @@ from typing import Literal
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.overhead import (
     CLOUD_ARMOR_USD_PER_MILLION_REQUESTS,
+    HOURS_PER_MONTH,
     Overhead,
     cloud_armor,
 )
@@ -23,7 +24,7 @@ from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring
-from operations.cost.monitoring import HOURS_PER_MONTH, LogPrice, MonitoringPrice
+from operations.cost.monitoring import LogPrice, MonitoringPrice
 
 State = Literal["idle", "running", "full"]
 STATES: dict[State, str] = {
@@ -287,7 +288,6 @@ def autoscaled(settings: StackSettings) -> list[str]:
 
 
 def _hours(model: ModelSettings) -> str:
-    """How much of the week a schedule lets a model run."""
     if model.schedule is None:
         return ""
     return f", {len(schedule.minutes_of_week(model.schedule.hours)) / 60:g} of {schedule.HOURS_OF_WEEK} hours a week"

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmd_gke.catalog import monitoring as catalogue
+from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.manifests.alerts import alerts
 from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
 from llmd_gke.manifests.monitoring import uptime
 from llmd_gke.rules import vllm_arguments
 from llmd_gke.settings import StackSettings
 
-HOURS_PER_MONTH = 730
-"""Hours of a month in Google's price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
 SECONDS_PER_MONTH = HOURS_PER_MONTH * 3600
 MILLION = 1_000_000
 

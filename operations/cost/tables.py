@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from llmd_gke.catalog.overhead import HOURS_PER_MONTH
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from llmd_gke.wording import cents, counted
 from operations.cost.actual import PoolHours, fee, total
 from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
-from operations.cost.monitoring import HOURS_PER_MONTH
 
 NOTES = (
     f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not in the totals: {', '.join(NOT_INCLUDED)}.",
     *(f"{state}: {meaning}." for state, meaning in STATES.items()),
 )
-"""Notes below every table."""
 
 FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster per billing account."
 """Note below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""

@@ -11,7 +11,6 @@ from operations.cost.estimate import estimate
 from operations.cost.tables import hourly
 
 STACKS = ("dev", "gpu", "eu4a", "prod")
-"""The included stacks for Google Cloud."""
 
 
 def stacks() -> list[str]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from operations.target import Target
 
 OUTPUT = "dashboardUrl"
-"""The stack's output with the link."""
 
 
 def command(
@@ -110,7 +109,6 @@ def _write(option: str, file: Path, text: str, *, stack: str, title: str, output
 
 
 def _link(target: Target) -> str:
-    """The link to the dashboard. Raises ``NotUp`` if the stack is not up or has no dashboard."""
     from operations import outputs
     from operations.exits import NotUp
 

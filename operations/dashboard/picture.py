@@ -12,7 +12,6 @@ from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Q
 from operations.prometheus.client import Series
 
 Answers = Mapping[str, Sequence[Series]]
-"""The series that each expression returned."""
 
 WIDTH, HEIGHT, GAP, IN_ROW = 380, 232, 14, 3
 LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 52, 30, 314, 118
@@ -32,7 +31,6 @@ UNITS: Mapping[Unit, tuple[float, str]] = {
 """For each unit a factor, and the text after a number."""
 
 Line = tuple[str, Sequence[tuple[float, float]]]
-"""The name of a series, and its points."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,6 @@ def _name(query: Query, series: Series) -> str:
 
 
 def _stacked(lines: Sequence[Line]) -> list[Line]:
-    """The lines stacked: the values of each are added to those before it."""
     below: dict[float, float] = {}
     stacked: list[Line] = []
     for name, points in lines:

@@ -17,7 +17,6 @@ from operations.prometheus.client import Prometheus, Series
 from operations.target import Target
 
 POINTS = 48
-"""Number of points of each series."""
 
 
 async def ask(prometheus: Prometheus, settings: StackSettings, span: Span) -> Answers:

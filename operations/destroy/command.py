@@ -83,7 +83,6 @@ def command(
 
 
 def _kubeconfig_of_shared(target: Target) -> str | None:
-    """The kubeconfig of an existing cluster into which the stack has brought Istio."""
     from operations import outputs
 
     try:
@@ -95,7 +94,6 @@ def _kubeconfig_of_shared(target: Target) -> str | None:
 
 
 def _without_istio(kubeconfig: str) -> str:
-    """Removes what Istio leaves; says what stays."""
     from operations.ask.kubectl import by_kubeconfig
     from operations.destroy import istio
 
@@ -123,7 +121,6 @@ def refuse_protected(target: Target) -> None:
 
 
 def _stopped(target: Target) -> str:
-    """What a destroy that was interrupted has left."""
     from operations import outputs
     from operations.live.destroying import named
 

@@ -15,7 +15,6 @@ CONFIG_MAPS = "istio.io/config=true"
 """Label of the ConfigMaps with certificates that istiod puts into every namespace (istio/istio @eed52ebb
 ``pilot/pkg/serviceregistry/kube/controller/namespacecontroller.go``)."""
 CRDS = "app.kubernetes.io/part-of=istio"
-"""Label of the chart's CRDs."""
 
 
 def remove(options: Sequence[str]) -> list[str]:

@@ -98,7 +98,6 @@ def _nothing_asked(target: Target) -> str:
 
 
 def _types(target: Target) -> frozenset[str]:
-    """The types of the resources in the stack's graph; empty if Google is not queried."""
     if target.cloud is Cloud.REHEARSAL:
         return frozenset()
     from llmd_gke.catalog.permissions import GOOGLE

@@ -68,7 +68,6 @@ def inside(settings: StackSettings, live: platform.Live) -> Iterator[Result]:
 
 
 def _google(settings: StackSettings, seen: Mapping[str, object]) -> list[Result]:
-    """What GKE's description of the cluster lacks; empty if nothing."""
     update = f"gcloud container clusters update {settings.cluster.gke_name} --location {settings.cluster.location}"
     results: list[Result] = []
     version = text(seen, "currentMasterVersion")

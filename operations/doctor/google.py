@@ -27,7 +27,6 @@ Service Usage only, and the states of several services at once in v1 only."""
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 REQUEST_SECONDS = 15
-"""Seconds after which a request without an answer fails."""
 
 RETRIES = 2
 """Retries after 429, 5xx and broken connections; the client library waits longer each time."""

@@ -18,7 +18,6 @@ from operations.doctor.result import Result, ok, warning
 
 CHECK = "node pools"
 ERROR = "ERROR"
-"""The state of a pool whose nodes GKE could not create."""
 BROKEN = (ERROR, "RUNNING_WITH_ERROR")
 """https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters.nodePools#status"""
 RUNNING = "RUNNING"

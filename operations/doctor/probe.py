@@ -186,7 +186,6 @@ def _remove(context: Context, zone: str, name: str, *, patience_seconds: float) 
 
 
 def _deleted(context: Context, zone: str, name: str) -> bool:
-    """Deletes the instance; returns whether it existed."""
     where = {"project": context.settings.project, "zone": zone}
     try:
         context.google.wait(

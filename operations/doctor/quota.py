@@ -19,7 +19,6 @@ from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
 CHIPS = "chip quota"
-"""The name of the check about chips."""
 
 DISK_QUOTAS = {
     "hyperdisk-balanced": "HDB_TOTAL_GB",

@@ -23,7 +23,6 @@ resource causes another attempt.
 """
 
 PAUSES_SECONDS = (180, 240, 300)
-"""Seconds to wait before the second, third and fourth attempt."""
 GKES_TURN = 1
 """Number of attempts after which GKE's endpoint groups are deleted: after the first, GKE may still be at it."""
 

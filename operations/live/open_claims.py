@@ -96,8 +96,6 @@ def _ready(seen: Evidence) -> Answer:
 
 
 def _took(resource: str) -> Callable[[Evidence], Answer]:
-    """An answer from the engine's event about a resource, with its duration."""
-
     def answer(seen: Evidence) -> Answer:
         seconds = seen.created.get(resource)
         return NOT_SEEN if seconds is None else ("yes", f"{resource} was created in {seconds} s")

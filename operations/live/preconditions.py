@@ -73,7 +73,6 @@ def preflight(target: Target) -> Step:
 
 
 def _extract(report: str) -> str:
-    """The failed checks in doctor's JSON, each with its fix."""
     try:
         findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])
     except (ValueError, KeyError):

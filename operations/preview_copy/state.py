@@ -128,7 +128,6 @@ def _dummies(value: object, dummy: str) -> object:
 
 
 def _left_out(value: object) -> object:
-    """The value without its secrets."""
     if isinstance(value, Mapping):
         table = _table(cast("object", value))
         return {key: _left_out(one) for key, one in table.items() if not is_secret(one)}
@@ -151,7 +150,6 @@ def _has_secret(value: object) -> bool:
 
 
 def _kubeconfig(resources: Sequence[Table]) -> str | None:
-    """The kubeconfig of the only cluster; ``None`` if there is none, or more than one."""
     clusters = [one for one in resources if one.get("type") == CLUSTER]
     if len(clusters) != 1:
         return None

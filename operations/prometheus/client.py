@@ -16,9 +16,7 @@ from typing import cast
 import httpx
 
 ANSWER_SECONDS = 10.0
-"""Time limit of an answer in seconds."""
 AT_ONCE = 8
-"""Maximum number of concurrent queries."""
 
 
 class NotAnswered(Exception):

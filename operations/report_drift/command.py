@@ -50,7 +50,6 @@ def command(
 
 
 def _write(target: Target, value: int) -> None:
-    """Writes the point. Raises ``SetUpFailed`` without the permission, and ``Unreachable`` without an answer."""
     from datetime import UTC, datetime
 
     from llmd_gke.catalog.metrics import DRIFT_METRIC, DRIFT_RESOURCE

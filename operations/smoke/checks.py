@@ -227,7 +227,6 @@ FIRST: tuple[tuple[str, Check], ...] = (("health", health), ("models", models))
 """Checks that run first: if none gets an answer, the others do not run."""
 
 LONG: tuple[str, Check] = ("longer than 30 s", long_answer)
-"""The check that runs concurrently with the others."""
 
 REST: tuple[tuple[str, Check], ...] = (
     ("completion", completion),

@@ -134,7 +134,6 @@ class Client:
 
 
 def _note(line: str, now: float, seen: Stream) -> bool:
-    """Records one line of the event stream; returns true at its end."""
     if not line.startswith("data:"):
         return False
     data = line.removeprefix("data:").strip()

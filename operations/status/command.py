@@ -51,7 +51,6 @@ def command(
 
 
 def _rehearsal(target: Target, output: Output) -> None:
-    """Shows the outputs of a stack in the rehearsal, which has no Kubernetes API."""
     from operations import outputs
     from operations.printing import show
 

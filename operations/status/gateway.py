@@ -154,7 +154,6 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
 def _problems(
     subject: str, by_type: Mapping[str, Object], owner: Object, stack: str, wanted: tuple[str, ...]
 ) -> list[Line]:
-    """A line for each wanted condition that is not True."""
     lines: list[Line] = []
     replaced = {"stack": stack, "namespace": namespace(owner), "name": name(owner)}
     for kind in wanted:

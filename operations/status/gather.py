@@ -22,7 +22,6 @@ from operations.status import stages
 from operations.status.objects import Snapshot, short
 
 REQUEST_SECONDS = 10.0
-"""Time limit of one request to the API server in seconds."""
 
 LOG_BYTES = 1 << 20
 """Of the beginning of a server's log, where its stages are: its end may be requests only."""

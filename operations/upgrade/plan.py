@@ -21,7 +21,6 @@ from operations.comment.outages import CLUSTER
 from operations.timeline.simulate import RELEASE
 
 Resource = Mapping[str, object]
-"""A resource of the engine's state."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,6 @@ def _differ(component: Component, before: str, after: str) -> bool:
 
 
 def _version(component: Component, type_: str, inputs: Resource, outputs: Resource, root: Path) -> str:
-    """The component's version in a resource; empty if it is in another one."""
     if type_ == CLUSTER and component.key == "gke":
         return text(outputs, "masterVersion") or text(inputs, "minMasterVersion")
     if type_ == RELEASE:

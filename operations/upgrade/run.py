@@ -102,7 +102,6 @@ class Upgrade:
         show(output, data, f"Stack {target.stack} runs the versions of this release: {_titles(planned)} upgraded.")
 
     def _check(self, step: Step, done: str, again: str) -> None:
-        """Raises ``Failed`` where the stack is not as wanted after a step."""
         with working(f"checking {step.component.title}"):
             problems: list[str] = []
             if step.component.key in {one.component.key for one in self._steps()}:
@@ -125,7 +124,6 @@ def _titles(planned: list[Step]) -> str:
 
 
 def _walks(steps: Sequence[Step]) -> Iterator[str]:
-    """Which of the steps were seen."""
     yield from (f"Walked: {one.component.title} {one.walk.line}" for one in steps if one.walk is not None)
     if others := [one.line for one in steps if one.walk is None]:
         yield f"Not walked: {', '.join(others)}"

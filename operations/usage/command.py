@@ -61,7 +61,6 @@ def command(
 
 
 def _has_usage(target: Target) -> None:
-    """Raises ``BadInput`` if the stack has no front door, or collects no metrics."""
     from operations.exits import BadInput
 
     if target.settings.front_door is None:

@@ -30,7 +30,6 @@ SOURCES = (
     "show -json`, `pulumi preview --json`)"
 )
 ALL_RULES = "all"
-"""The key for every rule in a configuration, as in Pulumi's."""
 
 
 @dataclass(frozen=True)

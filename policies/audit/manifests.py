@@ -149,7 +149,6 @@ def _is_of_others(value: Mapping[str, Value]) -> bool:
 
 
 def _output(program: str, *arguments: str) -> str:
-    """The output of a program. Raises ``SetUpFailed`` if it is not on PATH, and ``BadInput`` if it fails."""
     done = kubectl.run(program, *arguments)
     if done.returncode != 0:
         raise BadInput(f"`{program} {' '.join(arguments)}` failed: {done.stderr.strip()}\nFix: repair what it names")

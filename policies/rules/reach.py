@@ -19,7 +19,6 @@ from policies.rules.inference_pools.pools import labels_of, matches, selector, s
 from policies.rules.rule import Program, Subject
 
 Name = tuple[str, str]
-"""Namespace and name of an object."""
 
 SERVERS = (kinds.LLM_SERVICE, kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.WORKER_SET, kinds.POD)
 KINDS = (
@@ -34,7 +33,6 @@ KINDS = (
     kinds.BACKEND,
     kinds.AI_BACKEND,
 )
-"""The kinds of objects that a way consists of."""
 GENERATED = re.compile(r".+-ips?-(?=[a-f]*\d)[0-9a-f]{4,}|.+-(kserve|workload).*-?[0-9a-f]{32}.*")
 """Services that GKE makes for a pool, and KServe for a model whose name is long."""
 SERVER_IMAGE = re.compile(r"/(vllm|sglang|text-generation-inference|jetstream|tgi)\b|\bvllm-")
@@ -191,7 +189,6 @@ class Reach:
         return None
 
     def _backend(self, reference: Input, route: Subject) -> BackendReference | None:
-        """The backend behind a reference, through the Backends of Envoy Gateway."""
         default = "AIServiceBackend" if route.kind == kinds.AI_ROUTE else "Service"
         kind = default if reference.get("kind").value is None else reference.get("kind").text()
         if kind is None or kind in BACKENDS:
@@ -239,7 +236,6 @@ class Reach:
 
     @cached_property
     def _servers(self) -> list[tuple[str | None, dict[str, str]]]:
-        """Namespace and labels of the pods that serve models."""
         found: list[tuple[str | None, dict[str, str]]] = []
         for subject in self.program.of(*SERVERS):
             if (served := serves(subject)) is not None:
@@ -278,7 +274,6 @@ class Reach:
 
 
 def _runs_server(pod: Input) -> bool:
-    """Whether a pod runs a server of models, by its images or its arguments."""
     return any(
         SERVER_IMAGE.search(container.get("image").text() or "") or "--model" in pods.arguments(container)
         for container in pod.get("containers").each()
@@ -286,7 +281,6 @@ def _runs_server(pod: Input) -> bool:
 
 
 def _service_at(host: str) -> BackendReference | None:
-    """The Service that a host name of the cluster means."""
     name, _, rest = host.partition(".")
     namespace, _, domain = rest.partition(".")
     # The shortest form is one that the pods' search domains complete.

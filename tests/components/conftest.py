@@ -49,7 +49,6 @@ def of_stack(stack: str, preview: bool, shipped: bool = False) -> Graph:
 
 @pytest.fixture(params=STACKS)
 def stack(request: pytest.FixtureRequest) -> str:
-    """Each stack file of the repository."""
     return request.param
 
 
@@ -67,14 +66,12 @@ def graph(stack: str, preview: bool) -> Graph:
 
 @pytest.fixture
 def settings(stack: str) -> StackSettings:
-    """The settings of a stack, without its front door."""
     config = {**read_config(ROOT, stack), **WITHOUT_DOOR.get(stack, {})}
     return parse({key: value for key, value in config.items() if value is not None}, stack).settings
 
 
 @pytest.fixture
 def root() -> Path:
-    """The clone."""
     return ROOT
 
 

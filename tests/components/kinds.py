@@ -34,7 +34,6 @@ STACK = "pulumi:pulumi:Stack"
 
 
 def of(type_: str) -> Select:
-    """Every resource of exactly that type."""
     return lambda graph: [node for node in graph.nodes.values() if node.type == type_]
 
 
@@ -44,7 +43,6 @@ def without_scraping(type_: str) -> Select:
 
 
 def chart(name: str) -> Select:
-    """The Helm release of that name."""
     return lambda graph: [node for node in of(RELEASE)(graph) if node.inputs["name"] == name]
 
 
@@ -54,55 +52,45 @@ def proxy_subnet(graph: Graph) -> list[ResourceNode]:
 
 
 def model_namespace(graph: Graph) -> list[ResourceNode]:
-    """The namespaces of models."""
     return [node for node in of(NAMESPACE)(graph) if "llmd-gke:models:ModelNamespace" in node.parent]
 
 
 def gateway_namespace(graph: Graph) -> list[ResourceNode]:
-    """The namespace of the load balancer's Gateway."""
     return [node for node in of(NAMESPACE)(graph) if "llmd-gke:edge:Edge" in node.parent]
 
 
 def system_pool(graph: Graph) -> list[ResourceNode]:
-    """The pool of ordinary nodes."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] == "system"]
 
 
 def tpu_pool(graph: Graph) -> list[ResourceNode]:
-    """The pools of TPU hosts."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] != "system"]
 
 
 def everything_in_kubernetes(graph: Graph) -> list[ResourceNode]:
-    """Every object in the cluster."""
     return [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
 
 
 def everything_in_google_cloud(graph: Graph) -> list[ResourceNode]:
-    """Every resource of Google Cloud."""
     return [node for node in graph.nodes.values() if node.custom and node.type.startswith("gcp:")]
 
 
 def metadata(node: ResourceNode, key: str) -> object:
-    """A field of an object's metadata."""
     result = node.inputs["metadata"]
     assert isinstance(result, dict)
     return result.get(key)
 
 
 def spec(node: ResourceNode) -> dict[str, object]:
-    """An object's specification."""
     result = node.inputs["spec"]
     assert isinstance(result, dict)
     return result
 
 
 def is_named(node: ResourceNode, type_: str, name: str) -> bool:
-    """Whether it is the object of that type and name."""
     return node.type == type_ and metadata(node, "name") == name
 
 
 def is_in(node: ResourceNode, namespaces: frozenset[str]) -> bool:
-    """Whether it is an object in one of those namespaces of the cluster."""
     result = node.inputs.get("metadata")
     return node.custom and isinstance(result, dict) and result.get("namespace") in namespaces

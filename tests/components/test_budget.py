@@ -1,5 +1,3 @@
-"""The budget of a stack in the graph."""
-
 from __future__ import annotations
 
 from typing import cast

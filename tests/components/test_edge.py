@@ -1,5 +1,3 @@
-"""HTTPS, the domain and its DNS record in the graph."""
-
 from __future__ import annotations
 
 import json

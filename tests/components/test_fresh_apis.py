@@ -17,31 +17,27 @@ OFF = (
 DETAILS = '"reason": "SERVICE_DISABLED", "service": "container.googleapis.com"'
 
 
-@pytest.mark.parametrize("error", [OFF, DETAILS])
-def test_an_api_that_google_does_not_know_to_be_on_yet_is_asked_again(error: str) -> None:
-    assert TOO_EARLY.search(error.lower())
-
-
-@pytest.mark.parametrize("error", ["Error 403: Required 'compute.networks.create' permission", "quota exceeded", ""])
-def test_any_other_error_ends_the_update_at_once(error: str) -> None:
-    assert not TOO_EARLY.search(error.lower())
+SERVICE_USAGE = OFF.replace("Compute Engine", "Service Usage").replace(
+    "the console", "https://console.developers.google.com/apis/api/serviceusage.googleapis.com/overview?project=1"
+)
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "asked_again"),
     [
-        "Error 403: Service Usage API has not been used in project 1 before or it is disabled. Enable it by visiting "
-        "https://console.developers.google.com/apis/api/serviceusage.googleapis.com/overview?project=1 then retry.",
-        '"reason": "SERVICE_DISABLED", "metadata": {"service": "serviceusage.googleapis.com"}',
+        (OFF, True),
+        (DETAILS, True),
+        (f"Error when reading or editing Project Service p/serviceusage.googleapis.com: {OFF}", True),
+        ("Error 403: Required 'compute.networks.create' permission", False),
+        ("quota exceeded", False),
+        ("", False),
+        # The program cannot switch that on.
+        (SERVICE_USAGE, False),
+        ('"reason": "SERVICE_DISABLED", "metadata": {"service": "serviceusage.googleapis.com"}', False),
     ],
 )
-def test_service_usage_which_the_program_cannot_switch_on_is_not_waited_for(error: str) -> None:
-    assert not TOO_EARLY.search(error.lower())
-
-
-def test_another_api_that_is_off_while_service_usage_is_asked_is_waited_for() -> None:
-    error = f"Error when reading or editing Project Service p/serviceusage.googleapis.com: {OFF}"
-    assert TOO_EARLY.search(error.lower())
+def test_only_an_api_that_google_does_not_know_to_be_on_yet_is_asked_again(error: str, asked_again: bool) -> None:
+    assert bool(TOO_EARLY.search(error.lower())) is asked_again
 
 
 def test_it_is_given_up_after_five_minutes() -> None:

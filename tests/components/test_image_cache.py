@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from llmd_gke.catalog import deployer, permissions, registries
+from llmd_gke.catalog import deployer, registries
 from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.manifests import charts
 from tests.components import kinds
@@ -28,7 +28,6 @@ CACHED = pytest.mark.parametrize("name", ALSO)
 
 
 def pulling(graph: Graph) -> list[ResourceNode]:
-    """Every resource that names an image of the cache."""
     return [node for node in graph.nodes.values() if f"{PATH}-" in json.dumps(node.inputs, default=str)]
 
 
@@ -118,10 +117,3 @@ def test_versions_are_deleted_after_the_days_of_the_setting_except_the_newest() 
         assert isinstance(keep, dict)
         assert (delete["action"], delete["condition"]) == ("DELETE", {"olderThan": "7776000s"})
         assert (keep["action"], keep["mostRecentVersions"]) == ("KEEP", {"keepCount": 10})
-
-
-def test_the_deployers_role_suffices() -> None:
-    needed = permissions.needed({node.type for node in variant("keda").nodes.values()})
-    made = {"artifactregistry.repositories.create", "artifactregistry.repositories.delete"}
-    assert made <= set(needed)
-    assert made <= set(deployer.permissions([REPOSITORY]))

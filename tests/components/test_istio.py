@@ -1,5 +1,3 @@
-"""A stack whose Gateway is Istio's."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Buckets, pull secrets and stopped models in the graph."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Pod Security labels and NetworkPolicies of every namespace."""
-
 from __future__ import annotations
 
 from llmd_gke.graph.resources import Graph
@@ -12,7 +10,6 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 
 
 def enforced(graph: Graph) -> dict[str, str]:
-    """The level that each namespace enforces."""
     result: dict[str, str] = {}
     for node in [*kinds.of(kinds.NAMESPACE)(graph), *kinds.of(PATCH)(graph)]:
         labels = kinds.metadata(node, "labels")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from llmd_gke.graph.resources import Graph, ResourceNode
-from llmd_gke.manifests import charts
 from tests.components import kinds
 from tests.components.kinds import Select, chart, of
 from tests.components.variants import variant
@@ -85,11 +84,6 @@ def test_servers_start_before_the_load_balancer_is_there(graph: Graph) -> None:
     assert not graph.comes_before(gateway, service)
 
 
-def test_nothing_comes_before_itself(graph: Graph) -> None:
-    circles = [node.urn for node in graph.nodes.values() if graph.comes_before(node, node)]
-    assert circles == []
-
-
 def test_only_its_rollout_waits_for_a_service(graph: Graph) -> None:
     """A service becomes healthy only with its policies: if they waited for it, they would wait forever."""
     (service,) = of(kinds.SERVICE)(graph)
@@ -118,7 +112,3 @@ def test_controllers_outlive_the_last_service_and_go_with_the_cluster(graph: Gra
     releases: list[ResourceNode] = of(kinds.RELEASE)(graph)
     assert releases
     assert {release.deleted_with for release in releases} == {cluster.urn}
-
-
-def test_the_platforms_namespaces_are_those_that_its_releases_go_to(graph: Graph) -> None:
-    assert {release.inputs["namespace"] for release in of(kinds.RELEASE)(graph)} == charts.namespaces()

@@ -35,7 +35,3 @@ def test_every_google_type_of_the_program_is_known_and_no_other_is() -> None:
     assert deployer.BY_TYPE.keys() | deployer.BY_ROLE.keys() == permissions.GOOGLE.keys()
     with pytest.raises(KeyError):
         permissions.needed(["gcp:sql/databaseInstance:DatabaseInstance"])
-
-
-def test_components_and_providers_need_nothing() -> None:
-    assert permissions.needed(["llmd-gke:edge:Edge", "pulumi:providers:gcp"]) == ()

@@ -45,7 +45,6 @@ def in_zone(record: Record, zone: str, pools: Mapping[str, Mapping[str, object]]
 
 @pytest.fixture
 def pools(record: Record) -> Callable[[str], ResourceNode]:
-    """The node pool of a name."""
     return lambda name: in_zone(record, "us-east5-a", POOLS).find(kinds.NODE_POOL, f"{name}-nodes")
 
 

@@ -1,5 +1,3 @@
-"""Collectors of metrics: what they read, and what lets them in."""
-
 from llmd_gke.manifests import scraping
 from tests.components import kinds
 from tests.components.variants import variant

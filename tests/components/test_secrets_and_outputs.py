@@ -1,5 +1,3 @@
-"""Outputs, and where secrets are and are not."""
-
 from __future__ import annotations
 
 import json
@@ -75,13 +73,9 @@ def test_urls_are_known_as_soon_as_the_address_is(
     assert UNKNOWN in str(outputs["kubeconfig"])
 
 
-def test_the_kubeconfig_is_a_secret_output(graph: Graph) -> None:
+def test_the_kubeconfig_is_a_secret_output_and_a_secret_of_the_provider(graph: Graph) -> None:
     assert is_secret(graph.outputs["kubeconfig"])
-
-
-def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: bool) -> None:
-    given = graph.find(kinds.KUBERNETES_PROVIDER).inputs["kubeconfig"]
-    assert is_secret(given)
+    assert is_secret(graph.find(kinds.KUBERNETES_PROVIDER).inputs["kubeconfig"])
 
 
 @pytest.mark.parametrize("name", ["storage", "edge", "gke"], ids=["dns", "ip", "private"])

@@ -17,7 +17,6 @@ VARIANTS["gke"]["cluster"]["minVersion"] = versions.gke_autoscaling_metric()
 
 
 def changes(name: str) -> dict[str, object]:
-    """What a variant changes, by full keys."""
     return {**WITHOUT_DOOR["eu4a"], **{f"llmd-gke:{key}": value for key, value in VARIANTS[name].items()}}
 
 

@@ -35,7 +35,6 @@ WAIT_SECONDS = 1800
 
 
 def steps() -> dict[int, list[str]]:
-    """The blocks of commands in each step."""
     section = SECTION.search((CLONE / "README.md").read_text())
     assert section
     parts = STEP.split(section[1])[1:]
@@ -43,7 +42,6 @@ def steps() -> dict[int, list[str]]:
 
 
 def stand_in(folder: Path, name: str) -> None:
-    """A program that only records its arguments."""
     program = folder / name
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> "{folder}/{name}.txt"\n')
     program.chmod(0o755)

@@ -1,5 +1,3 @@
-"""Setting up the Python environment."""
-
 from __future__ import annotations
 
 import ast

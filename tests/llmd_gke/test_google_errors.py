@@ -50,22 +50,21 @@ def test_a_cause_is_said_once() -> None:
     assert len(list(explained([exists, exists, "update failed"], "dev"))) == 1
 
 
-@pytest.mark.parametrize("pool", ["v6e1", "system"])
-def test_the_pattern_that_makes_a_pool_again_fits_its_resource_alone(pool: str) -> None:
-    (pattern,) = re.findall(r"--replace '([^']+)'", pool_again(pool, "eu4a"))
+@pytest.mark.parametrize(
+    ("fix", "resource"),
+    [
+        (pool_again("v6e1", "eu4a"), "NodePool::v6e1-nodes"),
+        (pool_again("system", "eu4a"), "NodePool::cluster-system"),
+        (CLUSTER_ALONE, "gcp:container/cluster:Cluster::cluster-control-plane"),
+    ],
+)
+def test_the_pattern_of_a_fix_fits_its_resource_alone(fix: str, resource: str) -> None:
+    (pattern,) = re.findall(r"--(?:replace|target) '([^']+)'", fix)
     # Pulumi's own patterns: `**` is anything, `*` anything but a colon (pulumi/pkg/resource/deploy/target.go).
     expression = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
     names = (CLONE / "tests" / "components" / "golden" / "prod.txt").read_text().splitlines()
     (fits,) = [name for name in names if re.fullmatch(expression, name)]
-    assert fits.endswith({"v6e1": "NodePool::v6e1-nodes", "system": "NodePool::cluster-system"}[pool])
-
-
-def test_the_pattern_that_deletes_an_incomplete_cluster_fits_it_alone() -> None:
-    (pattern,) = re.findall(r"--target '([^']+)'", CLUSTER_ALONE)
-    expression = re.escape(pattern).replace(r"\*\*", ".*")
-    names = (CLONE / "tests" / "components" / "golden" / "prod.txt").read_text().splitlines()
-    (fits,) = [name for name in names if re.fullmatch(expression, name)]
-    assert "gcp:container/cluster:Cluster::" in fits
+    assert fits.endswith(resource)
 
 
 def test_a_reason_of_gke_that_is_not_known_is_left_to_the_reader() -> None:

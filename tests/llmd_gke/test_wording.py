@@ -1,5 +1,3 @@
-"""Numbers and money in messages."""
-
 from __future__ import annotations
 
 import pytest

@@ -75,7 +75,6 @@ def clone(tmp_path: Path) -> Clone:
 
 @pytest.fixture
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """An engine in a folder of its own."""
     return Engine(tmp_path_factory.mktemp("engine"))
 
 

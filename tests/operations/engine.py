@@ -34,8 +34,6 @@ print((here / f"{verb}.json").read_text())
 
 
 class Engine:
-    """The folder of the fake engine."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "pulumi").write_text(ENGINE)

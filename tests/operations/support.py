@@ -16,8 +16,6 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left."""
-
     returncode: int
     stdout: str
     stderr: str

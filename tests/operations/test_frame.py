@@ -74,24 +74,11 @@ TOLD_WRONGLY = {
     },
     **{
         f"{command} --stack nope{cloud}": "Pulumi.nope.yaml does not exist"
-        for command in ("alerts", "ask", "bench", "cost", "dashboard", "destroy", "doctor", "graph", "key new x")
-        for cloud in ("", " --cloud rehearsal")
-    },
-    **{
-        f"{command} --stack nope{cloud}": "Pulumi.nope.yaml does not exist"
         for command in (
-            "live",
-            "logs",
-            "rollout --back",
-            "smoke",
-            "start",
-            "status",
-            "stop",
-            "timeline",
-            "upgrade",
-            "usage",
+            *("alerts", "ask", "bench", "cost", "dashboard", "destroy", "doctor", "graph", "key new x", "live", "logs"),
+            *("rollout --back", "smoke", "start", "status", "stop", "timeline", "upgrade", "usage"),
         )
-        for cloud in ("", " --cloud laptop")
+        for cloud in ("", " --cloud rehearsal")
     },
 }
 """Calls with a stack or model in the wrong place, or one that there is not, and what the message must say."""

@@ -64,28 +64,19 @@ def behind_a_door(pulumi: Path, **more: object) -> None:
     pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(exported)))
 
 
-def test_a_model_behind_the_front_door_is_asked_with_the_key_of_the_environment(
-    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("key", ["key-of-somebody", ""], ids=["given", "not given"])
+def test_a_model_behind_the_front_door_is_asked_with_the_key_of_the_environment_and_none_else(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     behind_a_door(pulumi)
-    monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")
+    monkeypatch.delenv("LLM_API_KEY", raising=False)
+    if key:
+        monkeypatch.setenv("LLM_API_KEY", key)
     (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
     assert model == outputs.Endpoint(
-        name="qwen",
-        url="http://203.0.113.7",
-        served_model_name="qwen",
-        behind_door=True,
-        namespace="models",
-        key="key-of-somebody",
+        "qwen", "http://203.0.113.7", "qwen", behind_door=True, namespace="models", key=key
     )
     assert "key-of-somebody" not in repr(model)
-
-
-def test_on_google_nothing_stands_in_for_a_key(clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    behind_a_door(pulumi)
-    monkeypatch.delenv("LLM_API_KEY", raising=False)
-    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
-    assert (model.behind_door, model.key) == (True, "")
 
 
 CURL = {

@@ -1,5 +1,3 @@
-"""What the policy tests share."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -6,7 +6,6 @@ POOL_BACKEND = "backendRefs: [{group: inference.networking.k8s.io, kind: Inferen
 
 
 def route_yaml(rule: str, parent: str = "{name: inference-gateway, namespace: inference-gateway}") -> str:
-    """A route with one rule."""
     return f"""\
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute

@@ -54,12 +54,10 @@ def bundle(**inputs: object) -> Resource:
 
 
 def held(manifest: object) -> Resource:
-    """An object inside another."""
     return thing("Object", "kubernetes.crossplane.io/v1", spec={"forProvider": {"manifest": manifest}})
 
 
 def values(**result: object) -> Resource:
-    """A chart with these values."""
     return release("x", values=result)
 
 

@@ -34,8 +34,6 @@ class Resource:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A message of a policy."""
-
     policy: str
     level: str
     text: str
@@ -122,7 +120,6 @@ def run_pack(program: Iterable[Resource], analyzer: Analyzer | None = None) -> l
 
 
 def of(diagnostics: Iterable[Diagnostic], rule: str, level: str | None = None) -> list[Diagnostic]:
-    """What one rule said."""
     return [one for one in diagnostics if one.policy == rule and level in (None, one.level)]
 
 

@@ -35,7 +35,6 @@ def terraform(type_: str, after: dict[str, Any], **marks: Any) -> dict[str, Any]
 
 
 def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts a program on PATH, before all others."""
     file = folder / "bin" / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"{SHEBANG}import sys\nargv = sys.argv[1:]\n{script}")

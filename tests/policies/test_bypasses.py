@@ -6,9 +6,7 @@ import shlex
 from typing import Any
 
 import pytest
-import yaml
 
-from policies import extract
 from tests.abbreviations import VARIANTS
 from tests.policies.conftest import InStack
 from tests.policies.registered import (
@@ -132,11 +130,6 @@ def test_an_object_as_text_that_cannot_be_read_is_named() -> None:
         run_pack([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY"
     )
     assert len(diagnostics) == 1
-
-
-def test_a_large_text_among_values_is_read_by_libyaml() -> None:
-    assert yaml.__with_libyaml__
-    assert issubclass(extract.Loader, yaml.CSafeLoader)
 
 
 def test_an_object_behind_a_document_that_is_too_deep_is_judged() -> None:

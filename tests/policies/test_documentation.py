@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def code(text: str) -> list[Any]:
-    """The objects in the first block of code."""
     return list(yaml.safe_load_all(text.split("```yaml\n")[1].split("```")[0]))
 
 
@@ -69,8 +68,8 @@ def test_the_configuration_that_the_index_shows_is_accepted() -> None:
 
 def test_every_link_to_a_rule_leads_to_its_heading() -> None:
     result = 0
-    for file in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]):
-        for page, anchor in re.findall(r"\]\((?:docs/)?(policies(?:/[\w-]+)?\.md)#([\w-]+)\)", file.read_text()):
+    for file in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")]):
+        for page, anchor in re.findall(r"\]\((?:docs/|\.\./)?(policies(?:/[\w-]+)?\.md)#([\w-]+)\)", file.read_text()):
             headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.M)
             assert anchor in [heading.lower().replace(" ", "-") for heading in headings], (
                 f"{file.name}: {page}#{anchor}"

@@ -43,8 +43,6 @@ def _is(resource: Resource, resource_name: str) -> bool:
 
 
 def write(resource_name: str, path: str, value: object) -> Mistake:
-    """Another value at a path of the resource."""
-
     def change(before: Program) -> Program:
         assert any(_is(one, resource_name) for one in before), resource_name
         return [
@@ -56,12 +54,10 @@ def write(resource_name: str, path: str, value: object) -> Mistake:
 
 
 def without(resource_name: str) -> Mistake:
-    """Without a resource."""
     return lambda before: [one for one in before if not _is(one, resource_name)]
 
 
 def plus(type_: str, inputs: dict[str, Any]) -> Mistake:
-    """With one resource more."""
     return lambda before: [*before, Resource(type_, "more", inputs)]
 
 

@@ -16,7 +16,6 @@ OUTPUTS = 200
 
 
 def pending() -> set[asyncio.Future[Any]]:
-    """The outputs that the SDK will wait for."""
     return cast("set[asyncio.Future[Any]]", SETTINGS.outputs)  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -61,7 +61,6 @@ def recorded(node: Table) -> Table:
 
 
 def definition(published: Table) -> Table:
-    """The CustomResourceDefinition of a published kind."""
     spec = table(published["spec"])
     metadata = table(published["metadata"])
     annotations = {
@@ -153,7 +152,6 @@ def objective() -> Table:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Name and content of every file of the chart."""
     version = versions.modules()["github.com/envoyproxy/gateway"]
     chart: Table = {
         "apiVersion": "v2",
@@ -185,7 +183,6 @@ def _yaml(value: Table) -> str:
 
 
 def main() -> None:
-    """Writes the chart."""
     for name, content in files():
         file = CHART / name
         file.parent.mkdir(parents=True, exist_ok=True)

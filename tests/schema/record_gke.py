@@ -33,7 +33,6 @@ LIMITS = (
 
 
 def record(folder: Path) -> Table:
-    """What is kept of the published definitions."""
     kinds = {kind: _kind(folder / f"networking.gke.io_{plural}.yaml") for kind, plural in PLURALS.items()}
     return {"source": SOURCE, "commit": COMMIT, "committed": COMMITTED, "kinds": kinds}
 

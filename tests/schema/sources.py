@@ -60,7 +60,6 @@ def _download(module_at_version: str) -> Path:
 
 @cache
 def read(file: Path) -> dict[str, object]:
-    """A YAML file with one document."""
     # The C parser takes a second for KServe's two megabytes, the other half a minute.
     text = file.read_text(encoding="utf-8")
     # Envoy Gateway's are files of a chart, each inside of one condition.
@@ -129,5 +128,4 @@ def recorded(kind: str) -> dict[str, object]:
 
 
 def chart_values(path: str, chart: str) -> dict[str, object]:
-    """The ``values.yaml`` of a chart inside a Go module."""
     return read(module(path) / "charts" / chart / "values.yaml")

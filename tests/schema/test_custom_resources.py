@@ -86,7 +86,7 @@ def test_kserves_api_version_is_the_one_that_its_crds_store() -> None:
         entries = cast("list[Table]", crd_spec(kind)["versions"])
         assert (crd_spec(kind)["group"], table(crd_spec(kind)["names"])["kind"]) == (kserve.GROUP, kind)
         assert [entry["name"] for entry in entries if entry["storage"]] == [kserve.VERSION]
-        assert {entry["name"] for entry in entries if entry["served"]} == {kserve.VERSION, *kserve.OLDER_VERSIONS}
+        assert {entry["name"] for entry in entries if entry["served"]} == {kserve.VERSION, "v1alpha1"}
 
 
 def test_policies_of_names_have_the_fields_that_google_documents() -> None:

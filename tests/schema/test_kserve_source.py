@@ -21,6 +21,10 @@ CONTROLLER = kserve.CONTROLLER
 NAME = "m" * MODEL_NAME_LIMIT
 
 
+def source(module: str, file: str) -> str:
+    return (sources.module(module) / file).read_text(encoding="utf-8")
+
+
 def suffixes() -> set[str]:
     """What KServe appends to a service's name for the objects it makes."""
     folder: Path = sources.module(sources.KSERVE) / CONTROLLER
@@ -29,7 +33,7 @@ def suffixes() -> set[str]:
 
 
 def constants() -> dict[str, str]:
-    text = (sources.module(sources.KSERVE) / "pkg/constants/constants.go").read_text(encoding="utf-8")
+    text = source(sources.KSERVE, "pkg/constants/constants.go")
     return dict(re.findall(r'^\s*(\w+)\s*=\s*"([^"]*)"', text, re.MULTILINE))
 
 
@@ -57,10 +61,6 @@ def test_network_policies_select_labels_that_kserve_sets() -> None:
         assert (
             labels[kserve_constants["KubernetesPartOfLabelKey"]] == kserve_constants["LLMInferenceServicePartOfValue"]
         )
-
-
-def source(module: str, file: str) -> str:
-    return (sources.module(module) / file).read_text(encoding="utf-8")
 
 
 def test_kserve_makes_a_group_of_as_many_pods_as_there_are_pipeline_stages() -> None:
@@ -160,26 +160,19 @@ def test_the_pickers_configuration_has_the_fields_that_its_schema_has() -> None:
     assert table(config["saturationDetector"]) == {"pluginRef": limits["type"]}
 
 
-def test_kserves_webhook_looks_at_workers_of_services_and_not_of_configs() -> None:
+def test_kserves_webhook_looks_at_workers_of_services_only_and_refuses_another_size() -> None:
     folder = "pkg/apis/serving/v1alpha2"
-    assert "when worker is specified" in source(sources.KSERVE, f"{folder}/llm_inference_service_validation.go")
+    text = source(sources.KSERVE, f"{folder}/llm_inference_service_validation.go")
+    assert "when worker is specified" in text
+    assert "total parallelism size is immutable" in text
     assert "orker" not in source(sources.KSERVE, f"{folder}/llm_inference_service_config_validation.go")
 
 
-def test_the_size_of_a_group_cannot_change_in_place() -> None:
-    text = source(sources.KSERVE, "pkg/apis/serving/v1alpha2/llm_inference_service_validation.go")
-    assert "total parallelism size is immutable" in text
-
-
-def test_the_picker_listens_where_network_policies_open() -> None:
-    preset = sources.module(sources.KSERVE) / "config/llmisvcconfig/config-llm-scheduler.yaml"
-    ports = {int(port) for port in re.findall(r"containerPort: (\d+)", preset.read_text(encoding="utf-8"))}
+def test_the_picker_is_the_pinned_one_and_listens_where_network_policies_open() -> None:
+    preset = source(sources.KSERVE, "config/llmisvcconfig/config-llm-scheduler.yaml")
+    ports = {int(port) for port in re.findall(r"containerPort: (\d+)", preset)}
     assert {kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT, kserve.PICKER_METRICS_PORT} <= ports
-
-
-def test_the_pinned_picker_is_the_one_kserve_brings() -> None:
-    preset = sources.module(sources.KSERVE) / "config/llmisvcconfig/config-llm-scheduler.yaml"
-    assert versions.image("endpoint-picker") in preset.read_text(encoding="utf-8")
+    assert versions.image("endpoint-picker") in preset
 
 
 RELEASES: dict[str, tuple[str, Release]] = {

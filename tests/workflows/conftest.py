@@ -47,7 +47,6 @@ def read(name: str) -> Workflow:
 
 @pytest.fixture(params=[file.name for file in FILES])
 def workflow(request: pytest.FixtureRequest) -> Workflow:
-    """Each workflow of the repository."""
     return read(request.param)
 
 

@@ -15,7 +15,6 @@ Origin = Literal["scraped", "kube-state", "google"]
 themselves."""
 
 GROUP = "llmd-gke"
-"""The group of all alerts in a rules file."""
 PAGE = "docs/alerts.md"
 
 _RANGE = re.compile(r"\[(\d+)([smhd])\]")

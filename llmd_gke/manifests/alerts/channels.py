@@ -14,7 +14,8 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from llmd_gke.manifests.alerts.alert import Alert, Severity
-from llmd_gke.settings import ChannelSettings, StackSettings
+from llmd_gke.settings import StackSettings
+from llmd_gke.settings.sections.notification import ChannelSettings
 
 SENSITIVE = ("auth_token", "service_key", "password")
 """Labels that the API accepts but never returns."""

@@ -18,7 +18,8 @@ from llmd_gke.catalog.metrics import NO_REPLICA, Picker, Server
 from llmd_gke.manifests import promql
 from llmd_gke.manifests.alerts.alert import Alert, Severity
 from llmd_gke.manifests.alerts.replicas import MINUTE, VLLM
-from llmd_gke.settings import ModelSettings, ObjectivesSettings, StackSettings
+from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings.sections.objectives import ObjectivesSettings
 
 WORKBOOK = "https://sre.google/workbook/alerting-on-slos/"
 

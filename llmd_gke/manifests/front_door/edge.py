@@ -9,7 +9,8 @@ from llmd_gke.gateways import gke
 from llmd_gke.gateways.gateway import IdentityProxy, PolicyTarget, Serving
 from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import gateway, routing
-from llmd_gke.settings import GatewaySettings, IapSettings, ModelSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings.sections.front_door import IapSettings
 
 PREFIX = "/v1"
 

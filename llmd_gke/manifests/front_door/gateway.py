@@ -13,7 +13,8 @@ from llmd_gke.catalog.registries import NONE, Mirrors
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.front_door import script, stopped
 from llmd_gke.manifests.gateway import GATEWAY_API, NAMESPACE_NAME_LABEL
-from llmd_gke.settings import FrontDoorSettings, ModelSettings, TokenIssuerSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings
+from llmd_gke.settings.sections.front_door import TokenIssuerSettings
 
 TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
 

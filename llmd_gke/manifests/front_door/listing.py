@@ -17,7 +17,6 @@ from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 PATH = "/v1/models"
 NAME = "models"
-"""Name of the HTTPRoute and of its filter."""
 
 
 def answer(caller: str, door: FrontDoorSettings, models: Sequence[ModelSettings]) -> str:

@@ -20,7 +20,6 @@ from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 
 NAME = "stopped"
-"""Name of the HTTPRouteFilter."""
 STATUS = 599
 """Status of script and filter, which the door's policy replaces by 503 and the answer. It is one that nothing else
 sends: the answer for a 503 of a running model is another."""

@@ -46,7 +46,6 @@ def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, Pric
 
 
 def _priced(pool: Input, name: str) -> PricedPool | None:
-    """A node pool at its maximum; ``None`` while its machine type or zone is not known."""
     config = pool.get("nodeConfig")
     machine = config.get("machineType").text()
     zones = [zone for one in pool.get("nodeLocations").each() if (zone := one.text()) is not None]

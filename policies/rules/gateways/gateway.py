@@ -35,7 +35,6 @@ def _leads_to_pool(route: Subject) -> bool:
 
 
 def _is_parent(gateway: Subject, route: Subject) -> bool | None:
-    """Whether a route refers to a Gateway; ``None`` if a name is not known."""
     own, answers = gateway.identity, list[bool | None]()
     for parent in route.spec.get("parentRefs").each():
         namespace, name = route.namespace_of(parent), parent.get("name").text()

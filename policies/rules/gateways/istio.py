@@ -25,7 +25,6 @@ INJECTION: Mapping[str, str] = {"istio-injection": "enabled", "sidecar.istio.io/
 
 
 def _gateways(program: Program) -> dict[Name, str]:
-    """The class of each Gateway of the program that is GKE's (the prefix of its classes) or Istio's."""
     found: dict[Name, str] = {}
     for gate in program.of(GATEWAY):
         name = gate.spec.get("gatewayClassName").text() or ""

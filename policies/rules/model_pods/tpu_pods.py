@@ -41,7 +41,6 @@ def _tpu_pod(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
 
 
 def _annotations(value: Value) -> Iterator[str]:
-    """The names of all annotations of an object and of the pods in it."""
     if isinstance(value, Mapping):
         named = value.get("annotations")
         yield from named if isinstance(named, Mapping) else ()

@@ -77,4 +77,3 @@ RECLAIMABLE = Rule(
 )
 
 RULES = (CLASS, MEMBERS, RECLAIMABLE)
-"""Rules about the order of capacities."""

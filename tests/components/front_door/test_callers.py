@@ -25,7 +25,6 @@ from tests.components.variants import variant
 
 
 def of_models(graph: Graph) -> dict[str, ResourceNode]:
-    """The models' own policies for callers, by name."""
     policies = {str(metadata(node, "name")): node for node in of(SECURITY)(graph)}
     return {name: node for name, node in policies.items() if name != "callers"}
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.catalog import front_door
-from llmd_gke.graph.recording import Graph, ResourceNode
+from llmd_gke.graph.recording import Graph
 from llmd_gke.manifests.front_door import firewall, listing
 from llmd_gke.settings import load_stack
 from tests.components import kinds
@@ -99,7 +99,8 @@ def test_every_model_is_served_by_name_before_kserve_looks_for_its_route(graph: 
     for name, namespace in (("qwen", "models"), ("small", "others")):
         route, service = the(graph, ROUTE, f"{name}-door"), the(graph, kinds.SERVICE, name)
         assert metadata(route, "namespace") == namespace
-        (match,) = cast("list[dict[str, list[dict[str, str]]]]", _rule(route)["matches"])
+        (rule,) = cast("list[dict[str, list[dict[str, Any]]]]", spec(route)["rules"])
+        (match,) = rule["matches"]
         assert match["headers"] == [
             {
                 "type": "RegularExpression",
@@ -114,20 +115,9 @@ def test_every_model_is_served_by_name_before_kserve_looks_for_its_route(graph: 
         assert router["route"] == {"http": {"refs": [{"name": f"{name}-door"}]}}
 
 
-def _rule(route: ResourceNode) -> dict[str, object]:
-    (rule,) = cast("list[dict[str, object]]", spec(route)["rules"])
-    return rule
-
-
-def test_the_picker_takes_bodies_of_32_mib(graph: Graph) -> None:
-    services = of(kinds.SERVICE)(graph)
-    assert services
-    for service in services:
-        assert "'--grpc-max-recv-msg-size=33554432'" in str(spec(service)["router"])
-
-
-def test_a_picker_is_ready_soon_after_its_start_because_the_door_needs_it(graph: Graph) -> None:
+def test_a_picker_takes_bodies_of_32_mib_and_is_ready_soon_because_the_door_needs_it(graph: Graph) -> None:
     routers = [cast("dict[str, Any]", spec(service)["router"]) for service in of(kinds.SERVICE)(graph)]
+    assert all("'--grpc-max-recv-msg-size=33554432'" in str(router) for router in routers)
     probes = [router["scheduler"]["template"]["containers"][0]["readinessProbe"] for router in routers]
     assert probes == [{"initialDelaySeconds": 1, "periodSeconds": 2}] * 2
 

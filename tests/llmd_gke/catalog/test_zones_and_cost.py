@@ -1,5 +1,3 @@
-"""Zones, prices and what a pool costs."""
-
 from __future__ import annotations
 
 from datetime import date

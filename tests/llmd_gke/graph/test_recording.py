@@ -1,5 +1,3 @@
-"""The recorder itself."""
-
 from __future__ import annotations
 
 import asyncio

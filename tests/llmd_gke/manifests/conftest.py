@@ -44,8 +44,6 @@ def promtool() -> Path:
 
 @pytest.fixture
 def make_model() -> MakeModel:
-    """Makes a model's settings, with changes by their names in Python."""
-
     def make(**changes: object) -> ModelSettings:
         base = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "replicas": 3}
         return ModelSettings.model_validate({**base, **changes})
@@ -55,8 +53,6 @@ def make_model() -> MakeModel:
 
 @pytest.fixture
 def make_pool() -> MakePool:
-    """Makes a pool's settings, with changes by their names in Python."""
-
     def make(**changes: object) -> PoolSettings:
         base = {"name": "v6e4", "machine_type": "ct6e-standard-4t", "topology": "2x2", "max_nodes": 4}
         return PoolSettings.model_validate({**base, **changes})
@@ -66,11 +62,9 @@ def make_pool() -> MakePool:
 
 @pytest.fixture
 def model(make_model: MakeModel) -> ModelSettings:
-    """A model of three replicas."""
     return make_model()
 
 
 @pytest.fixture
 def pool(make_pool: MakePool) -> PoolSettings:
-    """A pool of v6e hosts with four chips."""
     return make_pool()

@@ -1,5 +1,3 @@
-"""NetworkPolicies, the kubeconfig, and Helm releases."""
-
 from __future__ import annotations
 
 import json

@@ -34,7 +34,6 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """What was started, one line each."""
     file = tmp_path / "log"
     file.touch()
     return file
@@ -42,7 +41,6 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Path:
-    """How many hosts have joined."""
     file = tmp_path / "hosts"
     file.write_text("1")
     return file
@@ -50,7 +48,6 @@ def hosts(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(tmp_path: Path, log: Path, hosts: Path) -> Iterator[Start]:
-    """Starts the script in a role, as the command of the container says."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name, text in {"ray": RAY, "serve": SERVER}.items():

@@ -1,5 +1,3 @@
-"""Service accounts of models and their roles on buckets."""
-
 from __future__ import annotations
 
 from llmd_gke.manifests import identity

@@ -83,10 +83,6 @@ def test_requests_of_the_idle_time_ask_for_the_fewest_replicas_and_no_data_for_n
     assert answers(promtool, tmp_path, series, expected) == ""
 
 
-def test_promtool_says_where_a_value_is_another(promtool: Path, tmp_path: Path) -> None:
-    assert "FAILED" in answers(promtool, tmp_path, {READY: WITHOUT_SERVERS}, {5: 2})
-
-
 def test_an_idle_model_keeps_no_server_and_its_first_one_waits_for_a_request_as_long(make_model: MakeModel) -> None:
     pace = {"idle_after_seconds": 7200}
     made = scaling.objects(make_model(min_replicas=2, max_replicas=4, scaling=pace), "keda", "llmd", "my-project")

@@ -1,5 +1,3 @@
-"""Queries of logs."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""NetworkPolicies of the controllers' namespaces, and Pod Security labels."""
-
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
@@ -65,14 +63,6 @@ def test_controllers_reach_the_api_server_where_it_can_be(private_nodes: bool, p
     assert rule["ports"] == [{"protocol": "TCP", "port": 443}]
     assert admits(rule, "10.0.0.2")
     assert admits(rule, "203.0.113.1") is public
-
-
-def test_what_is_not_restricted_is_named_and_what_is_below_the_level_is_refused() -> None:
-    assert pod_security.labels("baseline") == {
-        "pod-security.kubernetes.io/enforce": "baseline",
-        "pod-security.kubernetes.io/warn": "restricted",
-        "pod-security.kubernetes.io/audit": "restricted",
-    }
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Gateway, HTTPRoute and GKE's policies."""
-
 from __future__ import annotations
 
 from typing import Any, cast

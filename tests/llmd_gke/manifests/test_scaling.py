@@ -1,5 +1,3 @@
-"""Objects by which replicas follow the load."""
-
 from __future__ import annotations
 
 from typing import Any, cast

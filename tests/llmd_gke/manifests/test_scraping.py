@@ -1,57 +1,49 @@
-"""Objects for the collectors of metrics."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from llmd_gke.catalog import kserve
 from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import naming, scraping
 
 
+def spec_of(manifest: JsonObject) -> Any:
+    return manifest["spec"]
+
+
 def selected(manifest: JsonObject, labels: JsonObject) -> bool:
-    spec = manifest["spec"]
-    assert isinstance(spec, dict)
-    selector = spec.get("selector") or spec["podSelector"]
-    assert isinstance(selector, dict)
-    wanted = selector["matchLabels"]
-    assert isinstance(wanted, dict)
-    return wanted.items() <= labels.items()
+    spec = spec_of(manifest)
+    return (spec.get("selector") or spec["podSelector"])["matchLabels"].items() <= labels.items()
 
 
-def ports(manifest: JsonObject) -> list[object]:
-    spec = manifest["spec"]
-    assert isinstance(spec, dict)
-    endpoints = spec["endpoints"]
-    assert isinstance(endpoints, list)
-    return [one["port"] for one in endpoints if isinstance(one, dict)]
-
-
-def test_servers_are_scraped_where_they_answer_and_pickers_are_not_taken_for_servers() -> None:
-    servers = scraping.servers("models", 30)
-    assert selected(servers, naming.workload_labels("qwen"))
-    assert not selected(servers, naming.picker_labels("qwen"))
-    assert ports(servers) == [kserve.WORKLOAD_PORT]
-
-
-def test_pickers_are_scraped_where_they_answer_and_servers_are_not_taken_for_pickers() -> None:
-    pickers = scraping.pickers("models", 30)
-    assert selected(pickers, naming.picker_labels("qwen"))
-    assert not selected(pickers, naming.workload_labels("qwen"))
-    assert ports(pickers) == [kserve.PICKER_METRICS_PORT]
-
-
-def test_no_label_is_asked_for_that_collectors_drop_where_a_port_is_a_number() -> None:
-    for manifest in (scraping.servers("models", 30), scraping.pickers("models", 30)):
-        assert all(isinstance(port, int) for port in ports(manifest))
-        spec = manifest["spec"]
-        assert isinstance(spec, dict)
-        assert isinstance(spec["targetLabels"], dict)
-        assert spec["targetLabels"]["metadata"] == ["node", "pod"]
+@pytest.mark.parametrize(
+    ("manifest", "ours", "others", "port"),
+    [
+        (scraping.servers, naming.workload_labels, naming.picker_labels, kserve.WORKLOAD_PORT),
+        (scraping.pickers, naming.picker_labels, naming.workload_labels, kserve.PICKER_METRICS_PORT),
+    ],
+)
+def test_servers_and_pickers_are_scraped_where_they_answer_and_neither_is_taken_for_the_other(
+    manifest: Callable[[str, int], JsonObject],
+    ours: Callable[[str], JsonObject],
+    others: Callable[[str], JsonObject],
+    port: int,
+) -> None:
+    made = manifest("models", 30)
+    assert selected(made, ours("qwen"))
+    assert not selected(made, others("qwen"))
+    assert [one["port"] for one in spec_of(made)["endpoints"]] == [port]
+    assert spec_of(made)["targetLabels"]["metadata"] == ["node", "pod"], "collectors drop more where a port is a number"
 
 
 def test_the_network_policy_opens_the_scraped_ports_of_the_scraped_pods_to_collectors_only() -> None:
     policy = scraping.network_policy("models")
     for labels in (naming.workload_labels("qwen"), naming.picker_labels("qwen")):
         assert selected(policy, labels)
-    spec = policy["spec"]
-    assert isinstance(spec, dict)
+    spec = spec_of(policy)
     assert spec["policyTypes"] == ["Ingress"], "what pods may reach is decided elsewhere"
     assert spec["ingress"] == [
         {

@@ -67,16 +67,11 @@ def test_only_servers_that_know_an_argument_get_it(
 
 
 def test_the_service_refers_to_route_and_gateway(model: ModelSettings, pool: PoolSettings) -> None:
-    router = cast("Any", serving.service(model, pool))["spec"]["router"]
+    spec = cast("Any", serving.service(model, pool))["spec"]
+    assert (spec["replicas"], spec["baseRefs"]) == (3, [{"name": "qwen-tpu"}])
+    router = spec["router"]
     assert router["route"] == {"http": {"refs": [{"name": "qwen-route"}]}}
     assert router["gateway"] == {"refs": [{"name": "inference-gateway", "namespace": "inference-gateway"}]}
-
-
-def test_the_service_waits_until_it_is_ready(model: ModelSettings, pool: PoolSettings) -> None:
-    service = cast("Any", serving.service(model, pool))
-    assert service["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Ready"}
-    assert service["spec"]["replicas"] == 3
-    assert service["spec"]["baseRefs"] == [{"name": "qwen-tpu"}]
 
 
 def test_an_update_waits_for_the_rollout_of_what_changes_pods_and_for_no_other(

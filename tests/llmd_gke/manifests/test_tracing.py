@@ -1,5 +1,3 @@
-"""Traces in the objects of a model."""
-
 from __future__ import annotations
 
 from typing import Any, cast

@@ -12,9 +12,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from llmd_gke.manifests import server_pod
+from tests.waiting import eventually
 
 
 class Server(HTTPServer):
@@ -75,11 +75,6 @@ def warm_up(port: int, mark: Path) -> Generator[subprocess.Popen[str]]:
         process.communicate()
 
 
-@retry(retry=retry_if_exception_type(AssertionError), stop=stop_after_delay(20), wait=wait_fixed(0.02), reraise=True)
-def soon(path: Path, *, there: bool) -> None:
-    assert path.exists() is there
-
-
 def test_a_pod_is_warm_after_its_first_completion_and_not_before(server: Server, tmp_path: Path) -> None:
     mark = tmp_path / "warm"
     with warm_up(server.server_port, mark) as process:
@@ -87,7 +82,7 @@ def test_a_pod_is_warm_after_its_first_completion_and_not_before(server: Server,
         assert process.stdout.readline() == "first completion: 503\n"
         assert not mark.exists()
         server.status = 200
-        soon(mark, there=True)
+        eventually(mark.exists)
         assert process.stdout.readline() == "first completion: 200\n"
     assert server.asked[0] == ("/v1/completions", {"model": "qwen", "prompt": "1", "max_tokens": 1})
 
@@ -99,10 +94,10 @@ def test_a_server_that_is_gone_takes_the_mark_with_it(tmp_path: Path) -> None:
     with serving_thread(server) as running:
         watching = warm_up(running.server_port, mark)
         with watching:
-            soon(mark, there=True)
+            eventually(mark.exists)
             running.shutdown()
             running.server_close()
-            soon(mark, there=False)
+            eventually(lambda: not mark.exists())
         assert not mark.exists()
 
 
@@ -110,8 +105,7 @@ def test_a_mark_of_an_earlier_run_does_not_count(server: Server, tmp_path: Path)
     mark = tmp_path / "warm"
     mark.touch()
     with warm_up(server.server_port, mark):
-        soon(mark, there=False)
-    assert not mark.exists()
+        eventually(lambda: not mark.exists())
 
 
 def test_it_ends_when_it_is_told_to(server: Server, tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from llmd_gke.catalog.cost import dearest_first
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.budget import PricedPool, together
-
-KINDS: tuple[Capacity, ...] = ("on-demand", "spot")
 
 
 @pytest.mark.parametrize(
@@ -26,21 +26,23 @@ def test_the_dearest_nodes_count_first_and_those_without_price_last(
     assert dearest_first(prices, limits, nodes) == counts
 
 
-def test_node_pools_that_share_their_hosts_are_counted_once_and_unpriced_ones_stay_named() -> None:
-    def pool(capacity: Capacity, nodes: int) -> PricedPool:
-        return PricedPool(
-            name=capacity, machine_type="ct6e-standard-4t", chips=4, zone="us-east5-a", capacity=capacity, nodes=nodes
-        )
-
-    counted = together([pool("spot", 4), pool("on-demand", 3), pool("flex-start", 4)], 4)
-    assert [(one.name, one.nodes) for one in counted] == [("spot", 1), ("on-demand", 3), ("flex-start", 4)]
+def pool(capacity: Capacity, nodes: int, kept: int = 0) -> PricedPool:
+    v6e: dict[str, Any] = {"machine_type": "ct6e-standard-4t", "chips": 4, "zone": "us-east5-a"}
+    return PricedPool(**v6e, name=capacity, capacity=capacity, nodes=nodes, kept=kept)
 
 
-def test_node_pools_that_always_run_more_hosts_than_they_share_are_counted_with_all_of_these() -> None:
-    pools = [
-        PricedPool(
-            name=kind, machine_type="ct6e-standard-4t", chips=4, zone="us-east5-a", capacity=kind, nodes=4, kept=4
-        )
-        for kind in KINDS
-    ]
-    assert [one.nodes for one in together(pools, 4)] == [4, 4]
+@pytest.mark.parametrize(
+    ("pools", "counted"),
+    [
+        (
+            [pool("spot", 4), pool("on-demand", 3), pool("flex-start", 4)],
+            [("spot", 1), ("on-demand", 3), ("flex-start", 4)],
+        ),
+        ([pool("on-demand", 4, 4), pool("spot", 4, 4)], [("on-demand", 4), ("spot", 4)]),
+    ],
+    ids=["those without a price stay named", "more always run than they share"],
+)
+def test_node_pools_that_share_their_hosts_are_counted_once(
+    pools: list[PricedPool], counted: list[tuple[str, int]]
+) -> None:
+    assert [(one.name, one.nodes) for one in together(pools, 4)] == counted

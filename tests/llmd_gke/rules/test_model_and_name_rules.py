@@ -1,5 +1,3 @@
-"""Rules about models, the server's arguments, names and ranges."""
-
 from __future__ import annotations
 
 from ipaddress import IPv4Network

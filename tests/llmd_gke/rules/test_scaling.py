@@ -1,5 +1,3 @@
-"""Rules about autoscaled replicas."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Upgrades that break something, and those that do not."""
-
 from __future__ import annotations
 
 import pytest

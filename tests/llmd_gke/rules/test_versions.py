@@ -1,5 +1,3 @@
-"""Comparisons of GKE versions."""
-
 from __future__ import annotations
 
 import pytest

@@ -40,7 +40,6 @@ def config() -> Config:
 
 @pytest.fixture
 def refused() -> Refuse:
-    """The message for a configuration that is refused."""
 
     def message(config: Config, secrets: list[str] | None = None) -> str:
         with pytest.raises(SettingsError) as caught:
@@ -52,7 +51,6 @@ def refused() -> Refuse:
 
 @pytest.fixture
 def accepted() -> Callable[..., Checked]:
-    """The settings of a configuration that is accepted."""
 
     def checked(config: Config, secrets: list[str] | None = None) -> Checked:
         return parse(config, "eu4a", secrets)
@@ -62,5 +60,4 @@ def accepted() -> Callable[..., Checked]:
 
 @pytest.fixture
 def root() -> Path:
-    """The clone."""
     return ROOT

@@ -119,12 +119,6 @@ def test_a_missing_secret_is_refused_with_the_command(
     assert refused(config, ["llmd-gke:tlsCertificate"]) == f"{HEAD}  llmd-gke:{message}"
 
 
-def test_a_gated_model_with_its_secret_is_accepted(config: Config, accepted: Callable[..., Checked]) -> None:
-    config["llmd-gke:models"][0]["uri"] = "hf://google/gemma-3-27b-it"
-    assert accepted(config, ["llmd-gke:hfToken"])
-    assert accepted(config, None), "nobody knows about secrets"
-
-
 def test_a_stack_for_the_stand_ins_is_refused_elsewhere(
     config: Config, refused: Refuse, accepted: Callable[..., Checked], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,12 +60,6 @@ def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: 
     assert "this setting is missing" not in message
 
 
-def test_a_key_in_snake_case_is_refused_with_the_one_that_is_meant(config: Config, refused: Refuse) -> None:
-    pool = config["llmd-gke:pools"][0]
-    pool["max_nodes"] = pool.pop("maxNodes")
-    assert "did you mean maxNodes?" in refused(config)
-
-
 def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
     for stack in ("EU4A", "eu4", "Pulumi.eu4a.yaml"):
         with pytest.raises(SettingsError, match=r"did you mean STACK=eu4a\?"):
@@ -90,6 +84,11 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
         (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
         ("config:\n  a\uff1a\n    b: c\n".encode(), "write `:` instead of the fullwidth colon (U+FF1A) in line 2"),
         ("config:\n  a:\u00a0b\n  c: d\n".encode(), "write ` ` instead of the no-break space (U+00A0) in line 2"),
+        (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
+        ("config: {}\n".encode("utf-16"), "(it is probably UTF-16)"),
+        (b"config:\n<<<<<<< HEAD\n  a:b: 1\n=======\n  a:b: 2\n>>>>>>> x\n", "a merge left its conflict in line 2"),
+        (b"text", "has no map `config:`"),
+        (b"config: [1]\n", "has no map `config:`"),
         (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
         (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
         (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),

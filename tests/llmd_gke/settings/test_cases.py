@@ -28,7 +28,6 @@ FILES = sorted({*CASES.glob("*.yaml")} - {CASES / "warnings.yaml"})
 
 
 def cases(*files: Path) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
-    """Title, changes and findings of each case."""
     for file in files:
         for group in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader):
             for number, (change, *findings) in enumerate(group["cases"], 1):

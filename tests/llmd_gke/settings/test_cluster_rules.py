@@ -1,5 +1,3 @@
-"""The cluster's options. Each rule with its whole message."""
-
 from __future__ import annotations
 
 from hypothesis import given

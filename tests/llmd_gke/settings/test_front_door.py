@@ -24,7 +24,6 @@ def door(config: Config, *callers: dict[str, Any], **more: Any) -> Config:
 
 
 def with_keys(config: Config, keys: object) -> str:
-    """The message for keys that are refused."""
     with pytest.raises(SettingsError) as caught:
         parse(config, "eu4a", None, keys=keys)
     return str(caught.value)

@@ -101,7 +101,6 @@ KEYS = ["name", "zone", "key", "hfToken", "tlskey", "secret", "env", "x", "max_n
 
 
 def spoil(random_: random.Random, config: Config) -> None:
-    """One hostile change at a place chosen at random."""
     table, key = random_.choice(locations(config))
     value = fresh(random_.choice(SECRETS if random_.random() < 0.2 else HOSTILE))
     match random_.randrange(6):
@@ -118,7 +117,6 @@ def spoil(random_: random.Random, config: Config) -> None:
 
 
 def complain(make: Callable[[], Any]) -> str:
-    """What a person would read about the settings."""
     try:
         checked = make()
     except SettingsError as error:

@@ -1,5 +1,3 @@
-"""Channels of alerts, and objectives of models."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.settings import Checked, ObjectivesSettings, required_secrets
+from llmd_gke.settings import Checked, required_secrets
 from llmd_gke.settings.secret_keys import is_secret_key
+from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 PASTED = "b4a1f2c3d4e5f60718293a4b5c6d7e8f"

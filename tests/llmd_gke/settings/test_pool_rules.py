@@ -1,5 +1,3 @@
-"""Pools: slices, zones, capacity. Each rule with its whole message."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

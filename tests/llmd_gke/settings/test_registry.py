@@ -44,11 +44,6 @@ def test_only_the_registry_is_replaced(reference: str, there: str) -> None:
     assert registries.at(reference, {"docker.io": "m.example/hub"}) == there
 
 
-def test_an_image_of_somebody_elses_registry_stays() -> None:
-    (model,) = settings(image="us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0").models
-    assert model.image == "us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0"
-
-
 @pytest.mark.parametrize("release", charts.PLATFORM)
 def test_charts_and_the_images_in_their_values_come_from_the_mirror(release: Any) -> None:
     plain, moved = release(), release(None, MIRRORS)

@@ -1,5 +1,3 @@
-"""Replicas that follow the load, in the settings."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,15 +27,6 @@ def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, acce
     assert settings.busy_nodes(settings.pools[0]) == 3
     assert settings.least_nodes(settings.pools[0]) == 1
     assert settings.least_totals.chips == 4
-
-
-def test_a_fixed_number_is_as_before(config: Config, accepted: Callable[..., Checked]) -> None:
-    settings = accepted(config).settings
-    (model,) = settings.models
-    assert (model.autoscaled, model.serving_replicas, model.most_replicas) == (False, 3, 3)
-    assert model.replicas_text == "3 replicas"
-    assert settings.totals == settings.least_totals
-    assert settings.autoscaled == ()
 
 
 def test_a_stopped_model_holds_no_host_and_has_no_autoscaler(config: Config, accepted: Callable[..., Checked]) -> None:

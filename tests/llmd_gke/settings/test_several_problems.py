@@ -117,7 +117,6 @@ def test_a_value_of_the_wrong_type_causes_findings_about_itself_only(
 
 
 def _paths(value: object, above: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
-    """The path of every value in the configuration."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in steps:
         yield (*above, step)

@@ -1,5 +1,3 @@
-"""``llmd-gke alerts``."""
-
 from __future__ import annotations
 
 import json

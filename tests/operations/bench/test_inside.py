@@ -21,7 +21,6 @@ class Entered(Exception):
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What happens, in order."""
     result: list[str] = []
 
     def installed(say: Callable[[str], None]) -> Path:

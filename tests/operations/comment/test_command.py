@@ -125,7 +125,6 @@ GATED = "hf://meta-llama/Llama-3.1-8B-Instruct"
 
 @pytest.fixture
 def of_the_stand_ins(project: Clone) -> Clone:
-    """The same with a stack that must not reach Google Cloud."""
     file = project.root / "Pulumi.one.yaml"
     file.write_text(file.read_text().replace("my-project", "rehearsal"))
     project.commit()

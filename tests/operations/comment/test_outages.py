@@ -1,5 +1,3 @@
-"""What a change stops, in words."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""What a comment says about a model's servers and versions."""
-
 from __future__ import annotations
 
 import re

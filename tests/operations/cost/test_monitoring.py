@@ -1,5 +1,3 @@
-"""What monitoring costs."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""``llmd-gke dashboard``."""
-
 from __future__ import annotations
 
 import json
@@ -24,7 +22,6 @@ LINK = "https://console.cloud.google.com/monitoring/dashboards/builder/abc?proje
 
 @pytest.fixture
 def exported(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """The outputs that a stack has, to be changed by a test."""
     values: dict[str, object] = {command.OUTPUT: LINK}
     monkeypatch.setattr(outputs, "read", lambda _: Outputs("203.0.113.7", (), {}, values))
     return values
@@ -32,7 +29,6 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was opened in the browser."""
     links: list[str] = []
 
     def remember(link: str) -> bool:

@@ -1,5 +1,3 @@
-"""The panels drawn with numbers."""
-
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET

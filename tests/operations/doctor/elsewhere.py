@@ -28,7 +28,6 @@ class Elsewhere:
         self.heard: list[tuple[str, dict[str, str]]] = []
 
     def status(self, path: str) -> int:
-        """What a path answers."""
         if match := MANIFEST.fullmatch(path):
             return 404 if match["path"] in self.images_gone else 200
         if match := ARCHIVE.fullmatch(path):
@@ -40,8 +39,6 @@ class Elsewhere:
 
 @contextmanager
 def serving(elsewhere: Elsewhere) -> Generator[str]:
-    """Serves it on a free port of loopback and gives the base URL."""
-
     class Handler(BaseHTTPRequestHandler):
         def _serve(self) -> None:
             path = urlsplit(self.path).path

@@ -54,7 +54,6 @@ class Google:
         self._set()
 
     def fails(self, method: str, code: int, message: str = "no", **more: object) -> None:
-        """From now on, a method answers an error."""
         self._faults.append({"fault": "error", "method": method, "code": code, "message": message, **more})
         self._set()
 
@@ -70,7 +69,6 @@ class Google:
         self.cloud.requests.clear()
 
     def make_network(self, name: str, project: str = PROJECT) -> None:
-        """A VPC without subnets."""
         self.make("global/networks", {"name": name, "autoCreateSubnetworks": False}, project)
 
     def make_subnet(self, region: str = "europe-west4") -> None:
@@ -81,7 +79,6 @@ class Google:
         self.make(f"regions/{region}/subnetworks", subnet)
 
     def make_cluster(self, settings: StackSettings) -> None:
-        """The stack's cluster, in its VPC."""
         name, region = settings.cluster.name, settings.cluster.region
         if f"projects/{PROJECT}/global/networks/{name}" not in self.cloud.resources:
             self.make_network(name)
@@ -101,11 +98,9 @@ class Google:
 
     @property
     def calls(self) -> list[str]:
-        """Paths that were asked, the API's host first."""
         return [str(one["path"]) for one in self.cloud.requests]
 
     def made(self) -> list[Body]:
-        """Bodies of what was made in Compute Engine, in order."""
         seen: list[Body] = list(self.cloud.requests)
         return [one["body"] for one in seen if one["method"].startswith("compute") and one["method"].endswith("insert")]
 
@@ -117,7 +112,6 @@ class Google:
 
 @contextmanager
 def emulating(folder: Path) -> Generator[Google]:
-    """Serves it on a free port of loopback."""
     made: list[Holding] = []
 
     def make(cloud: EmulatedCloud) -> Holding:

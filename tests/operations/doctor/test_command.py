@@ -1,5 +1,3 @@
-"""``llmd-gke doctor`` as people call it."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What ``doctor`` says about charts, images and weights."""
-
 from __future__ import annotations
 
 import pytest
@@ -93,7 +91,6 @@ def test_gated_weights_that_cannot_be_read_say_what_to_do_and_never_the_token(
 
 
 def asked_for_weights(elsewhere: Elsewhere) -> list[str | None]:
-    """What each request for weights had as its authorization."""
     return [headers.get("authorization") for path, headers in elsewhere.heard if path.startswith("/hf/")]
 
 

@@ -20,7 +20,6 @@ OBJECTS = {"objects": {"gcp:compute/network:Network": {"vpc": {"inputs": {"name"
 
 @pytest.fixture
 def laptop(clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
-    """A laptop cloud without a file yet."""
     monkeypatch.delenv(ENDPOINT, raising=False)
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))

@@ -1,5 +1,3 @@
-"""What ``doctor`` says about a cluster that somebody else made."""
-
 from __future__ import annotations
 
 from pathlib import Path

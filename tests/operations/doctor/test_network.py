@@ -1,5 +1,3 @@
-"""What ``doctor`` says about a VPC that somebody else made."""
-
 from __future__ import annotations
 
 from llmd_gke.settings import StackSettings

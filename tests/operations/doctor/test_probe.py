@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from llmd_gke.settings import PoolSettings, StackSettings
 from llmd_gke.settings.sections.capacity import ReservationSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe, walk
-from operations.doctor.result import CheckStatus, failed, ok, skipped
+from operations.doctor.result import CheckStatus, Result, failed, ok, skipped
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 
@@ -39,9 +41,8 @@ def test_a_stock_out_is_told_within_seconds_and_leaves_neither_host_nor_vpc(goog
     assert google.named("instances") == google.named("networks") == set()
 
 
-def test_ctrl_c_while_a_host_is_being_made_removes_it(
-    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def interrupted_probe(google: Google, context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes while Google makes the host."""
     google.make_subnet()
     wait = context.google.wait
 
@@ -54,24 +55,20 @@ def test_ctrl_c_while_a_host_is_being_made_removes_it(
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(probe(context, context.settings.pools[0]))
+
+
+def test_ctrl_c_while_a_host_is_being_made_removes_it(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted_probe(google, context, monkeypatch)
     assert google.named("instances") == set()
 
 
 def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    google.make_subnet()
     google.fails("compute.instances.delete", 403)
-    wait = context.google.wait
-
-    def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
-        if operation["operationType"] == "insert":
-            raise KeyboardInterrupt
-        return wait(operation, zone, seconds)
-
-    monkeypatch.setattr(context.google, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        list(probe(context, context.settings.pools[0]))
+    interrupted_probe(google, context, monkeypatch)
     stderr = capsys.readouterr().err
     assert "costs money" in stderr
     assert "gcloud compute instances delete llmd-gke-probe-" in stderr
@@ -165,35 +162,40 @@ def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context)
 
 def in_order(context: Context, *kinds: str) -> PoolSettings:
     """The stack's pool with a list of capacities."""
-    entries = [{"kind": kind} for kind in kinds or ("on-demand", "flex-start", "spot")]
+    entries = [{"kind": kind} for kind in kinds]
     given = context.settings.pools[0].model_dump(by_alias=True, exclude_unset=True)
     return PoolSettings.model_validate({**given, "capacity": entries})
 
 
-def test_a_list_gets_its_hosts_from_the_first_entry_that_has_some_and_others_only_warn(context: Context) -> None:
-    pool = in_order(context)
-    first, second, third = (f"capacity of {one.name}" for one in pool.node_pools)
-    answers = walk(pool, [failed(first, "stock-out", "wait"), skipped(second, "queued"), ok(third, "free")])
-    assert [(one.check, one.status) for one in answers] == [
-        (first, CheckStatus.WARNING),
-        (second, CheckStatus.SKIPPED),
-        (third, CheckStatus.OK),
-        (f"capacity of {pool.name}", CheckStatus.OK),
-    ]
-    assert answers[-1].message == f"its hosts would come from {pool.name}-spot now"
+LISTED = ("on-demand", "flex-start", "spot")
 
 
-def test_a_list_without_any_host_fails(context: Context) -> None:
-    pool = in_order(context, "on-demand", "spot")
-    answers = [failed(f"capacity of {one.name}", "stock-out", "wait") for one in pool.node_pools]
-    *entries, last = walk(pool, answers)
-    assert entries == answers
-    assert (last.status, last.message) == (CheckStatus.FAILED, "no entry of the list is known to have hosts now")
-
-
-def test_a_list_whose_only_hope_is_a_queue_warns(context: Context) -> None:
-    pool = in_order(context)
-    first, queue, last = (f"capacity of {one.name}" for one in pool.node_pools)
-    answers = walk(pool, [failed(first, "stock-out", "wait"), skipped(queue, "queued"), failed(last, "out", "wait")])
-    assert {one.status for one in answers} == {CheckStatus.WARNING, CheckStatus.SKIPPED}
-    assert answers[-1].message == f"its hosts would wait in the queue of {pool.name}-flex-start now"
+@pytest.mark.parametrize(
+    ("kinds", "found", "verdicts", "message"),
+    [
+        (LISTED, (failed, skipped, ok), "WARNING SKIPPED OK OK", "its hosts would come from {}-spot now"),
+        (
+            LISTED,
+            (failed, skipped, failed),
+            "WARNING SKIPPED WARNING WARNING",
+            "its hosts would wait in the queue of {}-flex-start now",
+        ),
+        (
+            ("on-demand", "spot"),
+            (failed, failed),
+            "FAILED FAILED FAILED",
+            "no entry of the list is known to have hosts now",
+        ),
+    ],
+)
+def test_a_list_gets_its_hosts_from_the_first_entry_that_has_some_and_others_only_warn(
+    context: Context, kinds: tuple[str, ...], found: tuple[Callable[..., Result], ...], verdicts: str, *, message: str
+) -> None:
+    pool = in_order(context, *kinds)
+    names = [f"capacity of {one.name}" for one in pool.node_pools]
+    answers = walk(
+        pool, [make(name, "words", *["wait"] * (make is failed)) for make, name in zip(found, names, strict=True)]
+    )
+    assert [one.check for one in answers] == [*names, f"capacity of {pool.name}"]
+    assert [one.status.name for one in answers] == verdicts.split()
+    assert answers[-1].message == message.format(pool.name)

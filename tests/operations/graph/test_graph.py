@@ -81,14 +81,6 @@ def test_the_svg_shows_every_component_and_every_edge_once() -> None:
     assert len(arrows) >= len(data["edges"])
 
 
-def test_settings_that_cannot_be_used_are_said_in_words(clone: Clone) -> None:
-    clone.write(most=0)
-    done = run("graph", "--stack", "one", root=clone.root)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "llmd-gke:pools[0].maxNodes" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.parametrize("error", ["pulumi.RunError", "KeyError", "SyntaxError"])
 def test_a_program_that_fails_is_a_failure_with_its_message(clone: Clone, error: str) -> None:
     (clone.root / "__main__.py").write_text(f"import pulumi\nraise {error}('the reason')\n")

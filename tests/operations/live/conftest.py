@@ -62,7 +62,6 @@ class Project:
 
     @property
     def calls(self) -> list[tuple[list[str], str]]:
-        """The words of each call, and its PYTHONPATH."""
         return [tuple(json.loads(line)) for line in (self.root / "calls").read_text().splitlines()]
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import textwrap
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -28,42 +29,18 @@ from operations.smoke.outcome import Outcome
 from operations.status import screen
 from operations.status.objects import Line, State
 from operations.target import Target
+from tests.operations.bench.test_results import RESULT, level
 from tests.operations.live.conftest import ROOT, Project, running
 
 UNCHANGED = {"same": 33}
 
 
-def level(kind: str, concurrency: int) -> bench_result.Level:
-    return bench_result.Level(
-        workload=kind,
-        concurrency=concurrency,
-        seconds=2.0,
-        requests=40,
-        errors=0,
-        requests_per_second=20.0,
-        output_tokens_per_second=2560.0,
-        ttft_p50=0.012,
-        ttft_p95=0.02,
-        itl_p50=0.001,
-        latency_p50=0.1,
-        latency_p95=0.2,
-        prompt_tokens=1150,
-        cached_share=0.5,
-    )
-
-
-MEASURED = bench_result.BenchResult(
+MEASURED = replace(
+    RESULT,
     stack="local",
     cloud="laptop",
-    model="qwen",
     mark=bench_result.LAPTOP,
-    taken="2026-11-21T12:00:00Z",
-    generator="guidellm==0.8",
-    chips=12,
-    usd_per_hour=35.64,
-    settings={"seconds": 2},
-    levels=(level("random", 1), level("random", 2), level("shared", 1)),
-    stopped={},
+    levels=(level("random", 1, 1280, 0.012, 0.5), level("random", 2, 2560, 0.012, 0.5), level("shared", 1, 9, 0.012)),
 )
 
 
@@ -118,7 +95,7 @@ def test_the_report_shows_what_was_seen_inside_and_that_it_measures_nothing(lapt
     text = report.as_markdown(seen, "2026-11-21", "The laptop costs nothing.")
     assert "| v6e4 (ct6e-standard-4t 2x2) | good | 3 of 3 nodes \\| ready |" in text
     assert "- qwen: health: passed" in text
-    assert "| random | 2 | 40 | 0 | 2,560 | 12 ms | 20 ms | 50% | - |" in text
+    assert "| random | 2 | 100 | 0 | 2,560 | 12 ms | 24 ms | 50% | - |" in text
     assert f"**NOT A MEASUREMENT**: {bench_result.LAPTOP}." in text
     assert f"NOT A MEASUREMENT: {bench_result.LAPTOP}" in next(one.text for one in seen.steps if one.name == "bench")
     data: Any = report.as_data(seen, "2026-11-21", "")

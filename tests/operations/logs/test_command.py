@@ -1,5 +1,3 @@
-"""``llmd-gke logs``."""
-
 from __future__ import annotations
 
 from tests.operations.support import run

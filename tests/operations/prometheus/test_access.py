@@ -1,5 +1,3 @@
-"""Where metrics are asked for."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -19,13 +17,6 @@ def test_google_is_asked_for_the_metrics_of_the_stacks_project(monkeypatch: pyte
     monkeypatch.delenv(ENDPOINT, raising=False)
     assert access.address(Target("eu4a", Cloud.GOOGLE, ROOT)) == (
         "https://monitoring.googleapis.com/v1/projects/my-project/location/global/prometheus/api/v1/"
-    )
-
-
-def test_an_emulator_of_google_is_asked_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
-    assert access.address(Target("eu4a", Cloud.GOOGLE, ROOT)).startswith(
-        "http://127.0.0.1:1/monitoring.googleapis.com/v1/"
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -11,13 +13,19 @@ from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prom
 from tests.fakes.prometheus import StandIn, serving
 
 
-def ask(stand_in: StandIn, *, token: str | None = None, expression: str = "up") -> list[Series]:
-    async def asking(url: str) -> list[Series]:
-        async with connected(f"{url}/api/v1/", token) as prometheus:
-            return await prometheus.instant(expression, 1000)
+def asked(url: str, question: Callable[[Prometheus], Awaitable[Any]]) -> Any:
+    async def asking() -> Any:
+        async with connected(f"{url}/api/v1/") as prometheus:
+            return await question(prometheus)
 
+    return asyncio.run(asking())
+
+
+def ask(
+    stand_in: StandIn, question: Callable[[Prometheus], Awaitable[Any]] = lambda one: one.instant("up", 1000)
+) -> Any:
     with serving(stand_in) as url:
-        return asyncio.run(asking(url))
+        return asked(url, question)
 
 
 def test_series_come_with_labels_and_the_newest_value() -> None:
@@ -29,13 +37,7 @@ def test_series_come_with_labels_and_the_newest_value() -> None:
 
 def test_a_range_has_a_point_for_every_step() -> None:
     stand_in = StandIn({"up": [({}, lambda at: at)]})
-
-    async def asking(url: str) -> list[Series]:
-        async with connected(f"{url}/api/v1/") as prometheus:
-            return await prometheus.over("up", 0, 120, 60)
-
-    with serving(stand_in) as url:
-        (series,) = asyncio.run(asking(url))
+    (series,) = ask(stand_in, lambda prometheus: prometheus.over("up", 0, 120, 60))
     assert series.points == [(0, 0), (60, 60), (120, 120)]
 
 
@@ -63,24 +65,14 @@ def test_every_refusal_says_why(status: int, body: object, kind: type[NotAnswere
 def test_an_address_where_nothing_listens_is_told_from_a_refusal() -> None:
     with serving(StandIn()) as url:
         pass  # the port is free again
-
-    async def asking() -> None:
-        async with connected(f"{url}/api/v1/") as prometheus:
-            await prometheus.instant("up", 0)
-
     with pytest.raises(NotThere, match="nothing answers at"):
-        asyncio.run(asking())
+        asked(url, lambda prometheus: prometheus.instant("up", 0))
 
 
 def test_all_questions_are_asked_although_few_are_under_way() -> None:
-    async def asking(prometheus: Prometheus) -> list[list[Series]]:
+    async def everything(prometheus: Prometheus) -> list[list[Series]]:
         return await asyncio.gather(*(prometheus.instant(f"up{number}", 0) for number in range(30)))
 
-    async def everything(url: str) -> list[list[Series]]:
-        async with connected(f"{url}/api/v1/") as prometheus:
-            return await asking(prometheus)
-
     stand_in = StandIn()
-    with serving(stand_in) as url:
-        assert asyncio.run(everything(url)) == [[]] * 30
+    assert ask(stand_in, everything) == [[]] * 30
     assert len(stand_in.asked) == 30

@@ -1,5 +1,3 @@
-"""``llmd-gke report-drift``."""
-
 from __future__ import annotations
 
 import re
@@ -24,7 +22,6 @@ def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[emulated
 
 @pytest.fixture
 def stack(clone: Clone) -> Path:
-    """Stack `one` in the emulator's project."""
     file = clone.root / "Pulumi.one.yaml"
     file.write_text(re.sub(r"gcp:project: .*", f"gcp:project: {emulated.PROJECT}", file.read_text()))
     return clone.root

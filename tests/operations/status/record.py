@@ -109,7 +109,6 @@ class Recorded:
 
 
 def read() -> Recorded:
-    """What was recorded."""
     content = json.loads(FILE.read_text())
     objects, passing = content["objects"], content["passing"]
     return Recorded(
@@ -120,7 +119,6 @@ def read() -> Recorded:
 
 
 def main() -> None:
-    """Writes the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stack", default="local")
     parser.add_argument("--seconds", type=float, default=90)

@@ -19,5 +19,4 @@ def paths(value: Any, at: str = "") -> Iterator[str]:
 
 
 def of(objects: Iterable[Any]) -> set[str]:
-    """All paths of several objects."""
     return {path for one in objects for path in paths(one)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from llmd_gke.manifests.dashboard import panels
 from llmd_gke.settings import StackSettings, load_stack
 from operations.doctor.google import ENDPOINT
 from operations.options import Cloud
-from operations.prometheus.client import connected
+from operations.prometheus.client import Prometheus, connected
 from operations.status import alerts
 from operations.status.objects import Line, State
 from operations.target import Target
@@ -31,14 +31,17 @@ def settings() -> StackSettings:
 
 @pytest.fixture
 def waiting(settings: StackSettings) -> Alert:
-    """A critical alert that waits."""
     return next(one for one in all_alerts(settings) if one.severity == "critical" and one.seconds >= 120)
 
 
-def shown(stand_in: StandIn, settings: StackSettings) -> list[Line]:
+def shown(
+    stand_in: StandIn,
+    settings: StackSettings,
+    lines: Callable[[Prometheus, StackSettings, float], Awaitable[list[Line]]] = alerts.lines,
+) -> list[Line]:
     async def asking(url: str) -> list[Line]:
         async with connected(f"{url}/api/v1/") as prometheus:
-            return await alerts.lines(prometheus, settings, NOW)
+            return await lines(prometheus, settings, NOW)
 
     with serving(stand_in) as url:
         return asyncio.run(asking(url))
@@ -108,13 +111,7 @@ def test_the_numbers_of_a_model_are_those_of_the_dashboard(settings: StackSettin
             by_key["tokens"].queries[1].promql: [(labels, constant(float("nan")))],
         }
     )
-
-    async def asking(url: str) -> list[Line]:
-        async with connected(f"{url}/api/v1/") as prometheus:
-            return await alerts.numbers(prometheus, settings, NOW)
-
-    with serving(stand_in) as url:
-        (line,) = asyncio.run(asking(url))
+    (line,) = shown(stand_in, settings, alerts.numbers)
     assert line.text == "12.3 requests/s, 4 waiting, first token in 0.51 s (p95), KV cache 70% full"
 
 
@@ -123,15 +120,9 @@ def test_a_model_that_nobody_has_asked_for_hours_is_named_with_the_command_that_
 ) -> None:
     asked = alerts.without_requests(settings)
     ours = {"namespace": "models", "model": "qwen"}
-
-    async def asking(url: str) -> list[Line]:
-        async with connected(f"{url}/api/v1/") as prometheus:
-            return await alerts.numbers(prometheus, settings, NOW)
-
-    with serving(StandIn(series={asked: [(ours, lambda _: 0.0)]})) as url:
-        (idle,) = asyncio.run(asking(url))
-    with serving(StandIn(series={asked: [({**ours, "model": "other"}, lambda _: 0.0)]})) as url:
-        (busy,) = asyncio.run(asking(url))
+    (idle,) = shown(StandIn(series={asked: [(ours, lambda _: 0.0)]}), settings, alerts.numbers)
+    other = {**ours, "model": "other"}
+    (busy,) = shown(StandIn(series={asked: [(other, lambda _: 0.0)]}), settings, alerts.numbers)
     assert idle.text == "no request for 6 h: `llmd-gke stop` releases its hosts"
     assert "llmd-gke stop" not in busy.text
     assert 'cluster="llmd-eu4a"' in asked

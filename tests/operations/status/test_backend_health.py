@@ -39,7 +39,6 @@ def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: StackSetti
 
 @pytest.fixture
 def gateway(monkeypatch: pytest.MonkeyPatch) -> Gateway:
-    """What the gateway sees of each backend."""
     backends: Gateway = {}
     monkeypatch.setattr(load_balancers, "seen", lambda home: backends)
     return backends

@@ -125,9 +125,9 @@ def test_a_sign_in_program_that_is_missing_is_named_with_the_command_that_instal
             read(text)
 
 
-def ask(behaviour: Behaviour) -> Any:
+def ask(behaviour: Behaviour, **more: Any) -> Any:
     with serving(behaviour) as url:
-        [line] = asyncio.run(model_probe.lines([Endpoint("qwen", url, "qwen")], "eu4a"))
+        [line] = asyncio.run(model_probe.lines([Endpoint("qwen", url, "qwen", **more)], "eu4a"))
     return line
 
 
@@ -139,8 +139,7 @@ def test_a_model_that_answers_is_good_and_the_time_of_a_token_is_shown() -> None
 
 def test_a_gateway_with_iap_is_not_asked_without_a_token() -> None:
     behaviour = Behaviour(seen=[])
-    with serving(behaviour) as url:
-        [line] = asyncio.run(model_probe.lines([Endpoint("qwen", url, "qwen", behind_iap=True)], "eu4a"))
+    line = ask(behaviour, behind_iap=True)
     assert (line.state, "IAP_TOKEN is not set" in line.text) == (State.UNKNOWN, True)
     assert "gcloud auth print-identity-token" in line.fix
     assert behaviour.seen == []

@@ -31,7 +31,6 @@ def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Google]:
 
 
 def make_pool(google: Google, settings: StackSettings) -> None:
-    """The stack's TPU pool, with a host at once."""
     (pool,) = settings.pools
     cluster = f"{settings.cluster.location}/clusters/{settings.cluster.name}"
     config = {"machineType": pool.machine_type, "diskType": "hyperdisk-balanced"}

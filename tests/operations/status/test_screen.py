@@ -1,8 +1,7 @@
-"""The screen as a whole."""
-
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +12,7 @@ from llmd_gke.settings import ScalingSettings
 from llmd_gke.settings.parse import parse
 from llmd_gke.settings.sections.scaling import ScheduleSettings
 from operations.outputs import Endpoint, Outputs
-from operations.status.objects import Snapshot, State
+from operations.status.objects import Line, Snapshot, State
 from operations.status.screen import as_json, headline, rendered, sections, worst
 from tests.operations.status.shapes import (
     NOW,
@@ -125,12 +124,13 @@ def test_a_model_outside_of_its_hours_is_stopped_by_its_schedule_and_nothing_is_
     hours = ScheduleSettings(time_zone="Europe/Amsterdam", hours=("Mon-Fri 08:00-18:00",))
     scheduled = model.model_copy(update={"min_replicas": 1, "max_replicas": 2, "schedule": hours})
     settings = SETTINGS.model_copy(update={"models": (scheduled,)})
-    snapshot = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=now)
-    shown = {section.title: section.lines for section in sections(snapshot, settings, OUTPUTS, "eu4a")}
-    (line,) = shown["Model qwen"]
+
+    def lines(at: datetime) -> Sequence[Line]:
+        snapshot = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=at)
+        shown = sections(snapshot, settings, OUTPUTS, "eu4a")
+        return next(section.lines for section in shown if section.title == "Model qwen")
+
+    (line,) = lines(now)
     assert line.state is State.GOOD
     assert "stopped by its schedule: outside of its hours (Mon-Fri 08:00-18:00 Europe/Amsterdam)" in line.text
-    awake = Snapshot(gateways=[gateway()], services=[READY_SERVICE], now=now.replace(day=23))
-    assert (
-        len({section.title: section.lines for section in sections(awake, settings, OUTPUTS, "eu4a")}["Model qwen"]) > 1
-    )
+    assert len(lines(now.replace(day=23))) > 1

@@ -83,18 +83,6 @@ def test_a_cluster_out_of_reach_does_not_hide_that_the_model_answers(
     assert data["sections"][1]["lines"][0]["state"] == "good"
 
 
-def test_the_token_can_be_left_out(up: Any) -> None:
-    async def one() -> list[ScreenSection]:
-        seen = looks(TARGET, ask=False)
-        snapshot = await anext(seen)
-        await seen.aclose()
-        return snapshot
-
-    with api(cluster(STARTING)) as kubeconfig:
-        up("http://127.0.0.1:1/models/qwen", kubeconfig)
-        assert lines(asyncio.run(one()), "Answers") == []
-
-
 @pytest.fixture
 def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     """As the stack's twin in a laptop cloud that has no file yet."""
@@ -126,3 +114,7 @@ def test_an_emulator_that_cannot_start_costs_one_line_and_not_the_screen(up: Any
     assert (line.subject, line.state) == ("load balancer", State.UNKNOWN)
     assert "google.json is damaged" in line.text
     assert "make down" in line.fix
+
+
+def test_the_token_can_be_left_out(up: Any) -> None:
+    assert lines(look(TARGET, up), "Answers") == []

@@ -60,60 +60,37 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
     assert "finishing running requests" in line.text
 
 
+USAGE = "usage: vllm serve\nvllm: error: unrecognized arguments: --rope-scaling {}\n"
+
+
+def crashing(
+    name: str, code: int, waiting: str = "CrashLoopBackOff", *, restarts: int = 1, **ended: object
+) -> dict[str, Any]:
+    last = {"terminated": {"exitCode": code, "reason": "Error", **ended}}
+    return container(name, waiting=waiting, restartCount=restarts, lastState=last)
+
+
 @pytest.mark.parametrize(
     ("status", "part", "command"),
     [
         (container("main", waiting="ImagePullBackOff"), "main: ImagePullBackOff", "kubectl -n models describe pod p"),
         (
-            container(
-                "main",
-                waiting="CrashLoopBackOff",
-                restartCount=4,
-                lastState={"terminated": {"exitCode": 2, "reason": "Error"}},
-            ),
+            crashing("main", 2, restarts=4),
             "4 restarts; exited with status 2",
             "kubectl -n models logs p -c main --previous",
         ),
         (
-            container(
-                "storage-initializer",
-                waiting="CrashLoopBackOff",
-                restartCount=1,
-                lastState={"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
-            ),
+            crashing("storage-initializer", 137, reason="OOMKilled"),
             "OOMKilled (status 137):  (the download of an `hf://` model",
             "kubectl -n models logs p -c storage-initializer --previous",
         ),
         (
-            container(
-                "main",
-                waiting="CrashLoopBackOff",
-                restartCount=1,
-                lastState={
-                    "terminated": {
-                        "exitCode": 1,
-                        "reason": "Error",
-                        "message": "TPU initialization failed: open(/dev/vfio/0): Operation not permitted",
-                    }
-                },
-            ),
+            crashing("main", 1, message="TPU initialization failed: open(/dev/vfio/0): Operation not permitted"),
             "give that model `capabilities`, or `privileged`",
             "kubectl -n models logs p -c main --previous",
         ),
         (
-            container(
-                "main",
-                restartCount=2,
-                lastState={
-                    "terminated": {
-                        "exitCode": 2,
-                        "reason": "Error",
-                        "startedAt": at(2),
-                        "finishedAt": at(1),
-                        "message": "usage: vllm serve\nvllm: error: unrecognized arguments: --rope-scaling {}\n",
-                    }
-                },
-            ),
+            crashing("main", 2, "", restarts=2, startedAt=at(2), finishedAt=at(1), message=USAGE),
             "2 exits, the last with status 2: vllm: error: unrecognized arguments: --rope-scaling {} (the server",
             "kubectl -n models logs p -c main --previous",
         ),

@@ -23,6 +23,10 @@ def file_of(clone: Clone) -> str:
     return (clone.root / "Pulumi.one.yaml").read_text()
 
 
+def write_stopped(clone: Clone) -> None:
+    (clone.root / "Pulumi.one.yaml").write_text(file_of(clone).replace("name: qwen", "name: qwen, stopped: true"))
+
+
 def test_a_stop_writes_the_file_before_the_update_and_says_how_to_start_again(clone: Clone, engine: Engine) -> None:
     before = file_of(clone)
     done = call(clone, engine, "stop", "--yes", "--output", "json")
@@ -49,8 +53,7 @@ def test_people_read_how_long_the_start_takes_and_which_hosts_still_cost(clone: 
 
 def test_a_start_takes_the_switch_back(clone: Clone, engine: Engine) -> None:
     engine.left(stopped=True)
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+    write_stopped(clone)
     done = call(clone, engine, "start", "--yes")
     assert done.returncode == 0, done.stderr
     assert "stopped: false" in file_of(clone)
@@ -72,8 +75,7 @@ def test_a_start_does_not_claim_that_a_model_serves_which_may_have_no_server(clo
 def test_a_model_that_is_so_already_is_left_alone(clone: Clone, engine: Engine, verb: str, stopped: bool) -> None:
     engine.left(stopped=stopped)
     if stopped:
-        file = clone.root / "Pulumi.one.yaml"
-        file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+        write_stopped(clone)
     before = file_of(clone)
     done = call(clone, engine, verb)
     assert (done.returncode, engine.says("calls"), file_of(clone)) == (0, "", before)
@@ -114,8 +116,7 @@ def test_one_of_several_models_has_to_be_named(clone: Clone, engine: Engine) -> 
 
 def test_a_start_without_room_is_refused_and_leaves_the_file(clone: Clone, engine: Engine) -> None:
     clone.write(most=2)
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("name: qwen", "name: qwen, stopped: true"))
+    write_stopped(clone)
     before = file_of(clone)
     done = call(clone, engine, "start", "--yes")
     assert (done.returncode, file_of(clone)) == (2, before)

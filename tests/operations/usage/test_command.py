@@ -1,5 +1,3 @@
-"""``llmd-gke usage``."""
-
 from __future__ import annotations
 
 import json
@@ -28,7 +26,6 @@ DOOR = "  llmd-gke:frontDoor: {callers: [{name: team-a}, {name: team-b}]}\n"
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose stack has a front door."""
     (tmp_path / "Pulumi.one.yaml").write_text(STACK + DOOR)
     return tmp_path
 
@@ -108,17 +105,22 @@ def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
     assert "1,000" in shown.stdout
 
 
-def test_a_stack_without_a_front_door_has_no_callers(clone: Path) -> None:
-    (clone / "Pulumi.one.yaml").write_text(STACK)
+@pytest.mark.parametrize(
+    ("more", "problem", "fix"),
+    [
+        ("", "llmd-gke:frontDoor is not set in stack one", "set llmd-gke:frontDoor"),
+        (
+            DOOR + "  llmd-gke:monitoring: {scrape: false}\n",
+            "llmd-gke:monitoring.scrape = false",
+            "remove `scrape: false` from llmd-gke:monitoring, then pulumi up --stack one",
+        ),
+    ],
+)
+def test_a_stack_without_a_front_door_or_without_metrics_says_so(
+    clone: Path, more: str, problem: str, fix: str
+) -> None:
+    (clone / "Pulumi.one.yaml").write_text(STACK + more)
     done = run("usage", "--stack", "one", root=clone)
     assert done.returncode == 2
-    assert "llmd-gke:frontDoor is not set in stack one" in done.stderr
-    assert "Fix: set llmd-gke:frontDoor" in done.stderr
-
-
-def test_metrics_that_nobody_collects_are_said_so(clone: Path) -> None:
-    (clone / "Pulumi.one.yaml").write_text(STACK + DOOR + "  llmd-gke:monitoring: {scrape: false}\n")
-    done = run("usage", "--stack", "one", root=clone)
-    assert done.returncode == 2
-    assert "llmd-gke:monitoring.scrape = false" in done.stderr
-    assert "Fix: remove `scrape: false` from llmd-gke:monitoring, then pulumi up --stack one" in done.stderr
+    assert problem in done.stderr
+    assert f"Fix: {fix}" in done.stderr

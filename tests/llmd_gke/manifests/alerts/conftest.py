@@ -1,5 +1,3 @@
-"""Settings of stacks, for alerts."""
-
 from __future__ import annotations
 
 import copy

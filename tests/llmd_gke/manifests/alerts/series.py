@@ -51,7 +51,6 @@ INTER_TOKEN = ("0.05", "0.1", "0.2", "0.3", "0.5", "+Inf")
 
 
 def of_pod(name: str, pod: str, more: str = "") -> str:
-    """A series of a server."""
     return f'{name}{{{MODEL},pod="{pod}"{more}}}'
 
 

@@ -1,5 +1,3 @@
-"""Which alerts a stack has."""
-
 from __future__ import annotations
 
 import re

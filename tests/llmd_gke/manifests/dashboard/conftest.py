@@ -1,5 +1,3 @@
-"""Settings of stacks, for panels."""
-
 from __future__ import annotations
 
 import pytest

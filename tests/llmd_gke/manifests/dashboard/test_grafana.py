@@ -1,5 +1,3 @@
-"""The dashboard as Grafana imports it."""
-
 from __future__ import annotations
 
 from typing import Any, cast

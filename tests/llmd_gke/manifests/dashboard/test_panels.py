@@ -1,5 +1,3 @@
-"""The panels of a stack."""
-
 from __future__ import annotations
 
 import re

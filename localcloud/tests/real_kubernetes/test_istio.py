@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog import kserve
+from llmd_gke.catalog import kserve, metrics
 from llmd_gke.gateways import istio
 from llmd_gke.manifests import naming
 from localcloud import binaries
@@ -138,6 +138,28 @@ def test_a_route_limits_the_time_of_a_request(stack: Laptop) -> None:
         stack.apply(route)
 
 
+def workloads(stack: Laptop) -> list[Object]:
+    return objects.every(stack, "pods", "-l", "kserve.io/component=workload", namespace=MODELS)
+
+
+def read(stack: Laptop) -> list[float]:
+    """How many tokens of prompts each server has read."""
+    pages = [ask(stack, f"http://{pod['status']['podIP']}:8000", {"path": "/metrics"})[0] for pod in workloads(stack)]
+    counted = f"{metrics.Server.PROMPT_TOKENS}{{"
+    lines = [[line for line in page["text"].splitlines() if line.startswith(counted)] for page in pages]
+    return [sum(float(line.rpartition(" ")[2]) for line in found) for found in lines]
+
+
+def test_prompts_with_one_beginning_go_to_one_server(stack: Laptop) -> None:
+    chosen: list[int] = []
+    for topic in range(10):
+        begin, before = prompt(200, 90_000 + topic), read(stack)
+        requests = [chat(f"{begin} {end}", model=NAME, path="v1/chat/completions", max_tokens=1) for end in "abcd"]
+        ask(stack, outputs(stack)["models"][NAME]["url"], *requests)
+        chosen += [server for server, tokens in enumerate(read(stack)) if tokens > before[server]]
+    assert (len(chosen), {*chosen}) == (10, {0, 1}), "by chance all go to one server once in 512 runs"
+
+
 def test_a_gateway_of_gkes_at_the_same_pool_fights_with_no_controller(stack: Laptop) -> None:
     route = written(stack, ROUTES, naming.route(NAME))
     rules = [{key: rule[key] for key in rule if key != "timeouts"} for rule in route["spec"]["rules"]]
@@ -201,10 +223,6 @@ def edited(stack: Laptop, **sections: object) -> None:
 
     stack.edit(STACK, change)
     stack.up(STACK)
-
-
-def workloads(stack: Laptop) -> list[Object]:
-    return objects.every(stack, "pods", "-l", "kserve.io/component=workload", namespace=MODELS)
 
 
 def test_in_the_mesh_servers_take_requests_of_the_gateway_only_and_are_still_read(stack: Laptop) -> None:

@@ -17,10 +17,12 @@ from localcloud.cluster import front_door as door
 from localcloud.cluster.lifecycle import ISTIO_PROGRAMS
 from localcloud.gke_gateway import certificates
 from localcloud.tests.real_kubernetes import front_door
+from localcloud.tests.real_kubernetes.clients import asking
+from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
 from localcloud.tests.real_kubernetes.objects import Object
 from localcloud.tests.real_kubernetes.programs import need, skip_unless_built
-from localcloud.tests.real_kubernetes.test_istio import HELLO, STACK, edited, negotiated, outputs
+from localcloud.tests.real_kubernetes.test_istio import HELLO, NAME, STACK, edited, negotiated, outputs
 
 CALLERS = [{"name": "team-a"}, {"name": "counted", "requestsPerMinute": 2}]
 TEAM_A, COUNTED = (stand_in_key(str(one["name"])) for one in CALLERS)
@@ -64,6 +66,16 @@ def test_the_door_asks_for_keys_and_counts(stack: Laptop) -> None:
     until(lambda: answered(stack, hello[0], COUNTED, hello[1]) == "1.1 429", "the end of a caller's requests")
     assert answered(stack, hello[0], TEAM_A, hello[1]) == "1.1 200"
     until(lambda: front_door.usage_in_metrics(stack, "team-a") > 0, "the caller's tokens")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_published_client_is_served_and_reads_the_doors_errors(stack: Laptop, client: str) -> None:
+    endpoint = Endpoint("front door", str(outputs(stack)["baseUrl"]), NAME, key=TEAM_A)
+    seen = asking.ask(stack, client, endpoint, ("chat", "stream", "models", "wrong key", "unknown model"))
+    assert (seen["chat"]["text"], seen["stream"]["text"]) == (SHORT, SHORT)
+    assert seen["models"] == {"names": [NAME]}
+    assert (seen["wrong key"]["error"], seen["wrong key"]["status"]) == ("AuthenticationError", 401)
+    assert (seen["unknown model"]["error"], seen["unknown model"]["status"]) == ("NotFoundError", 404)
 
 
 def test_a_listener_speaks_h2_with_a_certificate_of_a_secret_and_with_cert_managers(stack: Laptop) -> None:

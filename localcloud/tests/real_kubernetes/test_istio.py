@@ -20,6 +20,9 @@ from llmd_gke.manifests import naming
 from localcloud import binaries
 from localcloud.cluster import front_door as door
 from localcloud.cluster.lifecycle import ISTIO_PROGRAMS
+from localcloud.gke_gateway.crds.upstream import GATEWAY_API
+from localcloud.go_builds import modules
+from localcloud.product import versions
 from localcloud.tests.conformance import oracle, reasons, suites
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes import streams as many
@@ -245,6 +248,9 @@ def test_in_the_mesh_servers_take_requests_of_the_gateway_only_and_are_still_rea
 
 
 def test_upstreams_verdicts_on_the_class_are_those_of_istios_reports(stack: Laptop) -> None:
+    crds = modules.folder(GATEWAY_API, versions.modules()[GATEWAY_API]) / "config/crd/standard"
+    for plural in ("listenersets", "backendtlspolicies"):  # which GKE lacks, and istiod watches once they are there
+        stack.kubectl("apply", "--server-side", "-f", str(crds / f"gateway.networking.k8s.io_{plural}.yaml"))
     for which in ("primary", "secondary", "dp"):  # as upstream's ``conformance/scripts/istio/Makefile``
         place = "inference-conformance-app-backend"
         stack.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})

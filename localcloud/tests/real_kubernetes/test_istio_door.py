@@ -16,7 +16,7 @@ from localcloud import binaries
 from localcloud.cluster import front_door as door
 from localcloud.cluster.lifecycle import ISTIO_PROGRAMS
 from localcloud.gke_gateway import certificates
-from localcloud.tests.real_kubernetes import front_door
+from localcloud.tests.real_kubernetes import front_door, objects
 from localcloud.tests.real_kubernetes.clients import asking
 from localcloud.tests.real_kubernetes.clients.asking import CLIENTS, SHORT, Endpoint
 from localcloud.tests.real_kubernetes.harness import Laptop, brought_up, until
@@ -73,7 +73,7 @@ def test_a_published_client_is_served_and_reads_the_doors_errors(stack: Laptop, 
     endpoint = Endpoint("front door", str(outputs(stack)["baseUrl"]), NAME, key=TEAM_A)
     seen = asking.ask(stack, client, endpoint, ("chat", "stream", "models", "wrong key", "unknown model"))
     assert (seen["chat"]["text"], seen["stream"]["text"]) == (SHORT, SHORT)
-    assert seen["models"] == {"names": [NAME]}
+    assert seen["models"] == {"names": [NAME, f"publishers/{objects.MODELS}/models/{NAME}"]}
     assert (seen["wrong key"]["error"], seen["wrong key"]["status"]) == ("AuthenticationError", 401)
     assert (seen["unknown model"]["error"], seen["unknown model"]["status"]) == ("NotFoundError", 404)
 

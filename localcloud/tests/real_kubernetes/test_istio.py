@@ -251,7 +251,8 @@ def test_upstreams_verdicts_on_the_class_are_those_of_istios_reports(stack: Lapt
     crds = modules.folder(GATEWAY_API, versions.modules()[GATEWAY_API]) / "config/crd/standard"
     for plural in ("listenersets", "backendtlspolicies"):  # which GKE lacks, and istiod watches once they are there
         stack.kubectl("apply", "--server-side", "-f", str(crds / f"gateway.networking.k8s.io_{plural}.yaml"))
-    for which in ("primary", "secondary", "dp"):  # as upstream's ``conformance/scripts/istio/Makefile``
+    # As upstream's ``conformance/scripts/istio/Makefile``, and for the pickers of the test of protocols.
+    for which in ("primary", "secondary", "dp", "appprotocol-h2c", "appprotocol-http"):
         place = "inference-conformance-app-backend"
         stack.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
         stack.apply(istio.picker_rule(which, place, f"{which}-endpoint-picker-svc"))

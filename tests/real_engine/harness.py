@@ -22,7 +22,7 @@ from llmd_common import bootstrap
 from llmd_gke.repository import CLONE
 from llmd_gke.settings import required_secrets
 from localcloud.common.environment import clean
-from localcloud.common.workdir import Workdir, cache_folder
+from localcloud.common.workdir import CLOUD, Workdir, cache_folder
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import Journal
 from localcloud.providers.protocol.values import JsonObject
@@ -85,8 +85,10 @@ class Rehearsal:
     @property
     def environment(self) -> dict[str, str]:
         """The environment of the user who types the command."""
+        # The other cloud's name, which a command has left in this process, would make the home that cloud's.
+        kept = {name: value for name, value in os.environ.items() if name != CLOUD}
         return {
-            **os.environ,
+            **kept,
             "LLMD_GKE_HOME": str(self.workdir.home),
             "LLMD_GKE_ROOT": str(self.root),
             "LLMD_GKE_FAULTS": str(self.folder / "faults.json"),

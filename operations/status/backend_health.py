@@ -55,9 +55,9 @@ def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
 
 def lines(snapshot: Snapshot, settings: StackSettings, health: Health) -> list[Line]:
     """A line for each backend: the front door's proxies, and each model that the load balancer reaches without it."""
-    door = settings.front_door
-    lines = [] if door is None else [_line(front_door.NAME, PROXIES, front_door.proxies(snapshot), health)]
-    if door is not None and not door.keep_paths:
+    behind = settings.front_door is not None
+    lines = [_line(front_door.NAME, PROXIES, front_door.proxies(snapshot), health)] if behind else []
+    if not settings.routes_pools_at_the_edge:
         return lines
     for model in settings.models:
         if not model.stopped:

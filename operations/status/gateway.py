@@ -79,10 +79,9 @@ def model_lines(
             absent=Line("", State.BAD, missing, fix),
         )
     if door is None or door.keep_paths:
-        missing = (
-            f"HTTPRoute {where}/{naming.route(model)} does not exist: without it KServe creates neither pool "
-            "nor endpoint picker"
-        )
+        missing = f"HTTPRoute {where}/{naming.route(model)} does not exist"
+        if door is None:
+            missing += ": without it KServe creates neither pool nor endpoint picker"
         absent = Line("", State.BAD, missing, f"pulumi up --stack {stack} --policy-pack policies")
         lines += route_lines(snapshot, f"{model}: route", where, called=naming.route(model), stack=stack, absent=absent)
         targets = (kserve.inference_pool(model), kserve.workload_service(model)) if policies else ()

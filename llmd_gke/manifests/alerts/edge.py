@@ -45,8 +45,7 @@ def checked_models(settings: StackSettings) -> tuple[ModelSettings, ...]:
     """The models of an external gateway that have an uptime check: those that always run and have a path of their own,
     which a front door closes.
     """
-    door = settings.front_door
-    if not _reachable(settings) or (door is not None and not door.keep_paths):
+    if not _reachable(settings) or not settings.routes_pools_at_the_edge:
         return ()
     return tuple(model for model in settings.models if not model.stopped and not model.scales_to_zero)
 

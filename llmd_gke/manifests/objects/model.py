@@ -61,9 +61,11 @@ def objects(
     # Gateway. When a model is stopped these are deleted last.
     routes: list[Named] = []
     kept: list[Named] = []
-    if not model.stopped and door is None:
+    if model.stopped:
+        pass
+    elif door is None:
         routes = _own_routes(model, pool, gateway, ENTRANCES, kept=False)
-    elif not model.stopped and door is not None:
+    else:
         routes = behind_door.objects(model, door, ENTRANCES)
         # AI Gateway writes a new pool's status once and gives up after a conflict: no other gateway may write then.
         kept = _own_routes(model, pool, gateway, ENTRANCES, SERVICE, kept=True) if door.keep_paths else []

@@ -113,10 +113,9 @@ USAGE_NAMESPACE = "io.envoy.ai_gateway"
 USAGE_KEY = "llm_total_token"
 """Metadata key under which AI Gateway stores an answer's number of tokens, for the limits."""
 
-FORCED_USAGE = "--enable-force-include-usage"
-"""Without it the tokens of streams of ``/v1/completions`` are not counted: vLLM reports none unless requested, and AI
-Gateway 1.0 requests them for chat only (``internal/endpointspec``)."""
-UNFORCED_USAGE = "--no-enable-force-include-usage"
+USAGE_FILTER = "front-door.usage"
+"""Name of the filter of an EnvoyPatchPolicy by which streams report their tokens. AI Gateway puts its own filter before
+the first with a name of Envoy Gateway's."""
 
 PICKER_MESSAGE_BYTES = 32 * 1024 * 1024
 """AI Gateway sends a body to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""

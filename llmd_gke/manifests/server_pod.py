@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from llmd_gke.catalog import compute_class, front_door, kserve
+from llmd_gke.catalog import compute_class, kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import weights
 from llmd_gke.rules import parallelism, vllm_arguments
 from llmd_gke.rules.vllm_arguments import LORA_MODULES, LORA_RANK, SHUTDOWN_TIMEOUT, takes_shutdown_timeout
-from llmd_gke.settings import FrontDoorSettings, ModelSettings, PoolSettings
+from llmd_gke.settings import ModelSettings, PoolSettings
 from llmd_gke.settings.sections.models import VariableSettings
 
 PROBE_SECONDS = 10
@@ -33,11 +33,11 @@ def tensor_parallel(model: ModelSettings, pool: PoolSettings) -> int:
     return model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, pool.slice)
 
 
-def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSettings | None = None) -> list[str]:
+def server_arguments(model: ModelSettings, pool: PoolSettings) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``; a version has
-    names of its own before them. If the front door counts tokens, every stream reports them.
+    names of its own before them.
     """
     arguments = [
         "--served-model-name",
@@ -62,8 +62,6 @@ def server_arguments(model: ModelSettings, pool: PoolSettings, door: FrontDoorSe
     if model.kv_offload_gb is not None:
         gib = f"{model.kv_offload_gb * 10**9 / 2**30:.2f}"
         arguments += [word.replace("GIB", gib) for word in pool.accelerator.kv_offload]
-    if door is not None and door.counts_tokens:
-        arguments.append(front_door.FORCED_USAGE)
     if vllm_arguments.takes_unlogged(model.image):
         arguments += vllm_arguments.UNLOGGED
     if takes_shutdown_timeout(model.image):

@@ -55,13 +55,11 @@ def runtime_config(
     egress_settings: EgressSettings | None = None,
     *,
     account: str = "default",
-    door: FrontDoorSettings | None = None,
 ) -> JsonObject:
     """The runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
     ``egress_settings``: how downloads leave the cluster (default: directly). ``account``: the pods' service account.
-    Pods have no token for the API server; they get credentials for buckets from GKE's metadata server. ``door``: the
-    stack's front door (default: none).
+    Pods have no token for the API server; they get credentials for buckets from GKE's metadata server.
     """
     machine = pool.slice.machine
     kind = pool.accelerator
@@ -88,7 +86,7 @@ def runtime_config(
         "image": model.image,
         # The preset's start script looks for CUDA devices; ours starts the server and nothing else.
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
-        "args": list[Json](server_arguments(model, pool, door)),
+        "args": list[Json](server_arguments(model, pool)),
         "env": environment,
         "resources": {
             "limits": chips,

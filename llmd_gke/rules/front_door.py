@@ -1,39 +1,17 @@
-"""Rules about the front door's objects, ways to bypass it, and the usage reports that token budgets rely on.
+"""Rules about the front door's objects, and ways to bypass it.
 
 Facts: :mod:`llmd_gke.catalog.front_door`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import front_door
-from llmd_gke.rules import exposure, open_gateway, pods, vllm_arguments
+from llmd_gke.rules import exposure, open_gateway
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown, Value
-
-
-def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
-    """No argument turns off the usage reports that token budgets rely on."""
-    for argument in vllm_arguments.read(arguments):
-        if _reports(argument) is False:
-            yield Finding(
-                "forced-usage",
-                f"{argument.shown}: streams without usage would escape the callers' token budgets",
-                allowed=front_door.FORCED_USAGE,
-                fix=f"remove {argument.written}, or the callers' tokensPerDay and tokensPerMonth",
-            )
-
-
-def _reports(argument: vllm_arguments.Argument) -> bool | None:
-    """Whether an argument makes the server report the tokens of every stream; ``None`` if it is about something
-    else.
-    """
-    if argument.name == front_door.FORCED_USAGE:
-        return argument.value.lower() != "false"
-    return False if argument.name == front_door.UNFORCED_USAGE else None
-
 
 LOSSES = {
     "SecurityPolicy": "requests to it need no key",
@@ -124,9 +102,13 @@ def _in_url(problem: str) -> Finding:
     )
 
 
-def patched() -> Finding:
-    """An EnvoyPatchPolicy changes the front door's proxies."""
-    return Finding(
+def patched(spec: Input) -> Iterator[Finding]:
+    """An EnvoyPatchPolicy changes the front door's proxies, other than by the filter for usage."""
+    operations = [patch.get("operation") for patch in spec.get("jsonPatches").each()]
+    changes = {(one.get("op").text(), one.get("value", "name").text()) for one in operations}
+    if changes == {("add", front_door.USAGE_FILTER)}:
+        return
+    yield Finding(
         "security-policy-merge",
         "this EnvoyPatchPolicy changes the configuration of the front door's proxies after its policies: it can "
         "remove the check of keys",
@@ -195,29 +177,6 @@ def shared_limits(spec: Input) -> Iterator[Finding]:
             allowed="rateLimit.global",
             fix="use type: Global with shared: true",
         )
-
-
-def counts_tokens(spec: Input) -> bool:
-    """Whether a BackendTrafficPolicy limits tokens."""
-    return any(
-        rule.get("cost", "response", "metadata", "namespace").text() == front_door.USAGE_NAMESPACE
-        for rule in spec.get("rateLimit", "global", "rules").each()
-    )
-
-
-def reports_usage(template: Input) -> Iterator[Finding]:
-    """The server of a runtime configuration reports the tokens of every stream."""
-    for container in template.get("containers").each():
-        arguments = vllm_arguments.read(pods.arguments(container))
-        # Of several the server takes the last.
-        reports = [one for one in map(_reports, arguments) if one is not None][-1:]
-        if reports != [True] and any(one.name == "--served-model-name" for one in arguments):
-            yield Finding(
-                "forced-usage",
-                f"{container.path}.args: streams of /v1/completions report no usage, so they escape the token budgets",
-                allowed=front_door.FORCED_USAGE,
-                fix=f"remove {front_door.UNFORCED_USAGE}" if reports else f"add {front_door.FORCED_USAGE}",
-            )
 
 
 def is_kept(route: Input) -> bool:

@@ -8,6 +8,7 @@ which is in no package registry.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -24,11 +25,12 @@ KINDS = (
     "BackendTrafficPolicy",
     "ClientTrafficPolicy",
     "EnvoyExtensionPolicy",
+    "EnvoyPatchPolicy",
     "EnvoyProxy",
     "HTTPRouteFilter",
     "SecurityPolicy",
 )
-"""What Envoy Gateway reads, and AI Gateway writes. EnvoyPatchPolicy is off."""
+"""What Envoy Gateway reads, and AI Gateway writes."""
 WATCHED = ("BackendTLSPolicy", "GRPCRoute", "ListenerSet", "TLSRoute")
 """Kinds of the Gateway API that Envoy Gateway 1.8 exits without, and GKE's add-on lacks (envoyproxy/gateway#9517).
 
@@ -152,13 +154,17 @@ def objective() -> Table:
 
 
 def files() -> Iterator[tuple[str, str]]:
+    definitions = dict(_definitions())
+    yield from definitions.items()
+    digest = hashlib.sha256("".join(definitions.values()).encode()).hexdigest()[:8]
     version = versions.modules()["github.com/envoyproxy/gateway"]
     chart: Table = {
         "apiVersion": "v2",
         "name": front_door.CRDS_CHART,
         "description": "CRDs of Envoy Gateway and InferenceObjective: names, versions and defaults",
         "type": "application",
-        "version": version.removeprefix("v"),
+        # The provider updates a release whose chart has another version, and does not look at its files.
+        "version": f"{version.removeprefix('v')}+{digest}",
         "appVersion": version,
         "sources": [
             f"https://github.com/envoyproxy/gateway/tree/{version}/charts/gateway-crds-helm",
@@ -170,6 +176,9 @@ def files() -> Iterator[tuple[str, str]]:
         "values.yaml",
         '# The version that the CRDs were recorded from, so that a new one is a change.\nrecordedFrom: ""\n',
     )
+
+
+def _definitions() -> Iterator[tuple[str, str]]:
     for kind in KINDS:
         yield f"templates/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind)))
     for kind in WATCHED:

@@ -81,6 +81,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "BackendTrafficPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backendtrafficpolicies")),
     "ClientTrafficPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("clienttrafficpolicies")),
     "EnvoyExtensionPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyextensionpolicies")),
+    "EnvoyPatchPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoypatchpolicies")),
     "EnvoyProxy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyproxies")),
     "HTTPRouteFilter": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("httproutefilters")),
     "SecurityPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("securitypolicies")),

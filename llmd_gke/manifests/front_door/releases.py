@@ -80,7 +80,7 @@ def _configuration(door: FrontDoorSettings, redis: str) -> JsonObject:
         "gateway": {"controllerName": front_door.CONTROLLER_NAME},
         "provider": {"type": "Kubernetes"},
         "logging": {"level": {"default": "info"}},
-        "extensionApis": {"enableBackend": True},
+        "extensionApis": {"enableBackend": True, "enableEnvoyPatchPolicy": door.counts_tokens},
         "extensionManager": {
             "backendResources": [pool],
             "hooks": {"xdsTranslator": {"translation": translation, "post": ["Translation", "Cluster", "Route"]}},

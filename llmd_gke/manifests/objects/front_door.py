@@ -8,7 +8,17 @@ from llmd_gke.catalog import front_door
 from llmd_gke.catalog.registries import Mirrors
 from llmd_gke.json_types import JsonObject
 from llmd_gke.manifests import pod_security
-from llmd_gke.manifests.front_door import edge, firewall, gateway, listing, metrics, redis, releases, stopped
+from llmd_gke.manifests.front_door import (
+    edge,
+    firewall,
+    gateway,
+    listing,
+    metrics,
+    redis,
+    releases,
+    stopped,
+    streamed_usage,
+)
 from llmd_gke.manifests.named import Named, named, names, secret
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
@@ -86,6 +96,7 @@ def serving(
             "clients": gateway.clients(door),
             "script": gateway.extension(door, models),
             "limits": gateway.traffic(door, models),
+            **({"stream-usage": streamed_usage.filtered()} if door.counts_tokens else {}),
         },
         *CONTROLLERS,
     )

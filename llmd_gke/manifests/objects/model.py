@@ -46,7 +46,7 @@ def objects(
     pull_secret = naming.PULL_SECRET if model.private_image else None
     name, outside = identity.account(model.name, cluster), network.egress
     closed = firewall.model_policies(model, network, gateway, spans_hosts=pool.slice.multi_host, door=door)
-    config = serving.runtime_config(model, pool, outside, account=name, door=door)
+    config = serving.runtime_config(model, pool, outside, account=name)
     first = [
         Named("account", account(name, model.namespace, pull_secret=pull_secret)),
         Named(pool.accelerator.config_suffix, config),

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from llmd_gke.rules import callers, cloud_armor
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.front_door import forced_usage
 from llmd_gke.settings.sections.front_door import AccessSettings, FrontDoorSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
@@ -39,8 +38,6 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
             )
             yield SettingFinding(f"{key}.atRoot", True, finding)
         yield from locate(f"{key}.extraArgs", list(model.extra_args), callers.adapter_names(model.extra_args))
-        if door.counts_tokens:
-            yield from locate(f"{key}.extraArgs", list(model.extra_args), forced_usage(model.extra_args))
     if door.keep_paths:
         finding = Finding(
             "kept-paths",

@@ -23,11 +23,15 @@ def free_port() -> int:
 
 
 class ModelServer:
-    """Answers 200 with the headers of the request. `health` is the status of /health for Envoy's health checks."""
+    """Answers 200 with the headers of the request, a POST with the pieces of `events`. `health` is the status of
+    /health for Envoy's health checks.
+    """
 
     def __init__(self, address: str, port: int) -> None:
         self.address, self.port = address, port
         self.health = 200
+        self.events: list[bytes] = []
+        self.body = b""
         self.checked: list[str] = []
         self.streaming, self._ended = threading.Event(), threading.Event()
         owner = self
@@ -37,6 +41,15 @@ class ModelServer:
 
             def do_GET(self) -> None:
                 owner.answer(self)
+
+            def do_POST(self) -> None:
+                owner.body = self.rfile.read(int(self.headers["content-length"]))
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream; charset=utf-8")
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                for piece in [*owner.events, b""]:
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 pass

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.front_door import models, script
+from llmd_gke.manifests.front_door import models, script, streamed_usage
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 from localcloud.gke_gateway.envoy.process import binary
 from localcloud.tests.gke_gateway.servers import ModelServer, free_port
@@ -59,9 +59,16 @@ def typed(kind: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def server() -> Iterator[ModelServer]:
+    made = ModelServer("127.0.0.1", free_port())
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Iterator[httpx.Client]:
     """A client of an Envoy with the script, fixed answers, and a model that answers with the headers that it got."""
-    folder, port, server = tmp_path_factory.mktemp("envoy"), free_port(), ModelServer("127.0.0.1", free_port())
+    folder, port = tmp_path_factory.mktemp("envoy"), free_port()
     fixed = [
         {"match": {"path": f"/{name}"}, "direct_response": {"status": status, "body": {"inline_string": body}}}
         for name, (status, body, _) in BODIES.items()
@@ -83,7 +90,8 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     lua = {"name": "lua", **typed("http.lua.v3.Lua", default_source_code={"inline_string": script.code(DOOR, MODELS)})}
     abort = {"http_status": 400, "percentage": {"numerator": 100}}
     earlier = typed("http.fault.v3.HTTPFault", abort=abort, headers=[{"name": "x-earlier", "present_match": True}])
-    http = [{"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
+    usage = {"name": "usage", **typed("http.lua.v3.Lua", default_source_code={"inline_string": streamed_usage.CODE})}
+    http = [usage, {"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
     manager = typed(
         "network.http_connection_manager.v3.HttpConnectionManager",
         stat_prefix="door",
@@ -118,7 +126,6 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
             yield client
         finally:
             process.terminate()
-            server.close()
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -187,3 +194,37 @@ def test_a_sticky_rollout_divides_callers(door: httpx.Client) -> None:
 def test_a_name_that_one_version_answers_to_leads_there(door: httpx.Client) -> None:
     names = {"none-v2": "none-v2", "publishers/models/models/none-v2": "none-v2", "none-sql": "none-v2"}
     assert {name: version(door, name) for name in names} == names
+
+
+TEXT = 'a "usage": {x}, "choices": [] \n\n é'
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ('{"model":"x","stream":true}', False),
+        ('{"model":"x", "s\\u0074ream" : true, "stream_options":{"include_usage": false} }\n', False),
+        ('{"model":"x","stream":true,"user":"\\"include_usage\\": true"}', False),
+        ('{"model":"x","stream":true,"stream_options":{"include_usage": true}}', True),
+    ],
+)
+def test_a_stream_reports_usage_and_shows_it_to_clients_that_asked(
+    door: httpx.Client, server: ModelServer, path: str, asked: str, shown: bool
+) -> None:
+    """The events are those of vLLM 0.27, in pieces that end anywhere."""
+    sent = [{"choices": [{"text": TEXT}]}, {"choices": [{"text": "b"}]}, {"choices": [], "usage": {"total_tokens": 5}}]
+    text = "".join(f"data: {json.dumps(one, separators=(',', ':'))}\n\n" for one in sent) + "data: [DONE]\n\n"
+    server.events = [text.encode()[at : at + 7] for at in range(0, len(text.encode()), 7)]
+    answer = door.post(path, content=asked, headers={"content-type": "application/json"})
+    *lines, end = answer.content.decode().removesuffix("\n\n").split("\n\n")
+    assert end == "data: [DONE]"
+    assert [json.loads(line.removeprefix("data: ")) for line in lines] == (sent if shown else sent[:2])
+    if path == "/v1/completions":  # AI Gateway asks in chats
+        assert json.loads(server.body)["stream_options"] == {"include_usage": True}
+
+
+def test_a_request_without_a_stream_is_passed_on_as_it_is(door: httpx.Client, server: ModelServer) -> None:
+    body = b'{"model":"x","prompt":"\\"stream\\": true"}'
+    door.post("/v1/completions", content=body)
+    assert server.body == body

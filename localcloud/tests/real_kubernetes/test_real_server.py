@@ -112,11 +112,8 @@ LIBRARIES: dict[str, Sequence[str]] = {
 FURTHER = ("/v1/messages", "/tokenize")
 """Paths that the model's own route gets by its setting ``paths``; the front door has none."""
 
-FORCED_USAGE = "usage in every event, and a last one without choices: the front door counts tokens"
 LIMITS: dict[tuple[str, str], str] = {
-    **{("stream without usage", entrance): FORCED_USAGE for entrance in ENTRANCES},
     ("wrong key", PATH): "answered: no key is needed",
-    **{(SUMMED, entrance): "LangChain adds up the usage of every event" for entrance in ENTRANCES},
     **{("token ids", entrance): "400: the endpoint picker takes a text only" for entrance in ENTRANCES},
     **{(case, DOOR): "404: not routed" for case in (*MESSAGES, "/tokenize")},
 }

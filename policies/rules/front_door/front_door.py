@@ -14,7 +14,6 @@ from policies.rules.kinds import (
     EXTENSION_POLICY,
     GATEWAY,
     HTTP_ROUTE,
-    LLM_SERVICE_CONFIG,
     PATCH_POLICY,
     SECURITY_POLICY,
     TRAFFIC_POLICY,
@@ -45,14 +44,8 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
     for policy in program.of(PATCH_POLICY) if reach.has_door else ():
         names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
         if not names or names & reach.doors:
-            yield StackFinding(policy, front_door.patched())
-
-
-def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
-    if any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
-        for config in program.of(LLM_SERVICE_CONFIG):
-            for finding in front_door.reports_usage(config.spec.get("template")):
-                yield StackFinding(config, finding)
+            for finding in front_door.patched(policy.spec):
+                yield StackFinding(policy, finding)
 
 
 def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -140,19 +133,6 @@ SHARED = Rule(
     severity="medium",
 )
 
-USAGE = Rule(
-    name="forced-usage",
-    title="Models report the tokens of every stream where a budget counts them",
-    why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
-    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`.",
-    sources=(
-        "https://docs.vllm.ai/en/latest/cli/serve.html",
-        "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
-    ),
-    kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG),
-    check_program=_usage,
-)
-
 BESIDE = Rule(
     name="route-beside-front-door",
     title="Models behind a front door have no other route",
@@ -180,4 +160,4 @@ INTERNAL = Rule(
     opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
 )
 
-RULES = (MERGE, KEYS_IN_URL, SHARED, USAGE, BESIDE, INTERNAL)
+RULES = (MERGE, KEYS_IN_URL, SHARED, BESIDE, INTERNAL)

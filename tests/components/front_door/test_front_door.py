@@ -122,13 +122,6 @@ def test_a_picker_takes_bodies_of_32_mib_and_is_ready_soon_because_the_door_need
     assert probes == [{"initialDelaySeconds": 1, "periodSeconds": 2}] * 2
 
 
-def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(graph: Graph, bare: Graph) -> None:
-    configs = of(kinds.CONFIG)(graph)
-    assert len(configs) == 2
-    assert all("'--enable-force-include-usage'" in str(config.inputs) for config in configs)
-    assert all("--enable-force-include-usage" not in str(config.inputs) for config in of(kinds.CONFIG)(bare))
-
-
 def test_every_error_of_the_door_is_json_and_a_models_own_400_and_500_are_passed_on(graph: Graph) -> None:
     overrides = cast("list[dict[str, dict[str, object]]]", spec(the(graph, TRAFFIC, "limits"))["responseOverride"])
     sources: dict[int, object] = {}

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.front_door import UNFORCED_USAGE
 from llmd_gke.settings import Checked, SettingsError, parse
 from llmd_gke.settings.stack_secrets import plain_secrets
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.abbreviations import SPELLINGS
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 LONG = "k" * 40
@@ -35,18 +33,6 @@ def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepte
     message = refused(door(config, *callers))
     assert "258 limits" in message
     assert "256" in message
-
-
-@pytest.mark.parametrize(
-    "argument",
-    [UNFORCED_USAGE, "--no_enable_force_include_usage", *SPELLINGS[UNFORCED_USAGE],
-     "--enable-force-include-usage=false"],
-)  # fmt: skip
-def test_a_token_budget_needs_usage_that_nobody_turned_off(config: Config, refused: Refuse, argument: str) -> None:
-    config["llmd-gke:models"][0]["extraArgs"] = [argument]
-    message = refused(door(config, {"name": "team-a", "tokensPerDay": 5}))
-    assert "llmd-gke:models[0].extraArgs" in message
-    assert "forced-usage" in message
 
 
 def test_every_caller_has_a_key_and_every_key_a_caller(config: Config) -> None:

@@ -24,12 +24,14 @@ function envoy_on_request(handle)
     return
   end
   local text = body:getBytes(0, body:length())
-  local plain = text:gsub("\\\\u00(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
   if not has(text, "include_usage") then
     handle:streamInfo():dynamicMetadata():set("front-door", "unasked", "yes")
   end
-  if path == "/v1/completions" and has(plain, "stream") then
-    body:setBytes((text:gsub("}%s*$", ',"stream_options":{"include_usage":true}}')))
+  if path == "/v1/completions" then
+    local plain = text:gsub("\\\\u00(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
+    if has(plain, "stream") then
+      body:setBytes((text:gsub("}%s*$", ',"stream_options":{"include_usage":true}}')))
+    end
   end
 end
 

@@ -7,7 +7,7 @@ Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``
 from __future__ import annotations
 
 from llmd_gke.gateways.gateway import Explained, PolicyKind, Serving
-from llmd_gke.json_types import JsonObject
+from llmd_gke.json_types import JsonObject, kubernetes_object
 
 GROUP = "networking.gke.io"
 HEALTH_CHECK = PolicyKind(GROUP, "v1", "HealthCheckPolicy", "healthcheckpolicies")
@@ -131,12 +131,8 @@ def _for_targets(kind: PolicyKind, suffix: str, model: Serving, default: JsonObj
 
 
 def _policy(kind: PolicyKind, name: str, namespace: str, target: JsonObject, default: JsonObject) -> JsonObject:
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"targetRef": target, "default": default},
-    }
+    spec: JsonObject = {"targetRef": target, "default": default}
+    return kubernetes_object(kind.api_version, kind.kind, name, namespace, spec=spec)
 
 
 CONDITIONS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from llmd_gke.catalog import existing
 from llmd_gke.catalog.metrics import Istio
 from llmd_gke.gateways.gateway import Proxies
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 
 CLASS = "istio"
 """The GatewayClass, which istiod creates."""
@@ -69,24 +69,16 @@ def picker_rule(name: str, namespace: str, service: str) -> JsonObject:
     (kubernetes-sigs/gateway-api-inference-extension ``config/charts/inferencepool/templates/istio.yaml``).
     """
     tls: JsonObject = {"mode": "SIMPLE", "insecureSkipVerify": True}
-    return {
-        "apiVersion": "networking.istio.io/v1",
-        "kind": "DestinationRule",
-        "metadata": {"name": f"{name}-picker", "namespace": namespace},
-        "spec": {"host": f"{service}.{namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
-    }
+    spec: JsonObject = {"host": f"{service}.{namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}}
+    return kubernetes_object("networking.istio.io/v1", "DestinationRule", f"{name}-picker", namespace, spec=spec)
 
 
 def access_log(namespace: str) -> JsonObject:
     """The Telemetry that makes the proxies of a namespace log requests. Not of the whole mesh: a picker reads each
     server's metrics twenty times a second.
     """
-    return {
-        "apiVersion": "telemetry.istio.io/v1",
-        "kind": "Telemetry",
-        "metadata": {"name": "access-log", "namespace": namespace},
-        "spec": {"accessLogging": [{"providers": [{"name": "envoy"}]}]},
-    }
+    spec: JsonObject = {"accessLogging": [{"providers": [{"name": "envoy"}]}]}
+    return kubernetes_object("telemetry.istio.io/v1", "Telemetry", "access-log", namespace, spec=spec)
 
 
 def mesh(name: str, namespace: str, labels: JsonObject, gateway: str, metrics: int | None) -> dict[str, JsonObject]:
@@ -99,7 +91,6 @@ def mesh(name: str, namespace: str, labels: JsonObject, gateway: str, metrics: i
     """
     space, _, called = gateway.partition("/")
     principal = f"cluster.local/ns/{space}/sa/{called}-{CLASS}"
-    metadata: JsonObject = {"name": name, "namespace": namespace}
     selector: JsonObject = {"matchLabels": labels}
     rules: list[Json] = [
         {"from": [{"source": {"principals": [principal]}}]},
@@ -107,17 +98,11 @@ def mesh(name: str, namespace: str, labels: JsonObject, gateway: str, metrics: i
     ]
     if metrics is not None:
         rules.append({"to": [{"operation": {"ports": [str(metrics)]}}]})
+    specs: dict[str, tuple[str, JsonObject]] = {
+        "mtls": ("PeerAuthentication", {"selector": selector, "mtls": {"mode": "PERMISSIVE"}}),
+        "callers": ("AuthorizationPolicy", {"selector": selector, "action": "ALLOW", "rules": rules}),
+    }
     return {
-        "mtls": {
-            "apiVersion": "security.istio.io/v1",
-            "kind": "PeerAuthentication",
-            "metadata": metadata,
-            "spec": {"selector": selector, "mtls": {"mode": "PERMISSIVE"}},
-        },
-        "callers": {
-            "apiVersion": "security.istio.io/v1",
-            "kind": "AuthorizationPolicy",
-            "metadata": metadata,
-            "spec": {"selector": selector, "action": "ALLOW", "rules": rules},
-        },
+        key: kubernetes_object("security.istio.io/v1", kind, name, namespace, spec=spec)
+        for key, (kind, spec) in specs.items()
     }

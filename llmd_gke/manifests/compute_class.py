@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import compute_class as catalogue
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.settings import PoolSettings
 
 
@@ -17,14 +17,12 @@ def compute_class(pool: PoolSettings) -> JsonObject:
     if pool.accept_reclaimable:
         annotations[catalogue.RECLAIMABLE] = catalogue.ACCEPTED
     priorities: list[Json] = [{"nodepools": [one.name]} for one in pool.node_pools]
-    return {
-        "apiVersion": catalogue.VERSION,
-        "kind": catalogue.KIND,
-        "metadata": {"name": pool.compute_class, "annotations": annotations},
-        "spec": {
-            "priorities": priorities,
-            "activeMigration": {"optimizeRulePriority": pool.return_to_preferred},
-            "nodePoolAutoCreation": {"enabled": False},
-            "whenUnsatisfiable": "DoNotScaleUp",
-        },
+    spec: JsonObject = {
+        "priorities": priorities,
+        "activeMigration": {"optimizeRulePriority": pool.return_to_preferred},
+        "nodePoolAutoCreation": {"enabled": False},
+        "whenUnsatisfiable": "DoNotScaleUp",
     }
+    return kubernetes_object(
+        catalogue.VERSION, catalogue.KIND, pool.compute_class or "", annotations=annotations, spec=spec
+    )

@@ -8,7 +8,7 @@ has room for one pod with all chips (kubernetes/autoscaler ``cluster-autoscaler/
 
 from __future__ import annotations
 
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.server_pod import NOBODY, node_selector, tolerations
 from llmd_gke.settings import ModelSettings, PoolSettings
@@ -38,36 +38,28 @@ def job(pool: PoolSettings, model: ModelSettings) -> JsonObject:
         },
     }
     pull: list[Json] = [{"name": naming.PULL_SECRET}]
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "name": naming.early_hosts(pool.name),
-            "namespace": model.namespace,
-            "annotations": {**SKIP_AWAIT},
+    pod: JsonObject = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "nodeSelector": node_selector(pool),
+        "tolerations": tolerations(pool),
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "spec": {
-            "parallelism": pool.early_hosts,
-            "completions": pool.early_hosts,
-            "activeDeadlineSeconds": LONGEST_SECONDS,
-            "template": {
-                "spec": {
-                    "restartPolicy": "Never",
-                    "automountServiceAccountToken": False,
-                    "nodeSelector": node_selector(pool),
-                    "tolerations": tolerations(pool),
-                    "securityContext": {
-                        "runAsNonRoot": True,
-                        "runAsUser": NOBODY,
-                        "runAsGroup": NOBODY,
-                        "seccompProfile": {"type": "RuntimeDefault"},
-                    },
-                    **({"imagePullSecrets": pull} if model.private_image else {}),
-                    "containers": [container],
-                }
-            },
-        },
+        **({"imagePullSecrets": pull} if model.private_image else {}),
+        "containers": [container],
     }
+    spec: JsonObject = {
+        "parallelism": pool.early_hosts,
+        "completions": pool.early_hosts,
+        "activeDeadlineSeconds": LONGEST_SECONDS,
+        "template": {"spec": pod},
+    }
+    name = naming.early_hosts(pool.name)
+    return kubernetes_object("batch/v1", "Job", name, model.namespace, annotations={**SKIP_AWAIT}, spec=spec)
 
 
 def suspended(pool: PoolSettings, namespace: str) -> JsonObject:

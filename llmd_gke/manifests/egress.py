@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.rules.adapters import DOWNLOADED
 from llmd_gke.settings import EgressSettings, ModelSettings
@@ -99,15 +99,11 @@ def _allow(name: str, namespace: str, labels: JsonObject, allowed: list[str]) ->
     if not allowed:
         return None
     matches: list[Json] = [{"pattern" if "*" in one else "name": one} for one in allowed]
-    return {
-        "apiVersion": FQDN_VERSION,
-        "kind": "FQDNNetworkPolicy",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "podSelector": {"matchLabels": labels},
-            "egress": [{"matches": matches, "ports": [{"protocol": "TCP", "port": 443}]}],
-        },
+    spec: JsonObject = {
+        "podSelector": {"matchLabels": labels},
+        "egress": [{"matches": matches, "ports": [{"protocol": "TCP", "port": 443}]}],
     }
+    return kubernetes_object(FQDN_VERSION, "FQDNNetworkPolicy", name, namespace, spec=spec)
 
 
 def init_containers(model: ModelSettings, egress: EgressSettings) -> list[Json]:

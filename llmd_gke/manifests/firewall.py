@@ -9,7 +9,7 @@ from __future__ import annotations
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways import gke, istio
 from llmd_gke.gateways.gateway import GATEWAY_LABEL
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import egress, naming
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 
@@ -24,12 +24,7 @@ API_VERSION = "networking.k8s.io/v1"
 
 def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
     """A NetworkPolicy with that ``spec``."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": spec,
-    }
+    return kubernetes_object(API_VERSION, "NetworkPolicy", name, namespace, spec=spec)
 
 
 def ports(*numbers: int, protocol: str = "TCP") -> list[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.gateways import gke, istio
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import istio as proxies
 from llmd_gke.manifests import naming, pod_security
 from llmd_gke.manifests.named import Named, named, names, secret
@@ -44,16 +44,13 @@ def gateway(settings: GatewaySettings, address: str, namespaces: Sequence[str]) 
     annotations: JsonObject = {"pulumi.com/waitFor": "condition=Programmed"}
     if settings.open:
         annotations[OPEN_ANNOTATION] = "true"
-    return {
-        "apiVersion": GATEWAY_API,
-        "kind": "Gateway",
-        "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE, "annotations": annotations},
-        "spec": {
-            "gatewayClassName": gateway_class(settings),
-            **_entry(settings, address),
-            "listeners": _listeners(settings, namespaces),
-        },
+    spec: JsonObject = {
+        "gatewayClassName": gateway_class(settings),
+        **_entry(settings, address),
+        "listeners": _listeners(settings, namespaces),
     }
+    at = (naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE)
+    return kubernetes_object(GATEWAY_API, "Gateway", *at, annotations=annotations, spec=spec)
 
 
 def _entry(settings: GatewaySettings, address: str) -> JsonObject:
@@ -105,18 +102,18 @@ def _termination(tls: TlsSettings) -> JsonObject:
 
 def _issued(issuer: str, domain: str | None) -> JsonObject:
     """The Certificate that cert-manager keeps in a Secret (https://cert-manager.io/docs/usage/certificate/)."""
-    annotations: JsonObject = {"pulumi.com/waitFor": "condition=Ready"}
-    metadata: JsonObject = {"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE}
-    return {
-        "apiVersion": "cert-manager.io/v1",
-        "kind": "Certificate",
-        "metadata": {**metadata, "annotations": annotations},
-        "spec": {
+    return kubernetes_object(
+        "cert-manager.io/v1",
+        "Certificate",
+        naming.TLS_SECRET,
+        naming.GATEWAY_NAMESPACE,
+        annotations={"pulumi.com/waitFor": "condition=Ready"},
+        spec={
             "secretName": naming.TLS_SECRET,
             "dnsNames": [domain],
             "issuerRef": {"kind": "ClusterIssuer", "name": issuer},
         },
-    }
+    )
 
 
 def parent(settings: GatewaySettings, listener: str = "") -> JsonObject:
@@ -142,12 +139,7 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
     spec: JsonObject = {"parentRefs": [parent(settings, "http")], "rules": [{"filters": [to_https]}]}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
-    return {
-        "apiVersion": GATEWAY_API,
-        "kind": "HTTPRoute",
-        "metadata": {"name": naming.REDIRECT, "namespace": naming.GATEWAY_NAMESPACE},
-        "spec": spec,
-    }
+    return kubernetes_object(GATEWAY_API, "HTTPRoute", naming.REDIRECT, naming.GATEWAY_NAMESPACE, spec=spec)
 
 
 def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:

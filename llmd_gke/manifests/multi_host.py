@@ -14,7 +14,7 @@ from pathlib import Path
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import POOL_LABEL
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.settings import PoolSettings
 
@@ -80,15 +80,11 @@ def preset(namespace: str) -> JsonObject:
     }
     volumes: list[Json] = [{"name": name, "emptyDir": {"medium": "Memory"} if name == "dshm" else {}} for name in names]
     serving: JsonObject = {"containers": [{**container, "ports": [{"containerPort": kserve.WORKLOAD_PORT}]}]}
-    return {
-        "apiVersion": kserve.API_VERSION,
-        "kind": kserve.CONFIG,
-        "metadata": {"name": naming.WORKER_PRESET, "namespace": namespace},
-        "spec": {
-            "template": {**serving, "volumes": volumes},
-            "worker": {"containers": [container], "volumes": volumes},
-        },
+    spec: JsonObject = {
+        "template": {**serving, "volumes": volumes},
+        "worker": {"containers": [container], "volumes": volumes},
     }
+    return kubernetes_object(kserve.API_VERSION, kserve.CONFIG, naming.WORKER_PRESET, namespace, spec=spec)
 
 
 def placement() -> JsonObject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from llmd_gke.json_types import JsonObject
+from llmd_gke.json_types import JsonObject, kubernetes_object
 from llmd_gke.manifests.charts import Release
 
 
@@ -34,21 +34,11 @@ def names(*objects: Iterable[Named]) -> tuple[str, ...]:
 
 def account(name: str, namespace: str, *, pull_secret: str | None = None) -> JsonObject:
     """A ServiceAccount whose pods have no token for the API server."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": name, "namespace": namespace},
-        "automountServiceAccountToken": False,
-        **({} if pull_secret is None else {"imagePullSecrets": [{"name": pull_secret}]}),
-    }
+    made = kubernetes_object("v1", "ServiceAccount", name, namespace, automountServiceAccountToken=False)
+    return made if pull_secret is None else {**made, "imagePullSecrets": [{"name": pull_secret}]}
 
 
 def secret(name: str, namespace: str, data: JsonObject, *, type_: str | None = "Opaque") -> JsonObject:
     """A Secret with texts by key."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": name, "namespace": namespace},
-        **({} if type_ is None else {"type": type_}),
-        "stringData": data,
-    }
+    made = kubernetes_object("v1", "Secret", name, namespace, stringData=data)
+    return made if type_ is None else {**made, "type": type_}

@@ -12,7 +12,7 @@ from typing import cast
 from llmd_gke.catalog import endpoints, front_door, kserve
 from llmd_gke.gateways import gke, istio
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, PolicyTarget, Serving
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.gateway import GATEWAY_API, parent
 from llmd_gke.settings import GatewaySettings, ModelSettings
@@ -105,8 +105,8 @@ def _route(
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     annotations: JsonObject = {**EDITABLE, front_door.KEPT_ANNOTATION: "true"} if kept else EDITABLE
-    metadata: JsonObject = {"name": naming.route(name), "namespace": model.namespace, "annotations": annotations}
-    return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
+    at = (naming.route(name), model.namespace)
+    return kubernetes_object(GATEWAY_API, "HTTPRoute", *at, annotations=annotations, spec=spec)
 
 
 def model_policies(

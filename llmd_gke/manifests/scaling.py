@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from llmd_gke.catalog import kserve, scaling
 from llmd_gke.catalog.metrics import NO_REPLICA, Picker, Server
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.rules import schedule
 from llmd_gke.settings import ModelSettings
@@ -65,11 +65,6 @@ def pod_labels(model: ModelSettings, source: scaling.Source) -> JsonObject:
     return {scaling.MODEL_LABEL: model.name} if model.autoscaled and source == "gke" else {}
 
 
-def _metadata(model: ModelSettings, name: str, wait_for: str | None = None) -> JsonObject:
-    metadata: JsonObject = {"name": name, "namespace": model.namespace}
-    return metadata if wait_for is None else {**metadata, "annotations": {"pulumi.com/waitFor": wait_for}}
-
-
 def _target(model: ModelSettings) -> JsonObject:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "name": f"{model.name}{kserve.DEPLOYMENT_SUFFIX}"}
 
@@ -101,12 +96,10 @@ def _load(model: ModelSettings) -> JsonObject:
     endpoint: JsonObject = {"port": kserve.WORKLOAD_PORT, "path": "/metrics"}
     labels: JsonObject = {scaling.MODEL_LABEL: model.name}
     pod: JsonObject = {"selector": {"matchLabels": labels}, "containers": [{"endpoint": endpoint, "metrics": gauges}]}
-    return {
-        "apiVersion": scaling.METRIC_VERSION,
-        "kind": scaling.METRIC,
-        "metadata": _metadata(model, naming.load(model.name)),
-        "spec": {"metrics": [{"pod": pod}]},
-    }
+    spec: JsonObject = {"metrics": [{"pod": pod}]}
+    return kubernetes_object(
+        scaling.METRIC_VERSION, scaling.METRIC, naming.load(model.name), model.namespace, spec=spec
+    )
 
 
 def _autoscaler(model: ModelSettings) -> JsonObject:
@@ -115,18 +108,20 @@ def _autoscaler(model: ModelSettings) -> JsonObject:
         name = f"{scaling.METRIC_GROUP}|{naming.load(model.name)}|{_GAUGES[metric]}"
         target: JsonObject = {"type": "AverageValue", "averageValue": str(limit)}
         metrics.append({"type": "Pods", "pods": {"metric": {"name": name}, "target": target}})
-    return {
-        "apiVersion": scaling.HPA_VERSION,
-        "kind": scaling.HPA,
-        "metadata": _metadata(model, naming.autoscaler(model.name), WAIT_FOR["gke"]),
-        "spec": {
+    return kubernetes_object(
+        scaling.HPA_VERSION,
+        scaling.HPA,
+        naming.autoscaler(model.name),
+        model.namespace,
+        annotations={"pulumi.com/waitFor": WAIT_FOR["gke"]},
+        spec={
             "scaleTargetRef": _target(model),
             "minReplicas": model.serving_replicas,
             "maxReplicas": model.most_replicas,
             "metrics": metrics,
             "behavior": behaviour(model),
         },
-    }
+    )
 
 
 def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObject:
@@ -145,12 +140,14 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
     if idle is not None:
         pauses["initialCooldownPeriod"] = idle  # the first server of a new model, which nobody has asked yet
     autoscaler: JsonObject = {"name": naming.autoscaler(model.name), "behavior": behaviour(model)}
-    return {
-        "apiVersion": scaling.KEDA_VERSION,
-        "kind": scaling.SCALED_OBJECT,
+    return kubernetes_object(
+        scaling.KEDA_VERSION,
+        scaling.SCALED_OBJECT,
+        naming.autoscaler(model.name),
+        model.namespace,
         # Without a server there is nothing that an update could wait for.
-        "metadata": _metadata(model, naming.autoscaler(model.name), None if model.scales_to_zero else WAIT_FOR["keda"]),
-        "spec": {
+        annotations=None if model.scales_to_zero else {"pulumi.com/waitFor": WAIT_FOR["keda"]},
+        spec={
             "scaleTargetRef": _target(model),
             "minReplicaCount": 0 if model.scales_to_zero else model.serving_replicas,
             "maxReplicaCount": model.most_replicas,
@@ -161,7 +158,7 @@ def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObje
             "advanced": {"horizontalPodAutoscalerConfig": autoscaler},
             "triggers": triggers,
         },
-    }
+    )
 
 
 def _query(project: str, query: str, threshold: int, active: str) -> JsonObject:
@@ -214,9 +211,5 @@ def _hours(model: ModelSettings) -> list[Json]:
 
 def authentication() -> JsonObject:
     """Lets ScaledObjects of all namespaces read Google's Prometheus as KEDA's own identity."""
-    return {
-        "apiVersion": scaling.KEDA_VERSION,
-        "kind": scaling.TRIGGER_AUTHENTICATION,
-        "metadata": {"name": scaling.AUTHENTICATION},
-        "spec": {"podIdentity": {"provider": "gcp"}},
-    }
+    spec: JsonObject = {"podIdentity": {"provider": "gcp"}}
+    return kubernetes_object(scaling.KEDA_VERSION, scaling.TRIGGER_AUTHENTICATION, scaling.AUTHENTICATION, spec=spec)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke.catalog import kserve, monitoring
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import firewall
 from llmd_gke.manifests.named import Named, account, named
 
@@ -50,65 +50,38 @@ def objects(namespaces: Sequence[str], interval_seconds: int) -> list[Named]:
 
 def _token(namespace: str) -> JsonObject:
     annotations: JsonObject = {"kubernetes.io/service-account.name": READER}
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": TOKEN, "namespace": namespace, "annotations": annotations},
-        "type": "kubernetes.io/service-account-token",
-    }
+    kind = "kubernetes.io/service-account-token"
+    return kubernetes_object("v1", "Secret", TOKEN, namespace, annotations=annotations, type=kind)
 
 
 def cluster_role() -> JsonObject:
     """The ClusterRole that permits ``get`` on ``/metrics``, and nothing else."""
-    return {
-        "apiVersion": RBAC,
-        "kind": "ClusterRole",
-        "metadata": {"name": READER},
-        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
-    }
+    rules: list[Json] = [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    return kubernetes_object(RBAC, "ClusterRole", READER, rules=rules)
 
 
 def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
     """Binds :func:`cluster_role` to the readers' accounts of all model namespaces."""
     subjects: list[Json] = [{"kind": "ServiceAccount", "name": READER, "namespace": name} for name in namespaces]
-    return {
-        "apiVersion": RBAC,
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": READER},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": READER},
-        "subjects": subjects,
-    }
+    role: JsonObject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": READER}
+    return kubernetes_object(RBAC, "ClusterRoleBinding", READER, roleRef=role, subjects=subjects)
 
 
 def read_token(namespace: str) -> JsonObject:
     """The Role that permits reading the Secret with the token, with ``list`` and ``watch``, with which collectors
     follow changes.
     """
-    return {
-        "apiVersion": RBAC,
-        "kind": "Role",
-        "metadata": {"name": READ_TOKEN, "namespace": namespace},
-        "rules": [
-            {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [TOKEN], "verbs": ["get", "list", "watch"]}
-        ],
-    }
+    verbs: list[Json] = ["get", "list", "watch"]
+    rule: JsonObject = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [TOKEN], "verbs": verbs}
+    return kubernetes_object(RBAC, "Role", READ_TOKEN, namespace, rules=[rule])
 
 
 def read_token_binding(namespace: str) -> JsonObject:
     """Binds :func:`read_token` to the account of GKE's collectors."""
-    return {
-        "apiVersion": RBAC,
-        "kind": "RoleBinding",
-        "metadata": {"name": READ_TOKEN, "namespace": namespace},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": READ_TOKEN},
-        "subjects": [
-            {
-                "kind": "ServiceAccount",
-                "name": monitoring.COLLECTOR_ACCOUNT,
-                "namespace": monitoring.COLLECTOR_NAMESPACE,
-            }
-        ],
-    }
+    role: JsonObject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": READ_TOKEN}
+    name, space = monitoring.COLLECTOR_ACCOUNT, monitoring.COLLECTOR_NAMESPACE
+    subject: JsonObject = {"kind": "ServiceAccount", "name": name, "namespace": space}
+    return kubernetes_object(RBAC, "RoleBinding", READ_TOKEN, namespace, roleRef=role, subjects=[subject])
 
 
 def network_policy(namespace: str) -> JsonObject:
@@ -165,14 +138,10 @@ def pod_monitoring(
     target_labels: JsonObject | None = None,
 ) -> JsonObject:
     """A PodMonitoring of one ``endpoint`` of the pods with these labels; ``target_labels`` beside node and pod."""
-    return {
-        "apiVersion": monitoring.API_VERSION,
-        "kind": monitoring.POD_MONITORING,
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "endpoints": [{**endpoint, "interval": f"{interval_seconds}s"}],
-            # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
-            "targetLabels": {"metadata": ["node", "pod"], **(target_labels or {})},
-        },
+    spec: JsonObject = {
+        "selector": {"matchLabels": labels},
+        "endpoints": [{**endpoint, "interval": f"{interval_seconds}s"}],
+        # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
+        "targetLabels": {"metadata": ["node", "pod"], **(target_labels or {})},
     }
+    return kubernetes_object(monitoring.API_VERSION, monitoring.POD_MONITORING, name, namespace, spec=spec)

@@ -13,7 +13,7 @@ from typing import cast
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.catalog.scaling import Source
 from llmd_gke.gateways import istio
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import egress, gateway, multi_host, naming, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
     PROBE_SECONDS,
@@ -138,12 +138,8 @@ def runtime_config(
         spec["worker"] = multi_host.worker(template, container)
         spec["parallelism"] = multi_host.parallelism(pool)
     spec["annotations"] = {**weights.pod_annotations(model), RUNTIME: _digest(spec)}
-    return {
-        "apiVersion": kserve.API_VERSION,
-        "kind": kserve.CONFIG,
-        "metadata": {"name": naming.runtime_config(model.name, pool.accelerator), "namespace": model.namespace},
-        "spec": spec,
-    }
+    name = naming.runtime_config(model.name, pool.accelerator)
+    return kubernetes_object(kserve.API_VERSION, kserve.CONFIG, name, model.namespace, spec=spec)
 
 
 def _digest(spec: JsonObject) -> str:
@@ -165,12 +161,9 @@ def rollout(config: JsonObject, service: JsonObject) -> JsonObject:
         annotations = cast("JsonObject", cast("JsonObject", part["spec"])["annotations"])
         digests |= {key: annotations[key] for key in (RUNTIME, OWN) if key in annotations}
     metadata = cast("JsonObject", service["metadata"])
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DeploymentPatch",
-        "metadata": {"name": kserve.deployment(str(metadata["name"])), "namespace": metadata["namespace"]},
-        "spec": {"template": {"metadata": {"annotations": digests}}},
-    }
+    name, namespace = kserve.deployment(str(metadata["name"])), str(metadata["namespace"])
+    spec: JsonObject = {"template": {"metadata": {"annotations": digests}}}
+    return kubernetes_object("apps/v1", "DeploymentPatch", name, namespace, spec=spec)
 
 
 def _waiting(model: ModelSettings) -> JsonObject:
@@ -252,9 +245,6 @@ def service(
                 },
             },
         }
-    return {
-        "apiVersion": kserve.API_VERSION,
-        "kind": kserve.SERVICE,
-        "metadata": {"name": model.name, "namespace": model.namespace, "annotations": annotations},
-        "spec": spec,
-    }
+    return kubernetes_object(
+        kserve.API_VERSION, kserve.SERVICE, model.name, model.namespace, annotations=annotations, spec=spec
+    )

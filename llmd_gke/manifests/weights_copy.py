@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from llmd_gke.catalog import registries, versions
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.json_types import Json, JsonObject
+from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import egress, firewall, identity, naming, weights
 from llmd_gke.manifests.named import Named, account, named, names
 from llmd_gke.settings import ModelSettings, NetworkSettings
@@ -83,34 +83,25 @@ def job(model: ModelSettings, *, account: str, mirrors: Mirrors = NONE) -> JsonO
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [{"name": "weights", "mountPath": weights.MODEL_PATH}, {"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108
     }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": naming.copy_job(model.name, model.weights_uri), "namespace": model.namespace},
-        "spec": {
-            "backoffLimit": ATTEMPTS,
-            "template": {
-                "metadata": {
-                    "labels": naming.copy_labels(model.name),
-                    "annotations": {weights.FUSE_ANNOTATION: "true", **weights.UNLIMITED},
-                },
-                "spec": {
-                    # A failed pod stays, with its log; the next one resumes.
-                    "restartPolicy": "Never",
-                    "serviceAccountName": account,
-                    "automountServiceAccountToken": False,
-                    "securityContext": {
-                        "runAsNonRoot": True,
-                        "runAsUser": USER,
-                        "runAsGroup": USER,
-                        "seccompProfile": {"type": "RuntimeDefault"},
-                    },
-                    "containers": [container],
-                    "volumes": [
-                        weights.bucket_volume("weights", model.weights_uri, *MOUNT_OPTIONS, read_only=False),
-                        {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}},
-                    ],
-                },
-            },
+    pod: JsonObject = {
+        # A failed pod stays, with its log; the next one resumes.
+        "restartPolicy": "Never",
+        "serviceAccountName": account,
+        "automountServiceAccountToken": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
         },
+        "containers": [container],
+        "volumes": [
+            weights.bucket_volume("weights", model.weights_uri, *MOUNT_OPTIONS, read_only=False),
+            {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+        ],
     }
+    annotations: JsonObject = {weights.FUSE_ANNOTATION: "true", **weights.UNLIMITED}
+    metadata: JsonObject = {"labels": naming.copy_labels(model.name), "annotations": annotations}
+    spec: JsonObject = {"backoffLimit": ATTEMPTS, "template": {"metadata": metadata, "spec": pod}}
+    name = naming.copy_job(model.name, model.weights_uri)
+    return kubernetes_object("batch/v1", "Job", name, model.namespace, spec=spec)

@@ -23,8 +23,9 @@ API_VERSION = "networking.k8s.io/v1"
 
 
 def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
-    """A NetworkPolicy with that ``spec``."""
-    return kubernetes_object(API_VERSION, "NetworkPolicy", name, namespace, spec=spec)
+    """A NetworkPolicy with that ``spec``. Without ``policyTypes`` it is for the directions that have rules."""
+    types: list[Json] = [direction.capitalize() for direction in ("ingress", "egress") if direction in spec]
+    return kubernetes_object(API_VERSION, "NetworkPolicy", name, namespace, spec={"policyTypes": types, **spec})
 
 
 def ports(*numbers: int, protocol: str = "TCP") -> list[Json]:
@@ -62,11 +63,8 @@ def default_deny(namespace: str) -> JsonObject:
     (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
     """
     # Dataplane V2 redirects traffic for kube-dns to the cache's pod on the node, and applies policies to that pod.
-    in_kube_system: list[Json] = [
-        {
-            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
-            "podSelector": {"matchLabels": {"k8s-app": app}},
-        }
+    in_kube_system = [
+        {**in_namespace("kube-system"), "podSelector": {"matchLabels": {"k8s-app": app}}}
         for app in ("kube-dns", "node-local-dns")
     ]
     resolvers: list[Json] = [*in_kube_system, *blocks(NODE_LOCAL_DNS, METADATA)]
@@ -89,16 +87,8 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
     """
     group = naming.group_selector(model.name)
     peers: list[Json] = [{"podSelector": group}]
-    return policy(
-        f"{model.name}-group",
-        model.namespace,
-        {
-            "podSelector": group,
-            "policyTypes": ["Ingress", "Egress"],
-            "ingress": [{"from": peers}],
-            "egress": [{"to": peers}, *outside],
-        },
-    )
+    spec: JsonObject = {"podSelector": group, "ingress": [{"from": peers}], "egress": [{"to": peers}, *outside]}
+    return policy(f"{model.name}-group", model.namespace, spec)
 
 
 def model_policies(
@@ -133,7 +123,6 @@ def model_policies(
             model.namespace,
             {
                 **workload,
-                "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [*requests, picker], "ports": ports(kserve.WORKLOAD_PORT)}],
                 "egress": outside,
             },
@@ -143,7 +132,6 @@ def model_policies(
             model.namespace,
             {
                 **picker,
-                "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": requests, "ports": ports(kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT)}],
                 "egress": [
                     {"to": [workload], "ports": ports(kserve.WORKLOAD_PORT)},

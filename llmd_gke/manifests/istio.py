@@ -121,7 +121,6 @@ def _control_plane_policies(
     proxies: list[Json] = [firewall.in_namespace(name) for name in (naming.GATEWAY_NAMESPACE, *sidecars)]
     from_proxies: JsonObject = {
         "podSelector": {},
-        "policyTypes": ["Ingress"],
         "ingress": [{"from": proxies, "ports": firewall.ports(istio.XDS_PORT)}],
     }
     return {
@@ -148,7 +147,6 @@ def gateway_policies(namespaces: Sequence[str], ports: Sequence[int]) -> dict[st
     served = firewall.ports(kserve.WORKLOAD_PORT, kserve.PICKER_PORT, front_door.CONTAINER_PORT)
     proxies: JsonObject = {
         "podSelector": {"matchLabels": PROXIES},
-        "policyTypes": ["Ingress", "Egress"],
         "ingress": [
             {"ports": firewall.ports(*ports)},
             {

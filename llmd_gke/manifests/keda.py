@@ -86,6 +86,7 @@ def network_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[s
     space = scaling.KEDA_NAMESPACE
     operator: JsonObject = {"matchLabels": {"app": scaling.KEDA_OPERATOR}}
     metrics: JsonObject = {"matchLabels": {"app": scaling.KEDA_METRICS}}
+    asked = firewall.ports(scaling.KEDA_GRPC_PORT)
     outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
     google: list[Json] = [{"to": [{"ipBlock": outside}], "ports": firewall.ports(443)}, *firewall.identity_server()]
     return {
@@ -98,18 +99,13 @@ def network_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[s
             space,
             {
                 "podSelector": operator,
-                "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": [{"podSelector": metrics}], "ports": firewall.ports(scaling.KEDA_GRPC_PORT)}],
+                "ingress": [{"from": [{"podSelector": metrics}], "ports": asked}],
                 "egress": google,
             },
         ),
         "allow-metrics": firewall.policy(
             "allow-metrics",
             space,
-            {
-                "podSelector": metrics,
-                "policyTypes": ["Egress"],
-                "egress": [{"to": [{"podSelector": operator}], "ports": firewall.ports(scaling.KEDA_GRPC_PORT)}],
-            },
+            {"podSelector": metrics, "egress": [{"to": [{"podSelector": operator}], "ports": asked}]},
         ),
     }

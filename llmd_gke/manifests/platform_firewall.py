@@ -16,7 +16,7 @@ from llmd_gke.manifests import charts, egress, firewall
 from llmd_gke.settings import NetworkSettings
 
 TUNNEL: JsonObject = {
-    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+    **firewall.in_namespace("kube-system"),
     "podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}},
 }
 
@@ -39,7 +39,7 @@ def issuer_policy() -> JsonObject:
     everywhere: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
     to: list[Json] = [{"ipBlock": everywhere}]
     ports = [*firewall.ports(443, 53), *firewall.ports(53, protocol="UDP")]
-    spec: JsonObject = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": to, "ports": ports}]}
+    spec: JsonObject = {"podSelector": {}, "egress": [{"to": to, "ports": ports}]}
     return firewall.policy("allow-issuer", "cert-manager", spec)
 
 
@@ -47,21 +47,10 @@ def control_plane_policy(
     namespace: str, network: NetworkSettings, ports: Sequence[int], *, private_nodes: bool
 ) -> JsonObject:
     """Admits the control plane to ``ports`` of every pod of the namespace, and the pods to the API server."""
-    webhook: JsonObject = {
-        "from": control_plane_sources(network),
-        "ports": [{"protocol": "TCP", "port": port} for port in ports],
-    }
-    outside: list[Json] = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
-    api_server: JsonObject = {
-        "to": [{"ipBlock": {"cidr": cidr}} for cidr in egress.PRIVATE_RANGES] if private_nodes else outside,
-        "ports": [{"protocol": "TCP", "port": 443}],
-    }
-    allowed: JsonObject = {
-        "podSelector": {},
-        "policyTypes": ["Ingress", "Egress"],
-        "ingress": [webhook],
-        "egress": [api_server],
-    }
+    webhook: JsonObject = {"from": control_plane_sources(network), "ports": firewall.ports(*ports)}
+    addresses = firewall.blocks(*(egress.PRIVATE_RANGES if private_nodes else ("0.0.0.0/0",)))
+    api_server: JsonObject = {"to": addresses, "ports": firewall.ports(443)}
+    allowed: JsonObject = {"podSelector": {}, "ingress": [webhook], "egress": [api_server]}
     return firewall.policy("allow-control-plane", namespace, allowed)
 
 

@@ -86,21 +86,13 @@ def read_token_binding(namespace: str) -> JsonObject:
 
 def network_policy(namespace: str) -> JsonObject:
     """Admits the collectors to the metrics ports of models and pickers; other traffic remains denied."""
-    collectors: JsonObject = {
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": monitoring.COLLECTOR_NAMESPACE}}
+    collectors = firewall.in_namespace(monitoring.COLLECTOR_NAMESPACE)
+    ports = firewall.ports(kserve.WORKLOAD_PORT, kserve.PICKER_METRICS_PORT)
+    spec: JsonObject = {
+        "podSelector": {"matchLabels": _OF_MODELS},
+        "ingress": [{"from": [collectors], "ports": ports}],
     }
-    ports: list[Json] = [
-        {"protocol": "TCP", "port": port} for port in (kserve.WORKLOAD_PORT, kserve.PICKER_METRICS_PORT)
-    ]
-    return firewall.policy(
-        "allow-collectors",
-        namespace,
-        {
-            "podSelector": {"matchLabels": _OF_MODELS},
-            "policyTypes": ["Ingress"],
-            "ingress": [{"from": [collectors], "ports": ports}],
-        },
-    )
+    return firewall.policy("allow-collectors", namespace, spec)
 
 
 def servers(namespace: str, interval_seconds: int) -> JsonObject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import tracing
-from llmd_gke.json_types import JsonObject
+from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.rules.tracing import receiver
 from llmd_gke.settings import ModelSettings, TracesSettings
@@ -27,17 +27,10 @@ def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
     trace_receiver = receiver(traces.receiver)
     if trace_receiver is None:
         raise ValueError(f"{traces.receiver} is not a receiver for traces")
-    peer: JsonObject = (
-        {"ipBlock": {"cidr": f"{trace_receiver.address}/32"}}
-        if trace_receiver.namespace is None
-        else {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": trace_receiver.namespace}}}
-    )
-    return firewall.policy(
-        f"{model.name}-traces",
-        model.namespace,
-        {
-            "podSelector": {"matchLabels": naming.service_labels(model.name)},
-            "policyTypes": ["Egress"],
-            "egress": [{"to": [peer], "ports": [{"protocol": "TCP", "port": trace_receiver.port}]}],
-        },
-    )
+    space, address = trace_receiver.namespace, f"{trace_receiver.address}/32"
+    peers: list[Json] = firewall.blocks(address) if space is None else [firewall.in_namespace(space)]
+    spec: JsonObject = {
+        "podSelector": {"matchLabels": naming.service_labels(model.name)},
+        "egress": [{"to": peers, "ports": firewall.ports(trace_receiver.port)}],
+    }
+    return firewall.policy(f"{model.name}-traces", model.namespace, spec)

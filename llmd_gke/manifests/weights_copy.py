@@ -49,15 +49,12 @@ def objects(model: ModelSettings, *, network: NetworkSettings, mirrors: Mirrors,
 
 def network_policy(model: ModelSettings, network: NetworkSettings) -> JsonObject:
     """Lets the Job's pods download, and get their Google identity; nothing reaches them."""
-    return firewall.policy(
-        f"{model.name}-copy",
-        model.namespace,
-        {
-            "podSelector": {"matchLabels": naming.copy_labels(model.name)},
-            "policyTypes": ["Ingress", "Egress"],
-            "egress": [*egress.downloads(network.egress), *firewall.identity_server()],
-        },
-    )
+    spec: JsonObject = {
+        "podSelector": {"matchLabels": naming.copy_labels(model.name)},
+        "policyTypes": ["Ingress", "Egress"],
+        "egress": [*egress.downloads(network.egress), *firewall.identity_server()],
+    }
+    return firewall.policy(f"{model.name}-copy", model.namespace, spec)
 
 
 def job(model: ModelSettings, *, account: str, mirrors: Mirrors = NONE) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import ModuleType
 
 from policies.rules.clusters import budget, cluster, ranges
 from policies.rules.egress import egress
@@ -20,29 +20,29 @@ from policies.rules.rule import Rule
 from policies.rules.tpu_node_pools import compute_class, gpu_pools, tpu_pools
 
 
-@dataclass(frozen=True)
 class Group:
-    """Rules about one subject; ``slug`` is the name of their documentation page."""
+    """Rules about one subject: all that its modules define. ``slug`` is the name of their documentation page."""
 
-    slug: str
-    title: str
-    rules: tuple[Rule, ...]
+    def __init__(self, slug: str, title: str, *modules: ModuleType) -> None:
+        self.slug, self.title = slug, title
+        found = (value for module in modules for value in vars(module).values())
+        self.rules = tuple(rule for rule in found if isinstance(rule, Rule))
 
 
 GROUPS = (
-    Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES, *istio.RULES)),
-    Group("routes", "Routes", (*routes.RULES, *references.RULES)),
-    Group("front-door", "Front door", front_door.RULES),
-    Group("health-checks", "Health checks and timeouts", (*health.RULES, *draining.RULES)),
-    Group("llm-inference-service", "LLMInferenceService", (*serving.RULES, *scaling.RULES)),
-    Group("inference-pools", "InferencePools", pools.RULES),
-    Group("model-pods", "Model pods", (*tpu_pods.RULES, *pods.RULES)),
-    Group("platform", "Platform", platform.RULES),
-    Group("clusters", "Clusters and networks", (*cluster.RULES, *ranges.RULES, *budget.RULES)),
-    Group("egress", "Egress", egress.RULES),
-    Group("tpu-node-pools", "TPU and GPU node pools", (*tpu_pools.RULES, *gpu_pools.RULES, *compute_class.RULES)),
-    Group("exposure", "Exposure", (*exposure.RULES, *google_guards.RULES)),
-    Group("production", "Production stacks", production.RULES),
+    Group("gateways", "Gateways", gateway, open_gateway, istio),
+    Group("routes", "Routes", routes, references),
+    Group("front-door", "Front door", front_door),
+    Group("health-checks", "Health checks and timeouts", health, draining),
+    Group("llm-inference-service", "LLMInferenceService", serving, scaling),
+    Group("inference-pools", "InferencePools", pools),
+    Group("model-pods", "Model pods", tpu_pods, pods),
+    Group("platform", "Platform", platform),
+    Group("clusters", "Clusters and networks", cluster, ranges, budget),
+    Group("egress", "Egress", egress),
+    Group("tpu-node-pools", "TPU and GPU node pools", tpu_pools, gpu_pools, compute_class),
+    Group("exposure", "Exposure", exposure, google_guards),
+    Group("production", "Production stacks", production),
 )
 
 ALL: tuple[Rule, ...] = tuple(rule for group in GROUPS for rule in group.rules)

@@ -88,5 +88,3 @@ HOURLY_PRICE = Rule(
     check_program=_check,
     opt_out="Remove the setting `budget`.",
 )
-
-RULES = (HOURLY_PRICE,)

@@ -201,17 +201,3 @@ ORDINARY_POOL = Rule(
     kinds=(CLUSTER, NODE_POOL),
     check_program=_ordinary_pool,
 )
-
-RULES = (
-    GATEWAY_API,
-    VERSION,
-    DATAPLANE,
-    WORKLOAD_IDENTITY,
-    AI_ZONE,
-    NODE_HARDENING,
-    NODE_POOL_FIELDS,
-    NODE_POOL_CLUSTER,
-    PROXY_SUBNET,
-    MISSING_PROXIES,
-    ORDINARY_POOL,
-)

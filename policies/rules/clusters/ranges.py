@@ -73,5 +73,3 @@ ONE_ACTIVE = Rule(
     kinds=(SUBNET,),
     check_program=_one_active,
 )
-
-RULES = (RANGES, PRIVATE, ONE_ACTIVE)

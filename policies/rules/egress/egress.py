@@ -25,5 +25,3 @@ FQDN = Rule(
     kinds=(CLUSTER, FQDN_POLICY),
     check_program=_cluster,
 )
-
-RULES = (FQDN,)

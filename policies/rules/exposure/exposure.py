@@ -224,5 +224,3 @@ TOKEN = _object_rule(
     check_object=_unless_allowed(_tokens),
     severity="critical",
 )
-
-RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE, TOKEN)

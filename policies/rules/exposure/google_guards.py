@@ -71,5 +71,3 @@ CONSTRAINT = google_rule(
     kinds=CONSTRAINTS,
     check_object=_check(google_guards.constraint),
 )
-
-RULES = (KEY, BUCKET, CONSTRAINT)

@@ -159,5 +159,3 @@ INTERNAL = Rule(
     severity="critical",
     opt_out="If something in front of the Gateway removes the headers, make this rule advisory.",
 )
-
-RULES = (MERGE, KEYS_IN_URL, SHARED, BESIDE, INTERNAL)

@@ -67,6 +67,16 @@ GATEWAY_CLASS = Rule(
     opt_out="If a Gateway does not serve models and needs another class, add that class to `allowed`.",
 )
 
+CERTIFICATES = Rule(
+    name=gateway.CERTIFICATE_RULE,
+    title="HTTPS listeners have certificates that their class takes",
+    why="GKE answers `GWCER105` and never programs the Gateway: a certificate map at a regional class, a Secret in a "
+    "group other than the empty one, certificates of two sources, or none.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
+    kinds=(GATEWAY,),
+    check_object=lambda subject, _: gateway.listener_certificates(subject.node, partial=subject.partial),
+)
+
 GATEWAY_FEATURES = Rule(
     name="gateway-unclaimed-features",
     title="Gateways use only features that GKE reports as supported",
@@ -78,15 +88,3 @@ GATEWAY_FEATURES = Rule(
     level="advisory",
     severity="low",
 )
-
-CERTIFICATES = Rule(
-    name=gateway.CERTIFICATE_RULE,
-    title="HTTPS listeners have certificates that their class takes",
-    why="GKE answers `GWCER105` and never programs the Gateway: a certificate map at a regional class, a Secret in a "
-    "group other than the empty one, certificates of two sources, or none.",
-    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
-    kinds=(GATEWAY,),
-    check_object=lambda subject, _: gateway.listener_certificates(subject.node, partial=subject.partial),
-)
-
-RULES = (GATEWAY_CLASS, CERTIFICATES, GATEWAY_FEATURES)

@@ -116,5 +116,3 @@ IAP_CLIENT = Rule(
     kinds=(BACKEND_POLICY,),
     check_object=on_spec(cloud_armor.backend_iap),
 )
-
-RULES = (OPEN, ARMOR_RULES, IAP_CLIENT)

@@ -177,5 +177,3 @@ ONE_POLICY = Rule(
     check_program=_one_policy,
     severity="medium",
 )
-
-RULES = (HEALTH_SHAPE, MODEL_HEALTH, MISSING_CHECK, BACKEND_TIMEOUT, ONE_POLICY)

@@ -115,5 +115,3 @@ ONE_MODEL = Rule(
     kinds=(LLM_SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
     check_program=_one_model,
 )
-
-RULES = (POOL_PORTS, ONE_MODEL)

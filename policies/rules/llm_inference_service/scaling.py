@@ -53,5 +53,3 @@ CONTESTED = Rule(
     kinds=(LLM_SERVICE, HPA, SCALED_OBJECT),
     check_program=_contested,
 )
-
-RULES = (AUTOSCALER, CONTESTED)

@@ -119,5 +119,3 @@ MODEL_PRIVILEGES = Rule(
     check_object=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
     level="advisory",
 )
-
-RULES = (IMAGE_TAG, PLAIN_SECRET, ENDPOINT_PICKER, SERVER_ENVIRONMENT, MODEL_PRIVILEGES)

@@ -155,24 +155,6 @@ TPU_ARGUMENTS = Rule(
     check_object=_arguments,
 )
 
-GPU_ARGUMENTS = Rule(
-    name="gpu-server-argument",
-    title="Servers on GPUs have no arguments that the CUDA build rejects",
-    why="The server exits on arguments, formats of weights and connectors that it does not have.",
-    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
-    kinds=WORKLOADS,
-    check_object=_gpu_arguments,
-)
-
-GPU_PRECISION = Rule(
-    name="gpu-precision",
-    title="Data types of servers are ones that their GPU computes in",
-    why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
-    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
-    kinds=WORKLOADS,
-    check_object=_precision,
-)
-
 IMAGE_HARDWARE = Rule(
     name="image-hardware",
     title="Images of servers are built for the accelerator of their nodes",
@@ -197,13 +179,20 @@ TPU_ENVIRONMENT = Rule(
     severity="low",
 )
 
-RULES = (
-    TPU_POD,
-    TPU_PARALLELISM,
-    TPU_STARTUP,
-    TPU_ARGUMENTS,
-    IMAGE_HARDWARE,
-    TPU_ENVIRONMENT,
-    GPU_ARGUMENTS,
-    GPU_PRECISION,
+GPU_ARGUMENTS = Rule(
+    name="gpu-server-argument",
+    title="Servers on GPUs have no arguments that the CUDA build rejects",
+    why="The server exits on arguments, formats of weights and connectors that it does not have.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_object=_gpu_arguments,
+)
+
+GPU_PRECISION = Rule(
+    name="gpu-precision",
+    title="Data types of servers are ones that their GPU computes in",
+    why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
+    sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
+    kinds=WORKLOADS,
+    check_object=_precision,
 )

@@ -56,6 +56,17 @@ def _tls(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
         yield from platform.kserve_tls(subject.node.get("data"))
 
 
+def _unreadable(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
+    subject.node.get("text").present()
+    reason = subject.node.get("unreadable").text()
+    if reason is not None:
+        yield Finding(
+            "unreadable-manifest",
+            f"{reason}: its objects are checked only after the first update, when the provider has rendered them",
+            fix="correct it, or create its objects as separate resources",
+        )
+
+
 def _open(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     checks = {kinds.NETWORK_POLICY: network_policies.open_policy, kinds.FQDN_POLICY: network_policies.open_names}
     checks |= dict.fromkeys(kinds.ADMIN_POLICIES, network_policies.open_admin_policy)
@@ -66,6 +77,18 @@ def _open(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     for spec in subject.node.get("specs").each():
         yield from network_policies.open_cluster_policy(spec)
 
+
+UNREADABLE = Rule(
+    name="unreadable-manifest",
+    title="Manifests in bundles are readable",
+    why="In a first preview the pack reads the text of a ConfigGroup itself, because the provider does not render "
+    "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
+    sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
+    kinds=(kinds.MANIFEST,),
+    check_object=_unreadable,
+    level="advisory",
+    severity="medium",
+)
 
 NAMESPACE = Rule(
     name="kserve-namespace",
@@ -153,29 +176,3 @@ OPEN = Rule(
     severity="medium",
     parameters=(STACKS,),
 )
-
-
-def _unreadable(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    subject.node.get("text").present()
-    reason = subject.node.get("unreadable").text()
-    if reason is not None:
-        yield Finding(
-            "unreadable-manifest",
-            f"{reason}: its objects are checked only after the first update, when the provider has rendered them",
-            fix="correct it, or create its objects as separate resources",
-        )
-
-
-UNREADABLE = Rule(
-    name="unreadable-manifest",
-    title="Manifests in bundles are readable",
-    why="In a first preview the pack reads the text of a ConfigGroup itself, because the provider does not render "
-    "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
-    sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
-    kinds=(kinds.MANIFEST,),
-    check_object=_unreadable,
-    level="advisory",
-    severity="medium",
-)
-
-RULES = (UNREADABLE, NAMESPACE, CRD_OWNERSHIP, VERSION, PRESETS, TLS, LABELS, OPEN)

@@ -84,6 +84,20 @@ def _silent(program: Program, settings: ParameterValues) -> Iterator[StackFindin
         yield StackFinding(policies[0], finding)
 
 
+COVERED = Rule(
+    name="production-stacks",
+    title="A protected stack is covered by the production rules",
+    why="A stack whose cluster is protected against deletion is likely to be production. The other production "
+    "rules apply only to stacks whose names match `stacks`.",
+    sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
+    kinds=(CLUSTER, NETWORK),
+    check_program=_uncovered,
+    level="advisory",
+    severity="medium",
+    parameters=(STACKS,),
+    opt_out="For protected stacks that are not production, disable the rule or add them to its `stacks`.",
+)
+
 PROTECT = Rule(
     name="production-protect",
     title="Production clusters and VPCs are protected",
@@ -147,20 +161,6 @@ SPOT_ONLY = _production_rule(
     severity="medium",
 )
 
-COVERED = Rule(
-    name="production-stacks",
-    title="A protected stack is covered by the production rules",
-    why="A stack whose cluster is protected against deletion is likely to be production. The other production "
-    "rules apply only to stacks whose names match `stacks`.",
-    sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
-    kinds=(CLUSTER, NETWORK),
-    check_program=_uncovered,
-    level="advisory",
-    severity="medium",
-    parameters=(STACKS,),
-    opt_out="For protected stacks that are not production, disable the rule or add them to its `stacks`.",
-)
-
 ALERT_CHANNEL = _production_rule(
     name="production-alert-channel",
     title="Alerts of production stacks notify someone",
@@ -171,5 +171,3 @@ ALERT_CHANNEL = _production_rule(
     level="advisory",
     severity="medium",
 )
-
-RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY, ALERT_CHANNEL)

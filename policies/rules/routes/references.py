@@ -142,5 +142,3 @@ ADMISSION = Rule(
     kinds=(*ROUTES, LLM_SERVICE, *LISTENER_SETS, GATEWAY, NAMESPACE),
     check_program=_admitted,
 )
-
-RULES = (GRANTS, ADMISSION)

@@ -75,5 +75,3 @@ RECLAIMABLE = Rule(
     opt_out="Set `acceptReclaimable: true` on the pool, which writes the annotation "
     f"`{compute_class.RECLAIMABLE}: accepted`.",
 )
-
-RULES = (CLASS, MEMBERS, RECLAIMABLE)

@@ -27,5 +27,3 @@ ZONE = Rule(
     kinds=(NODE_POOL,),
     check_object=on_inputs(gpu.zone),
 )
-
-RULES = (NODE_POOL_RULE, ZONE)

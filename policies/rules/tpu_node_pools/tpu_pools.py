@@ -121,5 +121,3 @@ TAINT = Rule(
     check_object=on_inputs(tpu_pools.taint),
     severity="medium",
 )
-
-RULES = (MACHINE_TYPE, TOPOLOGY, ZONE, UNLISTED_ZONE, PLACEMENT, NODE_COUNT, CAPACITY, BOOT_DISK, UPGRADE, TAINT)

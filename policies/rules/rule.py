@@ -187,6 +187,11 @@ class StackFinding:
     uncertain_because: str = ""
 
 
+def about(subject: Subject, findings: Iterable[Finding], doubt: str = "") -> Iterator[StackFinding]:
+    """These findings about one object of the program. ``doubt``: why an unknown value may make them void."""
+    return (StackFinding(subject, finding, doubt) for finding in findings)
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule about single objects (``check_object``) or about the whole program (``check_program``).

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from llmd_gke.rules import pods
+from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import pods_within, without_types
 from policies.rules import kinds
-from policies.rules.rule import Subject
+from policies.rules.rule import Check, Subject
 
 KSERVE = (kinds.LLM_SERVICE, kinds.LLM_SERVICE_CONFIG)
 SERVERS = (*KSERVE, kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.JOB, kinds.POD, kinds.WORKER_SET)
@@ -37,3 +38,8 @@ def model_pods(subject: Subject) -> Iterator[Input]:
     for pod in all_pods(subject):
         if subject.kind in KSERVE or pods.accelerator(pod) is not None:
             yield pod
+
+
+def on_model_pods(check: Callable[[Input], Iterable[Finding]]) -> Check:
+    """Turns a check of a pod into the check of a rule about one object with model pods."""
+    return lambda subject, _settings: (finding for pod in model_pods(subject) for finding in check(pod))

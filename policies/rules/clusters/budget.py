@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import accelerators, overhead
-from llmd_gke.catalog.zones import PRICES_AS_OF, Capacity, region_of
+from llmd_gke.catalog.zones import PRICES_AS_OF, region_of
 from llmd_gke.rules import budget, capacity_order
 from llmd_gke.rules.budget import PricedPool
 from llmd_gke.rules.inputs import Input
-from llmd_gke.rules.node_pools import accelerator
+from llmd_gke.rules.node_pools import accelerator, capacity_mode
 from policies.rules.kinds import CLUSTER, COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
 
 
 def _check(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -32,8 +32,7 @@ def _check(program: Program, _settings: ParameterValues) -> Iterator[StackFindin
                 others += (price or 0.0) * pool.nodes
         for subject in program.of(COMPUTE_CLASS):
             pools = _sharing(subject, pools, named)
-        for finding in budget.fits(limit, pools, others, None):
-            yield StackFinding(cluster, finding)
+        yield from about(cluster, budget.fits(limit, pools, others, None))
 
 
 def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, PricedPool]) -> list[PricedPool]:
@@ -46,8 +45,7 @@ def _sharing(subject: Subject, pools: list[PricedPool], named: Mapping[str, Pric
 
 
 def _priced(pool: Input, name: str) -> PricedPool | None:
-    config = pool.get("nodeConfig")
-    machine = config.get("machineType").text()
+    machine = pool.get("nodeConfig", "machineType").text()
     zones = [zone for one in pool.get("nodeLocations").each() if (zone := one.text()) is not None]
     zone = zones[0] if zones else pool.get("location").text()
     if machine is None or zone is None:
@@ -63,18 +61,10 @@ def _priced(pool: Input, name: str) -> PricedPool | None:
         machine_type=machine,
         chips=0 if shape is None else shape.chips,
         zone=zone,
-        capacity=_capacity(config),
+        capacity=capacity_mode(pool),
         nodes=nodes,
         kept=kept,
     )
-
-
-def _capacity(config: Input) -> Capacity:
-    if config.get("flexStart").boolean() is True:
-        return "flex-start"
-    if config.get("spot").boolean() is True:
-        return "spot"
-    return "reservation" if config.get("reservationAffinity", "values").present() else "on-demand"
 
 
 HOURLY_PRICE = Rule(

@@ -11,7 +11,17 @@ from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.kinds import CLUSTER, GATEWAY, NETWORK, NODE_POOL, SUBNET
-from policies.rules.rule import Parameter, ParameterValues, Program, Rule, StackFinding, Subject, by_kind, on_inputs
+from policies.rules.rule import (
+    Parameter,
+    ParameterValues,
+    Program,
+    Rule,
+    StackFinding,
+    Subject,
+    about,
+    by_kind,
+    on_inputs,
+)
 
 GATEWAY_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways"
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
@@ -43,8 +53,8 @@ def _pools_of_clusters(program: Program, _settings: ParameterValues) -> Iterator
         elif not owners and len(clusters) == 1 and not (name and names[0]):
             owners = clusters
         for owner in owners:
-            for finding in node_pools.in_cluster(pool.node, owner.node):
-                yield StackFinding(pool, replace(finding, rule="node-pool-cluster"))
+            found = node_pools.in_cluster(pool.node, owner.node)
+            yield from about(pool, (replace(finding, rule="node-pool-cluster") for finding in found))
 
 
 def _missing_proxies(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import egress
 from policies.rules.kinds import CLUSTER, FQDN_POLICY
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, about
 
 
 def _cluster(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
     if any(program.of(FQDN_POLICY)):
         for owner in program.of(CLUSTER):
-            for finding in egress.ready_for_names(owner.node):
-                yield StackFinding(owner, finding)
+            yield from about(owner, egress.ready_for_names(owner.node))
 
 
 FQDN = Rule(

@@ -19,7 +19,7 @@ from policies.rules.kinds import (
     TRAFFIC_POLICY,
 )
 from policies.rules.reach import KINDS, Reach
-from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, on_spec
+from policies.rules.rule import STACKS, ParameterValues, Program, Rule, StackFinding, about, on_spec
 
 ALL_SECTIONS = ""
 """The ``sectionName`` of a policy for all listeners of a Gateway."""
@@ -31,21 +31,18 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
     # Without a front door only keys are at stake: other programs may have routes with limits of their own.
     kinds = (SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY) if any(program.of(AI_ROUTE)) else (SECURITY_POLICY,)
     for policy in program.of(*kinds):
-        for finding in front_door.merges(policy.kind.name, policy.spec):
-            yield StackFinding(policy, finding)
+        yield from about(policy, front_door.merges(policy.kind.name, policy.spec))
     reach = Reach(program)
     for policy in program.of(SECURITY_POLICY) if reach.has_door else ():
         chosen = [target.get("kind").text() or "" for target in policy.spec.get("targetSelectors").each()]
         named = any(reach.is_at_door(kind, name) for kind, name, _ in reach.targets(policy))
         # Labels may select the routes that AI Gateway makes, which no program contains.
         if named or any(kind.endswith("Route") for kind in chosen):
-            for finding in front_door.own_identity(policy.spec):
-                yield StackFinding(policy, finding)
+            yield from about(policy, front_door.own_identity(policy.spec))
     for policy in program.of(PATCH_POLICY) if reach.has_door else ():
         names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
         if not names or names & reach.doors:
-            for finding in front_door.patched(policy.spec):
-                yield StackFinding(policy, finding)
+            yield from about(policy, front_door.patched(policy.spec))
 
 
 def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -64,8 +61,7 @@ def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFin
         doubts += [f"the target of {policy.label} is not known yet" for one in identities if None in one]
         named_one = not used.keys().isdisjoint(identities)
         if (named_one or reason) and not policy.partial:
-            for finding in front_door.internal_headers(policy.spec):
-                yield StackFinding(policy, finding, "" if named_one else reason)
+            yield from about(policy, front_door.internal_headers(policy.spec), "" if named_one else reason)
         for target, (namespace, name) in zip(named, identities, strict=True):
             if namespace is not None and name is not None:
                 sections[namespace, name].add(target.get("sectionName").text() or ALL_SECTIONS)

@@ -18,7 +18,7 @@ from policies.rules.kinds import (
     SERVICE,
     STATEFUL_SET,
 )
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
 
 
 def _draining(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -28,8 +28,7 @@ def _draining(program: Program, _settings: ParameterValues) -> Iterator[StackFin
         behind = [(seconds, owner) for owner, seconds in _behind(program, target) if seconds is not None]
         if behind:
             seconds, owner = max(behind, key=lambda one: one[0])
-            for finding in draining.policy(policy.spec, seconds, owner.label):
-                yield StackFinding(policy, finding)
+            yield from about(policy, draining.policy(policy.spec, seconds, owner.label))
 
 
 def _behind(program: Program, target: BackendReference) -> Iterator[tuple[Subject, int | None]]:

@@ -9,7 +9,7 @@ from llmd_gke.catalog import scaling as catalogue
 from llmd_gke.rules import scaling
 from llmd_gke.rules.finding import Finding
 from policies.rules.kinds import LLM_SERVICE, Kind
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
 
 HPA = Kind(catalogue.HPA_VERSION.partition("/")[0], catalogue.HPA)
 SCALED_OBJECT = Kind(catalogue.KEDA_GROUP, catalogue.SCALED_OBJECT)
@@ -24,8 +24,7 @@ def _contested(program: Program, _settings: ParameterValues) -> Iterator[StackFi
     scaled = [(one.namespace, scaling.target_of(one.spec)) for one in program.of(HPA, SCALED_OBJECT)]
     for service in program.of(LLM_SERVICE):
         if (service.namespace, service.name) in scaled and service.namespace is not None:
-            for finding in scaling.contested(service.name, service.spec.get("replicas")):
-                yield StackFinding(service, finding)
+            yield from about(service, scaling.contested(service.name, service.spec.get("replicas")))
 
 
 AUTOSCALER = Rule(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from typing import TypeAlias
 
 from llmd_gke.rules import exposure, pickers, pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
+from policies.rules.rule import Check, Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, WORKLOADS, all_pods, model_pods
+
+_CheckInput: TypeAlias = Callable[[Input], Iterable[Finding]]
 
 
 def _pods_and_picker(subject: Subject) -> Iterator[Input]:
@@ -18,10 +21,14 @@ def _pods_and_picker(subject: Subject) -> Iterator[Input]:
         yield subject.spec.get("router", "scheduler", "template")
 
 
-def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, ParameterValues], Iterator[Finding]]:
+def _on_each(check: _CheckInput, of_model: _CheckInput = lambda _spec: ()) -> Check:
+    """The check of every pod, and of the ``spec`` of KServe's objects."""
+
     def run(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
         for pod in _pods_and_picker(subject):
             yield from check(pod)
+        if subject.kind in KSERVE:
+            yield from of_model(subject.spec)
 
     return run
 
@@ -37,20 +44,6 @@ def _picker(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
             yield from pickers.picker_ceiling(pod, settings.text("presetPicker"))
 
 
-def _images(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in _pods_and_picker(subject):
-        yield from pods.images(pod)
-    if subject.kind in KSERVE:
-        yield from serving.model_images(subject.spec)
-
-
-def _secrets(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in _pods_and_picker(subject):
-        yield from pods.plain_secrets(pod)
-    if subject.kind in KSERVE:
-        yield from serving.model_secrets(subject.spec)
-
-
 IMAGE_TAG = Rule(
     name="image-tag",
     title="Images of model servers and endpoint pickers are pinned",
@@ -58,7 +51,7 @@ IMAGE_TAG = Rule(
     "that its Deployment used, and nightly TPU images are deleted after a while.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
-    check_object=_images,
+    check_object=_on_each(pods.images, serving.model_images),
 )
 
 PLAIN_SECRET = Rule(
@@ -67,7 +60,7 @@ PLAIN_SECRET = Rule(
     why="A value in `env` or in the arguments can be read by anyone who may read pods, and in the stack's state.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check_object=_secrets,
+    check_object=_on_each(pods.plain_secrets, serving.model_secrets),
     severity="critical",
 )
 
@@ -103,7 +96,7 @@ SERVER_ENVIRONMENT = Rule(
         "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
     ),
     kinds=WORKLOADS,
-    check_object=_each(pods.open_servers),
+    check_object=_on_each(pods.open_servers),
     severity="high",
 )
 
@@ -116,6 +109,6 @@ MODEL_PRIVILEGES = Rule(
     "to the node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
     kinds=WORKLOADS,
-    check_object=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
+    check_object=_on_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
     level="advisory",
 )

@@ -11,7 +11,7 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Value
 from policies.rules.kinds import CHARTS, JOB, LLM_SERVICE, WORKER_SET
 from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
-from policies.rules.workloads import KSERVE, SERVERS, WORKLOADS, all_pods, model_pods
+from policies.rules.workloads import KSERVE, SERVERS, WORKLOADS, all_pods, model_pods, on_model_pods
 
 TPU_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/tpus"
 TPU_INFERENCE = "https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/platforms/tpu_platform.py"
@@ -88,16 +88,6 @@ def _gpu_arguments(subject: Subject, _settings: ParameterValues) -> Iterator[Fin
             yield from pods.server_arguments(pod, kind=NVIDIA, of_kserve=subject.kind in KSERVE)
 
 
-def _precision(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in model_pods(subject):
-        yield from gpu.precision(pod)
-
-
-def _image(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    for pod in model_pods(subject):
-        yield from tpu_pods.image_hardware(pod)
-
-
 def _environment(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     if on_tpu(subject):
         for pod in model_pods(subject):
@@ -163,7 +153,7 @@ IMAGE_HARDWARE = Rule(
     "The hardware is read from the image's name.",
     sources=("https://docs.vllm.ai/projects/tpu/en/latest/",),
     kinds=WORKLOADS,
-    check_object=_image,
+    check_object=on_model_pods(tpu_pods.image_hardware),
     opt_out="An image of your own for TPU whose name says something else: rename it, or set this rule to advisory.",
 )
 
@@ -194,5 +184,5 @@ GPU_PRECISION = Rule(
     why="T4 has no bfloat16, T4 and A100 have no FP8: the server exits when it starts.",
     sources=("https://docs.vllm.ai/en/stable/features/quantization/",),
     kinds=WORKLOADS,
-    check_object=_precision,
+    check_object=on_model_pods(gpu.precision),
 )

@@ -21,7 +21,7 @@ from policies.rules.kinds import (
     SERVICE,
     Kind,
 )
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
 
 GRANT = Kind("gateway.networking.k8s.io", "ReferenceGrant")
 SECRET = Kind("", "Secret")
@@ -115,11 +115,10 @@ def _admitted(program: Program, _settings: ParameterValues) -> Iterator[StackFin
             kind = HTTP_ROUTE if route.kind in MADE else route.kind
             hosts = _route(route).get("hostnames")
             origin = references.Origin(kind.name, namespace, where == namespace, spaces.get(namespace), hosts)
-            of_set = route.kind in LISTENER_SETS
-            findings = (
-                references.listeners(owner.node, origin) if of_set else references.admission(owner.node, parent, origin)
-            )
-            yield from (StackFinding(route, finding) for finding in findings)
+            if route.kind in LISTENER_SETS:
+                yield from about(route, references.listeners(owner.node, origin))
+            else:
+                yield from about(route, references.admission(owner.node, parent, origin))
 
 
 GRANTS = Rule(

@@ -19,7 +19,7 @@ from policies.rules.kinds import (
     LLM_SERVICE,
     LLM_SERVICE_CONFIG,
 )
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
 
 REPORTS = gke_routes.REPORTS
 
@@ -33,7 +33,7 @@ def _at_gke(
         others = with_other_classes(program, settings)
         for route in program.of(*ROUTE_KINDS):
             if not is_elsewhere(route, others):
-                yield from (StackFinding(route, finding) for finding in check(route_of(route)))
+                yield from about(route, check(route_of(route)))
 
     return checked
 

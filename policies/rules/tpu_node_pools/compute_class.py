@@ -8,7 +8,7 @@ from llmd_gke.catalog import compute_class
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import capacity_order, node_pools
 from policies.rules.kinds import COMPUTE_CLASS, NODE_POOL
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_spec
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about, on_spec
 
 REFERENCE = "https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass"
 CONCEPT = "https://docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes"
@@ -24,8 +24,7 @@ def _members(program: Program, _settings: ParameterValues) -> Iterator[StackFind
     for subject in program.of(COMPUTE_CLASS):
         for name in capacity_order.listed(subject.spec):
             if name in there:
-                for finding in capacity_order.member(name, there[name].node, subject.name):
-                    yield StackFinding(there[name], finding)
+                yield from about(there[name], capacity_order.member(name, there[name].node, subject.name))
 
 
 def _reclaimable(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -37,8 +36,7 @@ def _reclaimable(program: Program, _settings: ParameterValues) -> Iterator[Stack
         kinds: list[Capacity] = [node_pools.capacity_mode(there[name].node) for name in names]
         accepted = capacity_order.accepted(subject.node.get("metadata"))
         fix = f"add a node pool of on-demand or reserved hosts, or the annotation {compute_class.RECLAIMABLE}: accepted"
-        for finding in capacity_order.reclaimable(kinds, accepted=accepted, fix=fix):
-            yield StackFinding(subject, finding)
+        yield from about(subject, capacity_order.reclaimable(kinds, accepted=accepted, fix=fix))
 
 
 CLASS = Rule(

@@ -6,6 +6,8 @@ come from the proxy-only subnet, its health checks from Google's ranges. Istio's
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways import gke, istio
 from llmd_gke.gateways.gateway import GATEWAY_LABEL
@@ -41,19 +43,19 @@ def blocks(*ranges: str) -> list[Json]:
 def data_plane(network: NetworkSettings, gateway: GatewaySettings) -> list[Json]:
     """Peers: the sources of the Gateway's requests and health checks."""
     if gateway.proxies is not None:
-        pods: JsonObject = {"matchLabels": {GATEWAY_LABEL: naming.GATEWAY_NAME}}
-        return [{**in_namespace(naming.GATEWAY_NAMESPACE), "podSelector": pods}]
+        return [in_namespace(naming.GATEWAY_NAMESPACE, {GATEWAY_LABEL: naming.GATEWAY_NAME})]
     return blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
 
 
-def in_namespace(name: str) -> JsonObject:
-    """Every pod of a namespace, as a peer; to be narrowed by a ``podSelector``."""
-    return {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
+def in_namespace(name: str, labels: Mapping[str, str] | None = None) -> JsonObject:
+    """Every pod of a namespace, or those with these labels, as a peer."""
+    space: JsonObject = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
+    return space if labels is None else {**space, "podSelector": {"matchLabels": dict(labels)}}
 
 
 def proxies() -> JsonObject:
     """The front door's Envoys, as a peer in other namespaces."""
-    return {**in_namespace(front_door.PROXIES_NAMESPACE), "podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)}}
+    return in_namespace(front_door.PROXIES_NAMESPACE, front_door.PROXY_LABELS)
 
 
 def default_deny(namespace: str) -> JsonObject:
@@ -63,12 +65,11 @@ def default_deny(namespace: str) -> JsonObject:
     (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
     """
     # Dataplane V2 redirects traffic for kube-dns to the cache's pod on the node, and applies policies to that pod.
-    in_kube_system = [
-        {**in_namespace("kube-system"), "podSelector": {"matchLabels": {"k8s-app": app}}}
-        for app in ("kube-dns", "node-local-dns")
-    ]
-    resolvers: list[Json] = [*in_kube_system, *blocks(NODE_LOCAL_DNS, METADATA)]
-    dns: JsonObject = {"to": resolvers, "ports": [*ports(53, protocol="UDP"), *ports(53)]}
+    servers = [in_namespace("kube-system", {"k8s-app": app}) for app in ("kube-dns", "node-local-dns")]
+    dns: JsonObject = {
+        "to": [*servers, *blocks(NODE_LOCAL_DNS, METADATA)],
+        "ports": [*ports(53, protocol="UDP"), *ports(53)],
+    }
     return policy("default-deny", namespace, {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [dns]})
 
 

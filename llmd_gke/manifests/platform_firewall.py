@@ -15,10 +15,7 @@ from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import charts, egress, firewall
 from llmd_gke.settings import NetworkSettings
 
-TUNNEL: JsonObject = {
-    **firewall.in_namespace("kube-system"),
-    "podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}},
-}
+TUNNEL = firewall.in_namespace("kube-system", {"k8s-app": "konnectivity-agent"})
 
 
 def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:

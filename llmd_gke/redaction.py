@@ -154,9 +154,7 @@ def printable(text: str) -> str:
 
 
 def _printable_line(line: str) -> str:
-    """Checks every character of a line. ``isprintable`` is a hundred times as fast, but also rejects spaces of other
-    scripts.
-    """
+    """Checks every character. ``isprintable`` is a hundred times as fast, but rejects spaces of other scripts."""
     return "".join(_escaped(one) if unicodedata.category(one) in UNPRINTABLE else one for one in line)
 
 

@@ -283,9 +283,7 @@ def _flat(value: Value) -> Iterator[Value]:
 
 
 def documents(text: str, path: str) -> Iterator[Value]:
-    """The documents of a text. One that cannot be read becomes an :class:`UnreadableDocument`, and does not hide the
-    others.
-    """
+    """The documents of a text. An unreadable one becomes an :class:`UnreadableDocument`, and hides no others."""
     for number, document in enumerate(DOCUMENT.split(text), 1):
         where = f"document {number} of {path}"
         try:

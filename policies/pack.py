@@ -127,9 +127,7 @@ class Analyzer(_PolicyAnalyzerServicer):
         return without_secrets(response, lambda: self.stack_inputs.secrets)
 
     def Remediate(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.RemediateResponse:  # noqa: N802, ARG002
-        """Does nothing, because no rule changes inputs. The SDK would deserialise every resource before finding that
-        out.
-        """
+        """Does nothing: no rule changes inputs. The SDK would deserialise every resource before finding that out."""
         return proto.RemediateResponse()
 
     def Configure(  # noqa: N802

@@ -50,9 +50,7 @@ ALWAYS = (
 
 
 def _whole(resource: str, *more: str) -> tuple[str, ...]:
-    """Permissions to create, read, update and delete a kind of resource, and ``more`` permissions that its methods
-    require.
-    """
+    """Permissions to create, read, update and delete a kind of resource, and ``more`` that its methods require."""
     return (*(f"{resource}.{verb}" for verb in ("create", "delete", "get", "list", "update")), *more)
 
 

@@ -57,9 +57,7 @@ NO_REPLICA = "ServiceUnavailable"
 
 
 class AiGateway(StrEnum):
-    """v1.0.0 (``internal/metrics``), at the front door's proxies: labels ``caller``,
-    ``gen_ai_request_model``, ``gen_ai_token_type``.
-    """
+    """v1.0.0 (``internal/metrics``), with labels ``caller``, ``gen_ai_request_model``, ``gen_ai_token_type``."""
 
     TOKENS = "gen_ai_client_token_usage"
     """A histogram of tokens per request."""

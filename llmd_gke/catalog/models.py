@@ -171,9 +171,7 @@ class Size:
 
 
 def size(uri: str) -> Size | None:
-    """Size of the weights: by the table, else by the model's name; ``None`` if neither contains it, for example for a
-    bucket.
-    """
+    """Size of the weights by the table, else by the model's name; ``None`` if neither has it, as for a bucket."""
     if (model := lookup(uri)) is not None:
         return Size(model.parameters * 2, is_exact=True)
     name = (repository_of(uri) or "").rpartition("/")[2]

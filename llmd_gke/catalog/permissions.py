@@ -81,9 +81,7 @@ SHARED_NETWORK = ("compute.subnetworks.use",)
 
 
 def needed(types: Iterable[str]) -> tuple[str, ...]:
-    """Permissions for resources of these types; components and providers need none. Raises ``KeyError`` for a Google
-    type that is not known.
-    """
+    """Permissions for these types; components and providers need none. Raises ``KeyError`` for unknown Google types."""
     required: set[str] = set()
     for type_ in types:
         if type_.startswith("gcp:"):

@@ -65,9 +65,7 @@ def region_of(zone: str) -> str:
 
 
 def is_ai_zone(zone: str) -> bool:
-    """Whether a zone is an AI zone (``us-south1-ai1b``): those have accelerators, but no control planes or other
-    nodes.
-    """
+    """Whether a zone is an AI zone (``us-south1-ai1b``): only nodes with accelerators, and no control planes."""
     return zone.split("-")[-1].startswith("ai")
 
 

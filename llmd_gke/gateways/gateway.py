@@ -12,9 +12,7 @@ INFERENCE_POOL_GROUP = "inference.networking.k8s.io"
 
 @dataclass(frozen=True)
 class RouteFeature:
-    """A feature of HTTPRoutes: ``name`` in plain words, ``conformance`` its name in conformance reports, ``instead``
-    what to use in its place.
-    """
+    """A feature of HTTPRoutes: ``name`` in plain words, ``conformance`` in reports, ``instead`` what to use."""
 
     name: str
     conformance: str

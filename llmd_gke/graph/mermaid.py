@@ -32,9 +32,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Picture:
-    """A flowchart from left to right. ``marks`` colours boxes; ``thick`` and ``dotted`` are the edges drawn that
-    way.
-    """
+    """A flowchart from left to right. ``marks`` colours boxes; edges in ``thick`` and ``dotted`` are drawn that way."""
 
     boxes: tuple[Box, ...]
     edges: frozenset[Edge]
@@ -58,9 +56,7 @@ class Picture:
 
 
 def picture(parts: Parts) -> str:
-    """A stack in Mermaid's syntax: components as boxes, arrows to what waits for them, thick along the critical
-    chain.
-    """
+    """A stack in Mermaid's syntax: boxes, arrows to what waits for them, and the critical chain in thick arrows."""
     return whole(parts).text()
 
 

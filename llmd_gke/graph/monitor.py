@@ -57,9 +57,7 @@ class Invented(Mocks):
         return (None if self.preview else f"{args.name}-id"), state
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, object], list[tuple[str, str]]]:
-        """Answers the only function that the program calls, which returns the project's number. Raises ``LookupError``
-        for others.
-        """
+        """Answers the only function that the program calls: the project's number. Raises ``LookupError`` for others."""
         if args.token == "gcp:organizations/getProject:getProject":  # noqa: S105
             return {"number": PROJECT_NUMBER, "projectId": cast("dict[str, object]", args.args).get("projectId")}, []
         raise LookupError(f"the program calls {args.token}, which the recording does not support")

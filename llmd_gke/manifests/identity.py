@@ -20,9 +20,7 @@ WRITE = "roles/storage.objectUser"
 
 @dataclass(frozen=True)
 class Grant:
-    """One role on one bucket. ``prefix``, if set, limits it to one folder, which contains ``what``; ``key`` is unique
-    within a model.
-    """
+    """A role on a bucket, or on its folder ``prefix`` with ``what``; ``key`` is unique within a model."""
 
     key: str
     bucket: str

@@ -36,9 +36,7 @@ def runtime_config(model: str, kind: Accelerator = DEFAULT) -> str:
 
 
 def route(model: str) -> str:
-    """Name of our HTTPRoute. Not ``-kserve-route``: KServe deletes a route of that name if the service refers to
-    one.
-    """
+    """Name of our HTTPRoute. Not ``-kserve-route``: KServe deletes one of that name if the service refers to one."""
     return f"{model}-route"
 
 
@@ -84,9 +82,7 @@ def service_labels(model: str) -> JsonObject:
 
 
 def workload_labels(model: str) -> JsonObject:
-    """Labels KServe sets on model pods. ``app.kubernetes.io/component: workload``, which is often used, matches
-    nothing.
-    """
+    """Labels KServe sets on model pods. The often used ``app.kubernetes.io/component: workload`` matches nothing."""
     return {**service_labels(model), kserve.OWN_COMPONENT: kserve.WORKLOAD}
 
 

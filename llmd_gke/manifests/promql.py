@@ -27,9 +27,7 @@ def rate_window(interval_seconds: int) -> str:
 
 
 def one_of(label: str, values: Iterable[str]) -> str:
-    """A matcher for a label that has one of these values, none of which may contain special characters of regular
-    expressions.
-    """
+    """A matcher for a label with one of these values, none of which may contain regular expressions' characters."""
     listed = sorted(set(values))
     return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{"|".join(listed)}"'
 
@@ -84,9 +82,7 @@ class EdgeMetrics:
 
 
 def edge(settings: StackSettings) -> EdgeMetrics:
-    """The metrics of the Gateway's own proxies, or of Google's load balancer, which are found by network and region:
-    they have no label for the cluster.
-    """
+    """The metrics of a Gateway's proxies, or of Google's load balancer, by network and region: no cluster is named."""
     if proxies := settings.gateway.proxies:
         labels = (f'cluster="{settings.cluster.gke_name}"', f'namespace="{naming.GATEWAY_NAMESPACE}"')
         code = proxies.code

@@ -68,9 +68,7 @@ def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
 
 
 def read_token(namespace: str) -> JsonObject:
-    """The Role that permits reading the Secret with the token, with ``list`` and ``watch``, with which collectors
-    follow changes.
-    """
+    """The Role to read the token's Secret, with ``list`` and ``watch``, by which collectors follow changes."""
     verbs: list[Json] = ["get", "list", "watch"]
     rule: JsonObject = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [TOKEN], "verbs": verbs}
     return kubernetes_object(RBAC, "Role", READ_TOKEN, namespace, rules=[rule])

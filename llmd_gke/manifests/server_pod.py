@@ -27,9 +27,7 @@ NOBODY = 65534
 
 
 def tensor_parallel(model: ModelSettings, pool: PoolSettings) -> int:
-    """Devices that share each layer: those of the slice, divided by the other parallelisms, unless the settings specify
-    another number.
-    """
+    """Devices that share each layer: by the settings, or else the slice's divided by the other parallelisms."""
     return model.tensor_parallel or parallelism.default_tensor(model.pipeline_parallel, model.extra_args, pool.slice)
 
 
@@ -70,9 +68,7 @@ def server_arguments(model: ModelSettings, pool: PoolSettings) -> list[str]:
 
 
 def _adapters(model: ModelSettings) -> list[str]:
-    """Arguments of a server with adapters. All of them may be in one batch: vLLM's own limit is one
-    (vllm-project/vllm ``vllm/config/lora.py`` v0.27.0).
-    """
+    """A server's arguments for adapters, all in one batch: vLLM's limit is one (``vllm/config/lora.py`` v0.27.0)."""
     if not model.adapters:
         return []
     modules = [{"name": one.name, "path": f"{weights.ADAPTERS_PATH}/{one.name}"} for one in model.adapters]

@@ -76,8 +76,6 @@ def everybody(ranges: Iterable[str]) -> list[str]:
 
 
 def not_naming(ranges: Iterable[str]) -> list[str]:
-    """The ranges that do not limit access: those of :func:`everybody`, and invalid ones, which other software may read
-    as everyone.
-    """
+    """The ranges that do not limit access: :func:`everybody`'s, and invalid ones, which may be read as everyone."""
     ranges = list(ranges)
     return [*everybody(ranges), *unreadable(ranges)]

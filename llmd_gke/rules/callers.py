@@ -164,9 +164,7 @@ def adapter_names(arguments: Sequence[str]) -> Iterator[Finding]:
 
 
 def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Finding]]:
-    """``names`` maps each model to the names that it answers to. Each finding comes with the model whose name is
-    already used.
-    """
+    """``names``: the names that each model answers to. A finding comes with the model whose name is already used."""
     owner: dict[str, str] = {}
     for model, served in names.items():
         for name in served:

@@ -47,9 +47,7 @@ def gateway_api(cluster: Input) -> Iterator[Finding]:
 
 
 def version(cluster: Input, floor: str) -> Iterator[Finding]:
-    """The control plane is new enough to provide the InferencePool CRD. Without a version the release channel
-    decides.
-    """
+    """The control plane is new enough for the InferencePool CRD. Without a version the release channel decides."""
     for key in ("minMasterVersion", "nodeVersion"):
         yield from versions.gke(cluster.get(key).text() or "", floor, key)
 
@@ -175,9 +173,7 @@ def control_plane_open(cluster: Input) -> Iterator[Finding]:
 
 
 def authorized_privately(cidr: str) -> Iterator[Finding]:
-    """A range that may reach a private endpoint. GKE: ``network … is not a reserved network, which is required for
-    private endpoints``.
-    """
+    """A range that may reach a private endpoint. Of others GKE says: ``network … is not a reserved network``."""
     if addresses.not_internal([cidr]):
         yield Finding(
             "control-plane-access",

@@ -91,9 +91,7 @@ def _unfit(problem: str, allowed: str, fix: str) -> Finding:
 
 
 def bucket(uri: str, mode: str) -> Iterator[Finding]:
-    """No bucket is mounted in mode ``proxy``: Cloud Storage FUSE runs in a container that GKE adds to the pod, and that
-    cannot be given a proxy.
-    """
+    """No bucket is mounted in mode ``proxy``: Cloud Storage FUSE's container is GKE's, and cannot be given a proxy."""
     if mode == "proxy" and uri.startswith("gs://"):
         yield Finding(
             "egress-bucket",
@@ -135,9 +133,7 @@ def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
 
 
 def ready_for_names(cluster: Input) -> Iterator[Finding]:
-    """A cluster supports FQDNNetworkPolicy only with Dataplane V2 and its own option; otherwise the kind does not
-    exist.
-    """
+    """FQDNNetworkPolicy needs Dataplane V2 and an option of its own; without them the kind does not exist."""
     data_plane, switch = cluster.get("datapathProvider"), cluster.get("enableFqdnNetworkPolicy")
     for node, due in ((data_plane, "ADVANCED_DATAPATH"), (switch, "true")):
         fits = node.boolean() is True if due == "true" else node.text() == due

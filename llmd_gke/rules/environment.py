@@ -84,9 +84,7 @@ def variable(
 
 
 def keeps_connections(value: str | None) -> Iterator[Finding]:
-    """The server keeps an idle connection longer than the load balancer does. ``value``: that of :data:`KEEP_ALIVE`,
-    ``None`` if it is in a Secret.
-    """
+    """The server keeps idle connections longer than the load balancer. ``value``: ``None`` if it is in a Secret."""
     shortest = gke.KEEP_ALIVE_SECONDS
     if value is None or not value.isdecimal() or int(value) <= shortest:
         yield Finding(

@@ -80,9 +80,7 @@ def _sources(section: Input, keys: tuple[str, ...], ranges: str) -> Iterator[Fin
 
 
 def _names_somebody(entries: Input) -> bool:
-    """Whether a list has an entry. An entry that is not known yet counts as limited, because it comes from another
-    resource.
-    """
+    """Whether a list has an entry. One that is not known yet counts as limited: it comes from another resource."""
     if isinstance(entries.value, Unknown):
         return True
     return any(entry.value for entry in entries.each())

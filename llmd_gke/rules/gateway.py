@@ -216,9 +216,7 @@ def _unclaimed(path: str, feature: str, fix: str) -> Finding:
 
 
 def targets(node: Input) -> Iterator[Input]:
-    """The references of an object in the Gateway API's form, recognized by their shape: targets of policies,
-    backends.
-    """
+    """The references of an object of the Gateway API, by their shape: targets of policies, and backends."""
     yield from targets_in(node.get("spec"))
 
 

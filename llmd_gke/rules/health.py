@@ -189,9 +189,7 @@ def _block(block: Input) -> Iterator[Finding]:
 
 
 def model_server(spec: Input, protocols: Collection[str]) -> Iterator[Finding]:
-    """A health check of a model server requests ``/health`` with a protocol that the server supports. With ``/``, which
-    returns 404, it is never healthy.
-    """
+    """A health check requests ``/health`` by a protocol of the server. ``/`` returns 404, and is never healthy."""
     reference = spec.get("targetRef")
     name, kind = reference.get("name").text() or "", reference.get("kind").text()
     if kind != "InferencePool" and not name.endswith(kserve.WORKLOAD_SUFFIX):

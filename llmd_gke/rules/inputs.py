@@ -77,9 +77,7 @@ class Input:
         self.notes = Notes() if notes is None else notes
 
     def get(self, *keys: str) -> Input:
-        """The value behind a chain of keys: missing if a key on the way is missing or malformed, unknown below an
-        unknown value.
-        """
+        """The value behind a chain of keys: missing if one is missing or malformed, unknown below an unknown value."""
         node = self
         for key in keys:
             if isinstance(node.value, Unknown):

@@ -114,9 +114,7 @@ def image_hardware(value: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]
 
 
 def tensor_heads(model_uri: str, tensor: int) -> Iterator[Finding]:
-    """The tensor parallelism divides the model's attention heads: else vLLM exits (``vllm/config/model.py``,
-    ``verify_with_parallel_config``).
-    """
+    """The tensor parallelism divides the attention heads, or vLLM exits (its ``verify_with_parallel_config``)."""
     heads = models.attention_heads(model_uri)
     if heads is not None and heads % tensor:
         fits = max(number for number in range(1, tensor) if heads % number == 0 and tensor % number == 0)

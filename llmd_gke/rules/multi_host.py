@@ -15,9 +15,7 @@ from llmd_gke.rules.inputs import Input
 
 
 def opt_in(pool: str, slice_: Slice, *, opted: bool) -> Iterator[Finding]:
-    """A model on several hosts must be enabled explicitly, because nobody has published that it works on v6e. On one
-    host the setting has no meaning.
-    """
+    """A model on several hosts is enabled explicitly: nobody has published that it works on v6e."""
     if slice_.multi_host and not opted:
         yield Finding(
             "model-multi-host",

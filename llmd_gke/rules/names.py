@@ -183,9 +183,7 @@ USUAL_PREFIX = {"nodes": 20, "pods": 14, "services": 20, "proxies": 23}
 
 
 def cidr(value: str, usual: int = 32) -> Iterator[Finding]:
-    """An IPv4 range in CIDR notation, written with its first address. ``usual``: the prefix length that is proposed for
-    an address alone.
-    """
+    """An IPv4 range in CIDR notation, with its first address. ``usual``: the prefix to propose for an address alone."""
     if range_of(value):
         return
     try:

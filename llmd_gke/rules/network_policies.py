@@ -81,9 +81,7 @@ def _every_port(ports: Input) -> bool:
 
 
 def _every_pod(peer: Input) -> bool:
-    """Whether a peer selects every pod: its namespace selector hardly excludes any namespace, and it has no pod
-    selector.
-    """
+    """Whether a peer selects every pod: its namespace selector excludes hardly any, and it has no pod selector."""
     return _selects_all(peer.get("namespaceSelector")) and (
         peer.get("podSelector").value is None or _selects_all(peer.get("podSelector"))
     )

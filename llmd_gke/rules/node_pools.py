@@ -24,9 +24,7 @@ NODE_ACCOUNT = "a service account with roles/container.defaultNodeServiceAccount
 
 
 def accelerator(pool: Input) -> Accelerator | None:
-    """The accelerator of a node pool's machines, by their name or the GPUs that they ask for; ``None`` for ordinary
-    machines.
-    """
+    """The accelerator of a pool's machines, by their name or their GPUs; ``None`` for ordinary machines."""
     asked = next(pool.get("nodeConfig", "guestAccelerators").each(), None)
     return accelerator_of(pool.get("nodeConfig", "machineType").text() or "") or (NVIDIA if asked is not None else None)
 

@@ -74,9 +74,7 @@ def secret_name(setting: str, name: str) -> Iterator[Finding]:
 
 
 def email(address: str) -> Iterator[Finding]:
-    """The address has the form of an e-mail address. Cloud Monitoring rejects others, but does not notice a mistyped
-    domain.
-    """
+    """The e-mail address has the form of one. Cloud Monitoring rejects others, but not a mistyped domain."""
     if EMAIL.fullmatch(address) is None:
         yield Finding("notify-email", "this is not an e-mail address", "NAME@DOMAIN", "such as oncall@example.com")
 

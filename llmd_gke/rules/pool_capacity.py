@@ -61,9 +61,7 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
 
 
 def early_hosts(count: int, slice_: Slice | None, maximum: int) -> Iterator[Finding]:
-    """A new pool starts with single hosts, at most as many as it may have. A slice starts as a whole, by
-    ``minNodes``.
-    """
+    """A new pool starts with single hosts, at most its maximum. A slice starts as a whole, by ``minNodes``."""
     if count > maximum:
         yield Finding(
             "tpu-early-hosts",

@@ -138,9 +138,7 @@ def backends(route: Input) -> Iterator[Input]:
 
 
 def pool_groups(references: Iterable[Input]) -> Iterator[Finding]:
-    """References name the group of their kind: that of InferencePools is the v1 group, since GKE has no v1alpha2 pool,
-    and that of Services is empty.
-    """
+    """References name their kind's group: GKE has only v1's for InferencePools; that of Services is empty."""
     for reference in references:
         group, kind = reference.get("group"), reference.get("kind").text() or "Service"
         if kind == "Service" and group.text() in ("core", "v1"):

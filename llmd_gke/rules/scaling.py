@@ -19,9 +19,7 @@ from llmd_gke.wording import counted
 
 
 def bounds(minimum: int | None, maximum: int | None, *, fixed: int | None) -> Iterator[Finding]:
-    """``minReplicas`` and ``maxReplicas`` are set together, in ascending order, and without ``replicas``
-    (``fixed``, ``None`` if it is not set).
-    """
+    """``minReplicas`` and ``maxReplicas`` are set together, ascending, and without ``replicas`` (``fixed``)."""
     if minimum is None and maximum is None:
         return
     if minimum is None or maximum is None:

@@ -35,9 +35,7 @@ def plugins(entries: Sequence[tuple[str, int | None]], *, prefix_caching: bool) 
 
 
 def saturation(kinds: Sequence[str], *, counted: bool = False) -> Iterator[Finding]:
-    """Saturation is configured once: by the setting ``saturation``, or by a plugin in ``plugins``. ``counted``: the
-    setting limits the requests in flight.
-    """
+    """Saturation is set once: by ``saturation`` or in ``plugins``. ``counted``: it limits the requests in flight."""
     detector = scheduling.CONCURRENCY_DETECTOR if counted else scheduling.SATURATION_DETECTOR
     if detector in kinds:
         yield _plugin(

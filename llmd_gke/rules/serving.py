@@ -171,9 +171,7 @@ def parallelism(spec: Input, *, config: bool) -> Iterator[Finding]:
 
 
 def missing_presets(spec: Input) -> Iterator[tuple[str, Finding]]:
-    """Every preset that KServe refers to for pipeline-parallel workers but does not ship must exist: its name, and the
-    finding.
-    """
+    """Presets that KServe refers to for pipeline-parallel workers, but does not ship, exist: name and finding."""
     prefill = spec.get("prefill")
     for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
         if section.get("worker").present() and section.get("parallelism", "pipeline").present():

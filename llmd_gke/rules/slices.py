@@ -79,9 +79,7 @@ def _gpus(machine_type: str, count: str, family: Family) -> Iterator[Finding]:
 
 
 def zone(machine_type: str, zone: str) -> Iterator[Finding]:
-    """GKE offers the family in the zone: an error for a zone that is known to lack it, a warning for a zone that is not
-    in the catalogue.
-    """
+    """GKE offers the family in the zone: an error where it is known not to, a warning where the zone is not known."""
     family = accelerators.family_of(machine_type)
     if family is None or zone in zones.GKE_ZONES[family.name]:
         return
@@ -172,9 +170,7 @@ def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
 
 
 def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
-    """The type of the boot disk can be attached to the machine: v6e supports only Hyperdisk Balanced, not the
-    default.
-    """
+    """The machine takes the type of the boot disk: v6e supports only Hyperdisk Balanced, not the default."""
     family = accelerators.family_of(machine_type)
     if family is not None and disk_type not in family.boot_disks:
         yield Finding(

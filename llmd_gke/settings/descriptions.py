@@ -57,9 +57,7 @@ def keys(section_type: type[BaseModel]) -> dict[str, str]:
 
 
 def _in_words(text: str) -> str:
-    """Rewrites a docstring for readers of stack files: with camelCase keys and ``null``, without roles of
-    reStructuredText.
-    """
+    """Rewrites a docstring for readers of stack files: camelCase keys, ``null``, no roles of reStructuredText."""
     text = _ROLE.sub(r"``\1``", " ".join(text.split()))
     return _CODE.sub(lambda match: f"`{_of_yaml(match[1])}`", text)
 

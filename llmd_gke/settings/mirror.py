@@ -8,9 +8,7 @@ from llmd_gke.settings.sections.stack import StackSettings
 
 
 def mirrored(settings: StackSettings) -> StackSettings:
-    """The settings with every image replaced by its copy in the stack's mirror or image cache; unchanged if there is
-    neither.
-    """
+    """The settings with every image replaced by its copy in the stack's mirror or image cache, if it has one."""
     table = settings.mirrors.images
     if not table:
         return settings

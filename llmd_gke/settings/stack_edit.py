@@ -35,9 +35,7 @@ def with_switch(text: str, model: str, key: str, *, on: bool) -> str:
 
 
 def with_rollout(text: str, model: str, rollout: Mapping[str, str | int]) -> str:
-    """The text of a stack file with these keys in the ``rollout`` of a model; others stay. Raises as
-    :func:`with_switch`.
-    """
+    """Sets these keys in the ``rollout`` of a model, and leaves others. Raises as :func:`with_switch`."""
     node = _value(_node(text, model), ROLLOUT)
     old: dict[str, object] = {}
     if isinstance(node, yaml.MappingNode):
@@ -102,9 +100,7 @@ def _added(text: str, node: yaml.MappingNode, before: str, key: str, value: str)
 
 
 def _checked(before: str, after: str, model: str, key: str, *, off: object, expected: object) -> str:
-    """The new text, if it means the same as the old one but for the key, which has the expected value. ``off``: that of
-    a key that is not there.
-    """
+    """The new text, if only the key changed, and to the expected value. ``off``: the value of a missing key."""
     try:
         (_, old), (value, new) = _without(before, model, key), _without(after, model, key)
     except (yaml.YAMLError, StopIteration):

@@ -21,9 +21,7 @@ from llmd_gke.settings.plain import DEEPEST
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads plain values as the engine does. Rejects duplicate keys, aliases, and nesting that is deeper than
-    settings.
-    """
+    """Reads plain values as the engine does. Rejects duplicate keys, aliases, and nesting deeper than settings'."""
 
     _level = 0
 

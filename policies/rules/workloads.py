@@ -27,9 +27,7 @@ def all_pods(subject: Subject) -> Iterator[Input]:
 
 
 def shaped_pods(subject: Subject) -> Iterator[Input]:
-    """The pods in an object that are recognized by their shape. Values of a chart have the types that the chart
-    requires.
-    """
+    """The pods in an object, by their shape. Values of a chart have the types that the chart requires."""
     yield from pods_within(without_types(subject.node) if subject.kind in kinds.CHARTS else subject.node)
 
 

@@ -143,9 +143,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A kind of accelerator on GKE: the properties of its nodes, the requests of pods on them, and the arguments that
-    their servers accept.
-    """
+    """A kind of accelerator: its nodes' properties, its pods' requests, and the arguments of its servers."""
 
     name: str
     """Its name in messages; in lower case, the prefix of its rules' names (:meth:`rule`)."""

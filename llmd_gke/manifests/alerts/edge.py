@@ -51,9 +51,7 @@ def checked_models(settings: StackSettings) -> tuple[ModelSettings, ...]:
 
 
 def checks_front_door(settings: StackSettings) -> bool:
-    """Whether the front door has an uptime check. Google's checkers have many addresses, which ``ranges`` would have to
-    admit, and no identity for IAP.
-    """
+    """Whether the front door has an uptime check. Checkers have many addresses (``ranges``), and no identity (IAP)."""
     door = settings.front_door
     if door is None or not _reachable(settings):
         return False

@@ -56,9 +56,7 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
 
 
 def documentation(alert: Alert, settings: StackSettings) -> JsonObject:
-    """The text of a notification: the runbook's section, and a link to it if the settings contain the page's
-    address.
-    """
+    """A notification's text: the runbook's section, with a link to it if the settings contain the page's address."""
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(alert.do, 1))
     content = f"{alert.means}\n\n{steps}\n\nRunbook: {alert.runbook}\n\nSource: {alert.source}"
     address = settings.monitoring.runbook_url

@@ -64,9 +64,7 @@ def used(settings: StackSettings, seconds: int) -> dict[str, str]:
 
 
 def requests(settings: StackSettings, function: str, window: str) -> str:
-    """Requests by caller and model. Each request is observed once for every type of token, so only the observations of
-    prompt tokens are counted.
-    """
+    """Requests by caller and model. Each is observed once per type of token, so only prompt tokens' are counted."""
     selector = _selector(settings, f'{TOKEN_TYPE}="{INPUT}"')
     return f"{function}({AiGateway.TOKENS}_count{selector}[{window}])"
 

@@ -69,9 +69,7 @@ def _rows(panels: Sequence[Panel], top: int) -> list[Json]:
 
 
 def _tile(left: int, top: int, width: int, height: int, widget: JsonObject) -> JsonObject:
-    """A tile of the mosaic. A position of 0 is omitted, as the API omits it: otherwise every preview would show a
-    difference.
-    """
+    """A tile of the mosaic. Position 0 is omitted, as the API does: else every preview would show a difference."""
     position = {key: value for key, value in (("xPos", left), ("yPos", top)) if value}
     return {**position, "width": width, "height": height, "widget": widget}
 

@@ -20,9 +20,7 @@ QUANTILES = (0.5, 0.95, 0.99)
 
 
 def service(settings: StackSettings, window: str) -> list[Panel]:
-    """Panels on replicas, requests, errors, and the gateway's responses. ``window``: the range of rates, such as
-    ``2m``.
-    """
+    """Panels on replicas, requests, errors and the gateway's responses. ``window``: the range of rates (``2m``)."""
     ours = promql.pods(settings)
     wanted = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in settings.models]))
     edge = promql.edge(settings)

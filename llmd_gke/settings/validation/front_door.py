@@ -91,9 +91,7 @@ def _access(access: AccessSettings, settings: StackSettings) -> Iterator[Setting
 
 
 def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[SettingFinding]:
-    """Checks the callers' keys. ``given`` maps names to values, ``None`` if a value cannot be read. No finding contains
-    a value.
-    """
+    """Checks callers' keys. ``given``: values by name, ``None`` if unreadable. No finding contains a value."""
     door = settings.front_door
     if door is None:
         return

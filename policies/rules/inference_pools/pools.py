@@ -47,9 +47,7 @@ def _model(argv: list[str]) -> str | None:
 
 
 def selector(pool: Subject) -> dict[str, str]:
-    """The labels by which a pool selects pods. Empty if one of them is not known yet: without it, the pool would seem
-    to select more pods.
-    """
+    """The labels by which a pool selects pods; none if one is not known yet, as the others select more pods."""
     written = pool.spec.get("selector", "matchLabels")
     labels = labels_of(written)
     return labels if len(labels) == len(written.mapping()) else {}

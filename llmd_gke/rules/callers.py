@@ -53,28 +53,24 @@ def caller_keys(callers: Collection[str], keys: Mapping[str, str | None]) -> Ite
     for name, value in keys.items():
         caller, dot, own = name.partition(".")
         if caller not in callers:
-            yield (
-                name,
-                Finding(
-                    "caller-key",
-                    f"there is no caller {caller}",
-                    allowed=", ".join(callers),
-                    fix=f"add it to frontDoor.callers, or `pulumi config rm --path '{KEYS}[\"{name}\"]'`",
-                ),
+            finding = Finding(
+                "caller-key",
+                f"there is no caller {caller}",
+                allowed=", ".join(callers),
+                fix=f"add it to frontDoor.callers, or `pulumi config rm --path '{KEYS}[\"{name}\"]'`",
             )
+            yield name, finding
         elif dot and KEY_NAME.fullmatch(own) is None:
             allowed = f"{caller}, or {caller}.NAME with a NAME of at most 20 lower-case letters, digits and hyphens"
             yield name, Finding("caller-key", "a key has an invalid name", allowed, f"for example {caller}.next")
         if value is not None and (len(value) < front_door.SHORTEST_KEY or not _fits_a_header(value)):
-            yield (
-                name,
-                Finding(
-                    "caller-key",
-                    f"a key has fewer than {front_door.SHORTEST_KEY} characters, or one that a header cannot carry",
-                    allowed=f"at least {front_door.SHORTEST_KEY} printable ASCII characters without a space",
-                    fix=f"llmd-gke key revoke {name}, then llmd-gke key new {caller}; or {set_key(name)}",
-                ),
+            finding = Finding(
+                "caller-key",
+                f"a key has fewer than {front_door.SHORTEST_KEY} characters, or one that a header cannot carry",
+                allowed=f"at least {front_door.SHORTEST_KEY} printable ASCII characters without a space",
+                fix=f"llmd-gke key revoke {name}, then llmd-gke key new {caller}; or {set_key(name)}",
             )
+            yield name, finding
     yield from _equal_keys(keys)
 
 
@@ -169,12 +165,10 @@ def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Find
     for model, served in names.items():
         for name in served:
             if owner.setdefault(name, model) != model:
-                yield (
-                    model,
-                    Finding(
-                        "served-name",
-                        f"{owner[name]} answers to {name}, too: the front door chooses the model by its name",
-                        allowed="a name that no other model or adapter has",
-                        fix="set servedModelName, or rename the adapter",
-                    ),
+                finding = Finding(
+                    "served-name",
+                    f"{owner[name]} answers to {name}, too: the front door chooses the model by its name",
+                    allowed="a name that no other model or adapter has",
+                    fix="set servedModelName, or rename the adapter",
                 )
+                yield model, finding

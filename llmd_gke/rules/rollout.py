@@ -15,26 +15,22 @@ def names(versions: Sequence[str], to: str, stable: str | None) -> Iterator[tupl
     for key, version in (("to", to), ("stable", stable)):
         if version is not None and version not in versions:
             others = [one for one in versions if one not in (to, stable)] or versions
-            yield (
-                key,
-                Finding(
-                    RULE,
-                    f"there is no version {version}" + ("" if versions else ": the model has no versions"),
-                    allowed=listed or "rollout only with versions",
-                    fix=f"{key}: {others[-1]}" if versions else "list the versions, or remove rollout",
-                ),
+            finding = Finding(
+                RULE,
+                f"there is no version {version}" + ("" if versions else ": the model has no versions"),
+                allowed=listed or "rollout only with versions",
+                fix=f"{key}: {others[-1]}" if versions else "list the versions, or remove rollout",
             )
+            yield key, finding
             return
     if to == stable or len(versions) == 1:
-        yield (
-            "to",
-            Finding(
-                RULE,
-                f"{to} would answer all requests whatever the percent",
-                allowed="two versions",
-                fix="remove rollout" if len(versions) == 1 else f"stable: {next(o for o in versions if o != to)}",
-            ),
+        finding = Finding(
+            RULE,
+            f"{to} would answer all requests whatever the percent",
+            allowed="two versions",
+            fix="remove rollout" if len(versions) == 1 else f"stable: {next(o for o in versions if o != to)}",
         )
+        yield "to", finding
 
 
 def sticky(*, behind_door: bool) -> Iterator[Finding]:

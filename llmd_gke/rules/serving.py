@@ -176,17 +176,15 @@ def missing_presets(spec: Input) -> Iterator[tuple[str, Finding]]:
     for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
         if section.get("worker").present() and section.get("parallelism", "pipeline").present():
             preset = kserve.PIPELINE_WORKERS.format(role=role)
-            yield (
-                preset,
-                Finding(
-                    "pipeline-worker-config",
-                    f"{section.get('worker').path} with pipeline parallelism: KServe refers to the "
-                    f"LLMInferenceServiceConfig {preset}, which neither KServe (kserve/kserve#5047) nor this "
-                    "program creates",
-                    fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
-                    "parallelism.data with dataLocal",
-                ),
+            finding = Finding(
+                "pipeline-worker-config",
+                f"{section.get('worker').path} with pipeline parallelism: KServe refers to the "
+                f"LLMInferenceServiceConfig {preset}, which neither KServe (kserve/kserve#5047) nor this "
+                "program creates",
+                fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
+                "parallelism.data with dataLocal",
             )
+            yield preset, finding
 
 
 def pool_ports(ports: Input) -> Iterator[Finding]:

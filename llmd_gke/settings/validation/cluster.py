@@ -25,16 +25,13 @@ CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
 def zone(settings: StackSettings) -> Iterator[SettingFinding]:
     """A stack for the stand-ins is never deployed to Google Cloud."""
     if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
-        yield SettingFinding(
-            "gcp:project",
-            settings.project,
-            Finding(
-                "rehearsal-only",
-                "this stack is for the local stand-ins on this machine and must not be used with Google Cloud",
-                allowed="make up, make preview, or plain pulumi inside `make shell`",
-                fix="run `make up`; for Google Cloud use a stack with your project, such as eu4a",
-            ),
+        finding = Finding(
+            "rehearsal-only",
+            "this stack is for the local stand-ins on this machine and must not be used with Google Cloud",
+            allowed="make up, make preview, or plain pulumi inside `make shell`",
+            fix="run `make up`; for Google Cloud use a stack with your project, such as eu4a",
         )
+        yield SettingFinding("gcp:project", settings.project, finding)
 
 
 def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
@@ -43,28 +40,21 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
     limit = names.CLUSTER_NAME_LIMIT
     yield from locate(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
     if cluster.control_plane == "zonal" and zones.is_ai_zone(cluster.zone):
-        yield SettingFinding(
-            f"{key}.controlPlane",
-            cluster.control_plane,
-            Finding(
-                "ai-zone",
-                f"{cluster.zone} is an AI zone: it offers accelerators, but no control planes",
-                allowed="regional",
-                fix="controlPlane: regional",
-            ),
+        finding = Finding(
+            "ai-zone",
+            f"{cluster.zone} is an AI zone: it offers accelerators, but no control planes",
+            allowed="regional",
+            fix="controlPlane: regional",
         )
+        yield SettingFinding(f"{key}.controlPlane", cluster.control_plane, finding)
     if cluster.endpoint == "ip" and not cluster.authorized_networks:
-        yield SettingFinding(
-            f"{key}.authorizedNetworks",
-            {},
-            Finding(
-                "control-plane-access",
-                "the control plane would be unreachable: its IP endpoint admits only authorized networks",
-                allowed="at least one name with a CIDR, or endpoint: dns",
-                fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
-            ),
-            (f"{key}.authorizedNetworks",),
+        finding = Finding(
+            "control-plane-access",
+            "the control plane would be unreachable: its IP endpoint admits only authorized networks",
+            allowed="at least one name with a CIDR, or endpoint: dns",
+            fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
         )
+        yield SettingFinding(f"{key}.authorizedNetworks", {}, finding, (f"{key}.authorizedNetworks",))
     if cluster.endpoint == "private" and not cluster.private_nodes:
         finding = Finding(
             "control-plane-access",
@@ -84,17 +74,13 @@ def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
     disk = ordinary_disk(pool.machine_type, pool.disk_type)
     yield from locate(f"{key}.systemPool.diskType", pool.disk_type, disk, f"{key}.systemPool.machineType")
     if pool.min_nodes > pool.max_nodes:
-        yield SettingFinding(
-            f"{key}.systemPool.minNodes",
-            pool.min_nodes,
-            Finding(
-                "node-count",
-                f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}",
-                allowed="minNodes <= maxNodes",
-                fix="swap them",
-            ),
-            (f"{key}.systemPool.maxNodes",),
+        finding = Finding(
+            "node-count",
+            f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}",
+            allowed="minNodes <= maxNodes",
+            fix="swap them",
         )
+        yield SettingFinding(f"{key}.systemPool.minNodes", pool.min_nodes, finding, (f"{key}.systemPool.maxNodes",))
 
 
 def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:

@@ -86,17 +86,13 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from _scheduler(f"{key}.scheduler", model, f"{key}.prefixCaching")
     if index is None:
         pool_names = [pool.name for pool in settings.pools]
-        yield SettingFinding(
-            f"{key}.pool",
-            model.pool,
-            Finding(
-                "model-pool",
-                f"there is no pool {model.pool}",
-                allowed=", ".join(pool_names),
-                fix=f"pool: {pool_names[0]}",
-            ),
-            of_each(settings.pool_keys, "name"),
+        finding = Finding(
+            "model-pool",
+            f"there is no pool {model.pool}",
+            allowed=", ".join(pool_names),
+            fix=f"pool: {pool_names[0]}",
         )
+        yield SettingFinding(f"{key}.pool", model.pool, finding, of_each(settings.pool_keys, "name"))
         return
     pool, needs = settings.pools[index], (key, settings.pool_keys[index])
     slice_ = accelerators.find_slice(pool.machine_type, pool.topology_or_gpus)

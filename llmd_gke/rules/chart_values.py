@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from llmd_gke.rules import exposure, secret_texts
@@ -23,7 +23,7 @@ OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "
 
 def services(values: Input) -> Iterator[Finding]:
     """No chart creates a Service with a public address."""
-    for section in _tables(values):
+    for section in values.within(Mapping):
         table = section.mapping()
         if table.get("enabled") in (False, "false"):
             continue
@@ -44,7 +44,7 @@ def ingresses(values: Input) -> Iterator[Finding]:
 
 
 def _ingresses(values: Input) -> Iterator[Input]:
-    for section in _tables(values):
+    for section in values.within(Mapping):
         last = section.path.rsplit(".", 1)[-1].rstrip("[0123456789]").lower()
         if last == "expose" and section.mapping().get("type") == "ingress":  # Harbor's
             yield section.get("ingress")
@@ -71,7 +71,7 @@ def _is_firewall(ingress: Input) -> bool:
 
 def tokens(values: Input) -> Iterator[Finding]:
     """No value looks like a token unless the program marked it as secret. The value itself is not repeated."""
-    for text in _texts(values):
+    for text in values.within(str):
         if not isinstance(text.value, SecretText) and secret_texts.has_shape(str(text.value)):
             yield exposure.plain(f"{text.path} looks like a token or a password, and the state stores it in plain text")
 
@@ -79,24 +79,3 @@ def tokens(values: Input) -> Iterator[Finding]:
 def _at(section: Input, findings: Iterator[Finding]) -> Iterator[Finding]:
     for finding in findings:
         yield replace(finding, problem=f"{section.path}: {finding.problem}")
-
-
-def _tables(node: Input) -> Iterator[Input]:
-    if isinstance(node.value, Mapping):
-        yield node
-        for _, item in node.entries():
-            yield from _tables(item)
-    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
-        for item in node.each():
-            yield from _tables(item)
-
-
-def _texts(node: Input) -> Iterator[Input]:
-    if isinstance(node.value, str):
-        yield node
-    elif isinstance(node.value, Mapping):
-        for _, item in node.entries():
-            yield from _texts(item)
-    elif isinstance(node.value, Sequence):
-        for item in node.each():
-            yield from _texts(item)

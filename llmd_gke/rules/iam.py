@@ -28,6 +28,7 @@ BASIC_ROLE = re.compile(
 """Basic roles, and roles whose holders can grant themselves basic roles."""
 ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
 OPEN_SWITCHES = ("invokerIamDisabled", "run.googleapis.com/invoker-iam-disabled")
+"""Options, as a field or an annotation, that admit everyone without listing a member."""
 
 
 def _texts(node: Input, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Input]:
@@ -49,30 +50,19 @@ def _decoded(text: str) -> str:
         return text
 
 
-def _switches(node: Input) -> Iterator[Input]:
-    """Options, as a field or an annotation, that admit everyone without listing a member."""
-    if isinstance(node.value, Mapping):
-        for key, item in node.entries():
-            if key in OPEN_SWITCHES and str(item.value).lower() == "true":
-                yield item
-            yield from _switches(item)
-    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
-        for item in node.each():
-            yield from _switches(item)
-
-
 def members(node: Input) -> Iterator[Finding]:
     """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
 
     A member that is not known yet comes from another resource: it is an account, and never everybody.
     """
-    for switch in _switches(node):
-        yield Finding(
-            "public-iam-member",
-            f"{switch.path} is true: anyone can call the service",
-            allowed="false",
-            fix="remove it, and grant access to specific callers",
-        )
+    for switch in (table.get(key) for table in node.within(Mapping) for key in OPEN_SWITCHES):
+        if str(switch.value).lower() == "true":
+            yield Finding(
+                "public-iam-member",
+                f"{switch.path} is true: anyone can call the service",
+                allowed="false",
+                fix="remove it, and grant access to specific callers",
+            )
     for member in _texts(node, MEMBER_KEY):
         match = EVERYBODY.search(_decoded(member.value)) if isinstance(member.value, str) else None
         if match:

@@ -106,6 +106,17 @@ class Input:
         else:
             self._wrong_type("a list")
 
+    def within(self, type_: type[object]) -> Iterator[Input]:
+        """The value, and every value inside it, that is of a type."""
+        if isinstance(self.value, type_):
+            yield self
+        if isinstance(self.value, Mapping):
+            for _, item in self.entries():
+                yield from item.within(type_)
+        elif isinstance(self.value, Sequence) and not isinstance(self.value, str):
+            for item in self.each():
+                yield from item.within(type_)
+
     def text(self) -> str | None:
         """The value as text, or ``None``."""
         return self.value if isinstance(self.value, str) else self._wrong_type("a string")

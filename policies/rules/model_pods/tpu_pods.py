@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import NVIDIA, TPU
 from llmd_gke.rules import gpu, multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input, Value
+from llmd_gke.rules.inputs import Input
 from policies.rules.kinds import CHARTS, JOB, LLM_SERVICE, WORKER_SET
 from policies.rules.rule import Parameter, ParameterValues, Rule, Subject
 from policies.rules.workloads import KSERVE, SERVERS, WORKLOADS, all_pods, model_pods, on_model_pods
@@ -33,22 +33,13 @@ def on_tpu(subject: Subject) -> bool:
 
 
 def _tpu_pod(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
-    found, annotations = list(model_pods(subject)), set(_annotations(subject.node.value))
+    found = list(model_pods(subject))
+    tables = (table.get("annotations").value for table in subject.node.within(Mapping))
+    annotations = {key for table in tables if isinstance(table, Mapping) for key in table}
     for pod in found:
         group = found[1:] if subject.kind == WORKER_SET and pod is found[0] else []
         leads = any(pods.chips(container) for worker in group for container in worker.get("containers").each())
         yield from tpu_pods.tpu_pod(pod, complete=_complete(subject), leads=leads, annotations=annotations)
-
-
-def _annotations(value: Value) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        named = value.get("annotations")
-        yield from named if isinstance(named, Mapping) else ()
-        for part in value.values():
-            yield from _annotations(part)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for part in value:
-            yield from _annotations(part)
 
 
 def _parallelism(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:

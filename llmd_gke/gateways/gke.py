@@ -61,11 +61,6 @@ CERTIFICATES_PER_LISTENER = 15
 """https://cloud.google.com/load-balancing/docs/quotas#ssl_certificates: certificates of one target HTTPS proxy."""
 
 
-def named_address(name: str) -> JsonObject:
-    """An entry of ``spec.addresses``: a reserved address by the name of its resource."""
-    return {"type": "NamedAddress", "value": name}
-
-
 def gateway_policy(name: str, namespace: str, ssl_policy: str | None, global_access: bool) -> JsonObject | None:
     """The GCPGatewayPolicy with an SSL policy (by name) and global access; ``None`` if neither is requested.
 

@@ -52,7 +52,7 @@ class Parts:
             if owner and is_resource(node):
                 inside.setdefault(owner, []).append(node)
         outermost = [node for node in self.graph.nodes.values() if node.urn == self._owner(node.urn)]
-        outermost.sort(key=lambda node: (self._depths[node.name], node.name))
+        outermost.sort(key=lambda node: (len(_closure(self._waits, node.name)), node.name))
         resources = {urn: tuple(sorted(nodes, key=lambda node: node.name)) for urn, nodes in inside.items()}
         return {node.name: Part(node.name, node.type, resources.get(node.urn, ())) for node in outermost}
 
@@ -76,10 +76,6 @@ class Parts:
             earliers = {self._name_of(urn) for urn in node.depends_on} - {"", later}
             earlier_by_part.setdefault(later, set()).update(earliers)
         return earlier_by_part
-
-    @cached_property
-    def _depths(self) -> dict[str, int]:
-        return {name: len(_closure(self._waits, name)) for name in self._waits}
 
     @cached_property
     def chain(self) -> tuple[ResourceNode, ...]:

@@ -55,7 +55,7 @@ def gateway(settings: GatewaySettings, address: str, namespaces: Sequence[str]) 
 
 def _entry(settings: GatewaySettings, address: str) -> JsonObject:
     if not settings.is_istio:
-        return {"addresses": [gke.named_address(address)]}
+        return {"addresses": [{"type": "NamedAddress", "value": address}]}
     access = istio.GLOBAL_ACCESS if settings.allow_global_access else {}
     annotations = {**istio.INTERNAL, **access} if settings.exposure == "internal" else istio.EXTERNAL
     return {"addresses": [istio.address(address)], "infrastructure": {"annotations": annotations}}

@@ -219,7 +219,7 @@ def _is_filled_in(name: str, text: str) -> bool:
     rest = secret_texts.without_placeholders(text)
     if rest == text:
         return False
-    return not rest.strip() or (secret_texts.is_form(text) and not _is_secret(name, rest))
+    return not rest.strip() or (secret_texts.FORM.search(text) is not None and not _is_secret(name, rest))
 
 
 def config_values(node: Input) -> Iterator[Finding]:

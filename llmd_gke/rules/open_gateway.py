@@ -69,11 +69,7 @@ def guards_backend(policy_spec: Input, throttles: Collection[str] = ()) -> bool:
     """
     default = policy_spec.get("default")
     enabled, armor = default.get("iap", "enabled"), default.get("securityPolicy")
-    return enabled.boolean() is True or _guard(armor.text(), throttles) or _later(enabled) or _later(armor)
-
-
-def _guard(security_policy: str | None, throttles: Collection[str]) -> bool:
-    return bool(security_policy) and security_policy not in throttles
+    return enabled.boolean() is True or armor.text() not in (None, "", *throttles) or _later(enabled) or _later(armor)
 
 
 def asks_who_calls(policy_spec: Input) -> bool:

@@ -37,11 +37,6 @@ def chart_reference(chart: str) -> tuple[str, str | None]:
     return name, tag or digest or None
 
 
-def chart_name(chart: str) -> str:
-    """The name of a chart given by OCI address, archive, folder, or name."""
-    return chart_reference(chart)[0]
-
-
 def is_folder(chart: str) -> bool:
     """Whether a chart is a folder beside the program: its version is fixed in its Chart.yaml."""
     return chart.startswith((".", "/", "file:"))

@@ -17,6 +17,7 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 HEADER = re.compile(r"(?:proxy-)?authorization|x-(?:api-key|auth-token|goog-api-key)|cookie", re.IGNORECASE)
+"""HTTP headers that carry a secret."""
 ARGUMENT = re.compile(
     r"--token|--(?:.+-)?(?:api-?key|password|passwd|passphrase|(?:hf|access|auth|bearer)-token|secret(?:-key)?)"
 )
@@ -65,7 +66,7 @@ QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 FALLBACK = re.compile(r"\b(?:default|coalesce|ternary|or|printf|print|cat|list|if|with)\b")
 """Template functions that may return a literal text."""
 FORM = re.compile(r"[:=@/]\s*[\"']?\{\{")
-"""A URL or a setting whose value is a placeholder."""
+"""A URL or a setting whose value is a placeholder, in a template."""
 
 
 def is_name(name: str) -> bool:
@@ -85,16 +86,6 @@ def _refers(expression: str) -> bool:
     bare = QUOTED.sub("", expression)
     has_text = any(len(quoted) > len('""') for quoted in QUOTED.findall(expression))
     return any(sign in bare for sign in ".$") and not (has_text and FALLBACK.search(bare))
-
-
-def is_form(text: str) -> bool:
-    """Whether a template is a URL or a configuration file with placeholders as values."""
-    return FORM.search(text) is not None
-
-
-def is_header(name: str) -> bool:
-    """Whether an HTTP header of that name carries a secret."""
-    return HEADER.fullmatch(name) is not None
 
 
 def is_argument(word: str) -> bool:

@@ -78,11 +78,8 @@ def _rows(prefix: str, definition: Object, definitions: Object) -> Iterator[str]
         cells = (f"`{prefix}{key}`", _type(setting, definitions), default, what, _allowed(setting))
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
         if inner:
-            yield from _rows(f"{prefix}{key}[]." if _has_entries(setting) else f"{prefix}{key}.", inner, definitions)
-
-
-def _has_entries(setting: Object) -> bool:
-    return any("items" in choice for choice in _choices(setting))
+            entries = "[]" if any("items" in choice for choice in _choices(setting)) else ""
+            yield from _rows(f"{prefix}{key}{entries}.", inner, definitions)
 
 
 def _topologies(definition: Object) -> Iterator[str]:

@@ -56,6 +56,7 @@ def stack_file() -> Object:
     config: Object = {"gcp:project": project}
     config |= {f"{NAMESPACE}:{key}": section for key, section in sections.items()}
     config |= {f"{NAMESPACE}:{key}": _caller_keys() if key == CALLER_KEYS else _secret(key) for key in SECRETS}
+    suffixed = {f"^{NAMESPACE}:{base}{notification.SUFFIX}$": _secret(f"{base}SUFFIX") for base in notification.SECRETS}
     required = ["gcp:project" if key == "project" else f"{NAMESPACE}:{key}" for key in _texts(stack["required"])]
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -66,7 +67,7 @@ def stack_file() -> Object:
             "config": {
                 "type": "object",
                 "properties": config,
-                "patternProperties": {f"^(?!{NAMESPACE}:)[^:]+:.": {}, **_suffixed_secrets()},
+                "patternProperties": {f"^(?!{NAMESPACE}:)[^:]+:.": {}, **suffixed},
                 "additionalProperties": False,
                 "required": list[JsonValue](required),
             },
@@ -136,11 +137,6 @@ def _caller_keys() -> Object:
             {"type": "object", "additionalProperties": {"anyOf": [stand_in, SECRET]}},
         ],
     }
-
-
-def _suffixed_secrets() -> Object:
-    """Schema of the secrets of further alert channels, such as ``llmd-gke:slackTokenOps``."""
-    return {f"^{NAMESPACE}:{base}{notification.SUFFIX}$": _secret(f"{base}SUFFIX") for base in notification.SECRETS}
 
 
 def short(value: JsonValue) -> JsonValue:

@@ -40,11 +40,6 @@ OF_GOOGLE = re.compile(r"kube-system|kube-public|kube-node-lease|(?:gke|gmp|conf
 """Namespaces whose objects Kubernetes, Google or an installer made."""
 
 
-def is_placeholder(text: str) -> bool:
-    """Whether a text stands for a value that is filled in later."""
-    return PLACEHOLDER.fullmatch(text) is not None
-
-
 def of_text(text: str, file: str, folder: Path | None = None) -> Source:
     """The objects in the documents of a YAML text. What is not a Kubernetes object is left out.
 
@@ -70,7 +65,7 @@ def of_text(text: str, file: str, folder: Path | None = None) -> Source:
                 if rendered:  # CHART/templates/...
                     place = (str(folder / rendered[1].partition("/")[2]) if folder else rendered[1], 0)
                 made = of_object(value, *place)
-                source.resources.append(replace(made, inputs=unknown_where(made.inputs, is_placeholder)))
+                source.resources.append(replace(made, inputs=unknown_where(made.inputs, PLACEHOLDER.fullmatch)))
     return source
 
 

@@ -59,7 +59,7 @@ def is_object(value: Value) -> bool:
     return isinstance(value, Mapping) and all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))
 
 
-def unknown_where(value: Value, is_unknown: Callable[[str], bool]) -> Value:
+def unknown_where(value: Value, is_unknown: Callable[[str], object]) -> Value:
     """A copy in which texts are unknown values where the function says so."""
     if isinstance(value, Mapping):
         return {key: unknown_where(item, is_unknown) for key, item in value.items()}

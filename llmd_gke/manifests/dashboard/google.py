@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from llmd_gke.json_types import Json, JsonObject
-from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Unit
+from llmd_gke.manifests.dashboard.panel import LABEL, Panel, Unit
 from llmd_gke.manifests.dashboard.panels import sections
 from llmd_gke.settings import StackSettings
 
@@ -53,7 +53,8 @@ def dashboard(settings: StackSettings) -> JsonObject:
     tiles: list[Json] = []
     top = 0
     for section in sections(settings):
-        tiles.append(_tile(0, top, COLUMNS, HEADER_HEIGHT, _header(section)))
+        header: JsonObject = {"title": section.title, "sectionHeader": {"subtitle": section.question}}
+        tiles.append(_tile(0, top, COLUMNS, HEADER_HEIGHT, header))
         top += HEADER_HEIGHT
         tiles += _rows(section.panels, top)
         top += HEIGHT * -(-len(section.panels) // IN_ROW)
@@ -72,10 +73,6 @@ def _tile(left: int, top: int, width: int, height: int, widget: JsonObject) -> J
     """A tile of the mosaic. Position 0 is omitted, as the API does: else every preview would show a difference."""
     position = {key: value for key, value in (("xPos", left), ("yPos", top)) if value}
     return {**position, "width": width, "height": height, "widget": widget}
-
-
-def _header(section: DashboardSection) -> JsonObject:
-    return {"title": section.title, "sectionHeader": {"subtitle": section.question}}
 
 
 def _chart(panel: Panel) -> JsonObject:

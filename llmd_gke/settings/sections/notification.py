@@ -70,14 +70,7 @@ class ChannelSettings(Section):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds that are set, as keys of the stack file."""
-        given = {
-            "email": self.email,
-            "slack": self.slack,
-            "pagerDuty": self.pager_duty,
-            "webhook": self.webhook,
-            "pubSub": self.pub_sub,
-        }
-        return tuple(kind for kind, value in given.items() if value is not None)
+        return tuple(self.model_dump(by_alias=True, exclude_none=True, exclude={"minimum_severity"}))
 
     @property
     def secrets(self) -> dict[str, str]:

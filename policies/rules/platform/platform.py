@@ -20,7 +20,7 @@ WHY_FLOOR = {
 
 
 def _chart(subject: Subject) -> str:
-    return platform.chart_name(subject.node.get("chart").text() or subject.node.get("path").text() or "")
+    return platform.chart_reference(subject.node.get("chart").text() or subject.node.get("path").text() or "")[0]
 
 
 def _namespace(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ class NotYetKnown(UnknownValueError):
 def policy(rule: Rule, stack_inputs: StackInputs) -> Policy:
     """The CrossGuard policy for a rule."""
     schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
-    level = level_of(rule, rule.settings({}, _stack()))
+    level = level_of(rule, rule.settings({}, os.environ.get("PULUMI_STACK", "")))
     validate = _validate(rule) if rule.check_object is not None else _validate_program(rule, stack_inputs)
     make = ResourceValidationPolicy if rule.check_object is not None else StackValidationPolicy
     return make(
@@ -80,10 +80,6 @@ def _validate_program(rule: Rule, stack_inputs: StackInputs) -> Callable[[StackV
             raise NotYetKnown(" ".join(uncertain))
 
     return validate
-
-
-def _stack() -> str:
-    return os.environ.get("PULUMI_STACK", "")
 
 
 def level_of(rule: Rule, settings: ParameterValues) -> EnforcementLevel:

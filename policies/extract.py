@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from llmd_gke.rules.inputs import UNKNOWN, Input, SecretText, Unknown, Value
+from llmd_gke.rules.inputs import UNKNOWN, Input, SecretText, Unknown, Value, items_of, table_of
 from policies.rules.kinds import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind
 from policies.rules.rule import Subject
 
@@ -135,17 +135,13 @@ def subjects(
 
 def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:
     locations = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
-    for pool in _items(cluster.get("nodePools")):
+    for pool in items_of(cluster.get("nodePools")):
         if isinstance(pool, Mapping):
             yield {**locations, **{key: value for key, value in pool.items() if value is not None}}
         else:
             yield pool
     if cluster.get("nodeConfig") is not None and cluster.get("removeDefaultNodePool") is not True:
         yield {**locations, "nodeConfig": cluster["nodeConfig"]}
-
-
-def _items(value: Value) -> Sequence[Value]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
@@ -164,7 +160,7 @@ def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
                 yield from _unpacked(written, item)
         return
     single = Kind(kind.group, kind.name.removesuffix("List"))
-    for item in _items(value["items"]):
+    for item in items_of(value["items"]):
         yield from _unpacked(_written_kind(item) or single, item)
 
 
@@ -179,7 +175,7 @@ def _without_objects(value: Value, taken: list[Value], *, root: bool = True) -> 
     if isinstance(value, Mapping):
         table = {key: _without_objects(item, taken, root=False) for key, item in value.items()}
         return table if any(table[key] is not item for key, item in value.items()) else value
-    if entries := _items(value):
+    if entries := items_of(value):
         remaining = [_without_objects(item, taken, root=False) for item in entries]
         return remaining if any(new is not old for new, old in zip(remaining, entries, strict=True)) else value
     return value
@@ -195,7 +191,7 @@ def _with_files(inputs: Value) -> tuple[Value, Sequence[UnreadableDocument]]:
 
     Also the documents of those texts that cannot be read.
     """
-    if not isinstance(inputs, Mapping) or not (files := _items(inputs.get("valueYamlFiles"))):
+    if not isinstance(inputs, Mapping) or not (files := items_of(inputs.get("valueYamlFiles"))):
         return inputs, ()
     merged: Value = {}
     unread: list[UnreadableDocument] = []
@@ -215,8 +211,7 @@ def _merged(below: Value, above: Value) -> Value:
 
 
 def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
-    values = inputs.get("values") if isinstance(inputs, Mapping) else None
-    waiting = [values]
+    waiting = [table_of(inputs).get("values")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
@@ -228,13 +223,13 @@ def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
                 elif (written := _written_kind(document)) is not None:
                     yield from _unpacked(written, document)
         else:
-            waiting += _items(value)
+            waiting += items_of(value)
 
 
 def _is_list(kind: Kind, value: Mapping[str, Value]) -> bool:
     if "items" not in value:
         return False
-    return kind.name.endswith("List") or any(_written_kind(item) is not None for item in _items(value["items"]))
+    return kind.name.endswith("List") or any(_written_kind(item) is not None for item in items_of(value["items"]))
 
 
 def _unpatched(kind: Kind, type_: str) -> tuple[Kind, bool]:
@@ -254,11 +249,11 @@ def _written_kind(inputs: Value) -> Kind | None:
 
 def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
     for field in BUNDLE_FIELDS:
-        value = inputs.get(field) if isinstance(inputs, Mapping) else None
+        value = table_of(inputs).get(field)
         if value is None:
             continue
-        for position, part in enumerate(_items(value) or (value,)):
-            path = f"{field}[{position}]" if _items(value) else field
+        for position, part in enumerate(items_of(value) or (value,)):
+            path = f"{field}[{position}]" if items_of(value) else field
             for item in documents(part, path) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
                 if isinstance(item, UnreadableDocument):
@@ -275,7 +270,7 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
 
 def _flat(value: Value) -> Iterator[Value]:
     """The objects of a list and of the lists in it; any other value itself."""
-    if entries := _items(value):
+    if entries := items_of(value):
         for item in entries:
             yield from _flat(item)
     else:

@@ -33,6 +33,16 @@ class SecretText(str):
 Value: TypeAlias = "bool | int | float | str | Unknown | Mapping[str, Value] | Sequence[Value] | None"
 
 
+def table_of(value: Value) -> Mapping[str, Value]:
+    """The value if it is a map, else an empty one. It notes nothing."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items_of(value: Value) -> Sequence[Value]:
+    """The value if it is a list, else an empty one. It notes nothing."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
 @dataclass
 class Notes:
     """Notes about what a rule read: paths of unknown values, and wrong types."""
@@ -113,7 +123,7 @@ class Input:
         if isinstance(self.value, Mapping):
             for _, item in self.entries():
                 yield from item.within(type_)
-        elif isinstance(self.value, Sequence) and not isinstance(self.value, str):
+        elif items_of(self.value):
             for item in self.each():
                 yield from item.within(type_)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator, Slice
+from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Slice
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 
@@ -45,9 +45,7 @@ def compile_cache(cache: str | None, slice_: Slice) -> Iterator[Finding]:
         )
 
 
-def slices_for_replicas(
-    pool: str, slice_: Slice, maximum: int, replicas: Iterable[int], kind: Accelerator = DEFAULT
-) -> Iterator[Finding]:
+def slices_for_replicas(pool: str, slice_: Slice, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
     """Each replica has a slice to itself.
 
     No spare one is needed: by default LeaderWorkerSet deletes a group before it creates its successor
@@ -57,7 +55,7 @@ def slices_for_replicas(
     needed, slices = sum(counts), maximum // slice_.hosts
     if needed > slices:
         yield Finding(
-            kind.rule("pool-size"),
+            "tpu-pool-size",
             f"the models on pool {pool} need {needed} slices ({needed * slice_.hosts} hosts), but it has {slices} "
             f"{'slice' if slices == 1 else 'slices'} of {slice_.hosts} hosts",
             allowed=f"{slices} {'replica' if slices == 1 else 'replicas'} in all: a multi-host node pool is one slice",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules.inputs import Input, Notes, Unknown, Value
+from llmd_gke.rules.inputs import Input, Notes, Unknown, Value, items_of, table_of
 
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
@@ -77,7 +77,7 @@ def containers(pod: Input) -> Iterator[Input]:
             continue
         if _is_part(value):
             yield without_types(pod.get(key))
-        elif any(_is_part(entry) for entry in _entries(value)):
+        elif any(_is_part(entry) for entry in items_of(value)):
             yield from (without_types(entry) for entry in pod.get(key).each() if _is_part(entry.value))
 
 
@@ -94,7 +94,7 @@ def node_folders(pod: Input) -> Iterator[Input]:
     for key, value in pod.value.items():
         if _is_node_folder(value):
             yield pod.get(key)
-        elif any(_is_node_folder(entry) for entry in _entries(value)):
+        elif any(_is_node_folder(entry) for entry in items_of(value)):
             yield from (entry for entry in pod.get(key).each() if _is_node_folder(entry.value))
 
 
@@ -109,7 +109,7 @@ def _is_pod(value: Mapping[str, Value]) -> bool:
     if _is_pod_and_container(value):
         return True
     for part in value.values():
-        if any(_is_part(one) or _is_node_folder(one) for one in (_entries(part) or (part,))):
+        if any(_is_part(one) or _is_node_folder(one) for one in (items_of(part) or (part,))):
             return True
     return False
 
@@ -137,25 +137,17 @@ def _is_container(value: Value) -> bool:
         if isinstance(part, Mapping):
             if key.lower().endswith(SECURITY_CONTEXT) and any(field in part for field in OF_CONTAINERS):
                 return True
-            asked = [_table(part.get(one)) for one in ("limits", "requests")] if key == "resources" else []
+            asked = [table_of(part.get(one)) for one in ("limits", "requests")] if key == "resources" else []
             if any(resource in table for table in asked for resource in accelerators.RESOURCES):
                 return True
-        elif key == "env" and (entries := _entries(part)) and all("name" in _table(one) for one in entries):
+        elif key == "env" and (entries := items_of(part)) and all("name" in table_of(one) for one in entries):
             return True
     return False
 
 
 def _is_node_folder(value: Value) -> bool:
-    folder = _table(value).get("hostPath")
+    folder = table_of(value).get("hostPath")
     return bool(folder) and isinstance(folder, Mapping | str | Unknown)
-
-
-def _table(value: Value) -> Mapping[str, Value]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _entries(value: Value) -> Sequence[Value]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _is_list_of_maps(value: Value) -> bool:

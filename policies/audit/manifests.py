@@ -11,7 +11,7 @@ from pathlib import Path
 from llmd_common import kubectl
 from llmd_common.problems import BadInput, Unreachable
 from llmd_gke.catalog import kserve
-from llmd_gke.rules.inputs import Value
+from llmd_gke.rules.inputs import Value, items_of, table_of
 from policies.audit.resources import Source, is_object, of_object, unknown_where
 from policies.extract import DOCUMENT, UnreadableDocument, documents, plain
 from policies.groups import ALL
@@ -131,13 +131,10 @@ def of_context(context: str) -> Source:
 
 
 def _is_of_others(value: Mapping[str, Value]) -> bool:
-    metadata = value.get("metadata")
-    if not isinstance(metadata, Mapping):
-        return False
-    labels, owners = metadata.get("labels"), metadata.get("ownerReferences")
-    if isinstance(labels, Mapping) and "kubernetes.io/bootstrapping" in labels:
+    metadata = table_of(value.get("metadata"))
+    if "kubernetes.io/bootstrapping" in table_of(metadata.get("labels")):
         return True
-    if isinstance(owners, Sequence) and any(isinstance(one, Mapping) and one.get("controller") for one in owners):
+    if any(table_of(owner).get("controller") for owner in items_of(metadata.get("ownerReferences"))):
         return True
     name = metadata.get("name") if value["kind"] == "Namespace" else metadata.get("namespace")
     return OF_GOOGLE.fullmatch(str(name)) is not None

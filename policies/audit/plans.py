@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from llmd_common.pulumi_signatures import SECRET, SIGNATURE, UNKNOWNS
-from llmd_gke.rules.inputs import UNKNOWN, SecretText, Value
+from llmd_gke.rules.inputs import UNKNOWN, SecretText, Value, table_of
 from policies.audit.manifests import of_text
 from policies.audit.resources import Resource, Source, is_object, of_object, unknown_where
 from policies.groups import ALL
@@ -53,12 +53,12 @@ def of_terraform(plan: Table, file: str) -> Source:
     """The resources as they are after a plan (``terraform show -json``)."""
     source = Source()
     for change in _tables(plan.get("resource_changes")):
-        planned = _table(change.get("change"))
+        planned = table_of(change.get("change"))
         if change.get("mode") != "managed" or planned.get("after") is None:
             continue
         after = _marked(planned["after"], planned.get("after_unknown"), planned.get("after_sensitive"))
         type_, address = str(change.get("type")), str(change.get("address"))
-        made = list(_from_terraform(type_, _table(after), address, file))
+        made = list(_from_terraform(type_, table_of(after), address, file))
         source.resources += made
         if not made:
             source.unread.append(f"{address} is of a type that is not read")
@@ -102,7 +102,7 @@ def _marked(value: Value, unknown: Value, sensitive: Value) -> Value:
     if unknown is True:
         return UNKNOWN
     if isinstance(value, Mapping):
-        known, secret = _table(unknown), _table(sensitive)
+        known, secret = table_of(unknown), table_of(sensitive)
         keys = [*value, *(key for key in known if key not in value)]
         return {key: _marked(value.get(key), known.get(key), secret.get(key, sensitive is True)) for key in keys}
     if isinstance(value, list):
@@ -120,9 +120,9 @@ def of_pulumi(content: Table, file: str) -> Source:
     """The resources of ``pulumi preview --json``, or of ``pulumi stack export``."""
     source = Source()
     states: list[Table] = [
-        _table(step.get("newState")) for step in _tables(content.get("steps")) if step.get("op") != "delete"
+        table_of(step.get("newState")) for step in _tables(content.get("steps")) if step.get("op") != "delete"
     ]
-    states += _tables(_table(content.get("deployment")).get("resources"))
+    states += _tables(table_of(content.get("deployment")).get("resources"))
     for state in states:
         urn = str(state.get("urn"))
         source.stack, name = urn.removeprefix("urn:pulumi:").partition("::")[0], urn.rpartition("::")[2]
@@ -141,10 +141,6 @@ def _unsigned(value: Value) -> Value:
             return UNKNOWN
         return value["text"] if SIGNATURE in value and "text" in value else {k: _unsigned(v) for k, v in value.items()}
     return [_unsigned(item) for item in value] if isinstance(value, list) else value
-
-
-def _table(value: Value) -> Table:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _tables(value: Value) -> list[Table]:

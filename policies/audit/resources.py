@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from llmd_gke.rules.inputs import UNKNOWN, Value
+from llmd_gke.rules.inputs import UNKNOWN, Value, table_of
 from policies.extract import CRD_FIELDS
 
 
@@ -49,8 +49,7 @@ def of_object(value: Mapping[str, Value], file: str = "", line: int = 0) -> Reso
     if kind == "CustomResourceDefinition":
         value = {**{key: value[key] for key in CRD_FIELDS if key in value}, "spec": {}}
     group = version if "/" in version else f"core/{version}"
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else ""
+    name = table_of(value.get("metadata")).get("name")
     return Resource(f"kubernetes:{group}:{kind}", value, str(name or ""), file, line)
 
 

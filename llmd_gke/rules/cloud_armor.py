@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
@@ -176,16 +177,12 @@ def policy_rules(policy: Input) -> Iterator[Finding]:
         if admits and ranges and "*" not in ranges:
             named = True
             for index, finding in address_ranges([one for one in ranges if ":" not in one]):
-                yield Finding(
-                    finding.rule,
-                    f"{rule.path}.match.config.srcIpRanges[{index}]: {finding.problem}",
-                    finding.allowed,
-                    finding.fix,
-                )
+                at = f"{rule.path}.match.config.srcIpRanges[{index}]"
+                yield replace(finding, problem=f"{at}: {finding.problem}")
         count = rule.get("rateLimitOptions", "rateLimitThreshold", "count")
         if (given := count.integer()) is not None:
             for finding in throttle(given):
-                yield Finding(finding.rule, f"{count.path}: {finding.problem}", finding.allowed, finding.fix)
+                yield replace(finding, problem=f"{count.path}: {finding.problem}")
     if named and not restricts(policy):
         yield Finding(
             "address-range",

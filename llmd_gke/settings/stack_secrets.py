@@ -103,16 +103,9 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
 
 def missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[SettingFinding]:
     """A finding for each secret that the stack needs and that is not in ``secrets`` (full keys)."""
-    return [
-        SettingFinding(
-            key,
-            None,
-            Finding(
-                "missing-secret",
-                why,
-                fix=what if what == _KEY else f"pulumi config set --secret {key} (then paste {what})",
-            ),
-        )
-        for key, (why, what) in _reasons(settings).items()
-        if key not in secrets
-    ]
+    findings: list[SettingFinding] = []
+    for key, (why, what) in _reasons(settings).items():
+        if key not in secrets:
+            fix = what if what == _KEY else f"pulumi config set --secret {key} (then paste {what})"
+            findings.append(SettingFinding(key, None, Finding("missing-secret", why, fix=fix)))
+    return findings

@@ -45,13 +45,8 @@ class Parameter:
     def read(self, value: object) -> ParameterValue:
         """The value in the pack's configuration. Raises ``TypeError`` with a message for one of another type."""
         if isinstance(self.default, tuple):
-            items = (
-                cast("Sequence[object]", value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
-            )
-            if items or value == []:
-                texts = tuple(item for item in items if isinstance(item, str))
-                if len(texts) == len(items):
-                    return texts
+            if isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value)):
+                return tuple(cast("list[str]", value))
             raise TypeError(f"{self.name} must be a list of strings")
         if isinstance(self.default, int):
             if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():

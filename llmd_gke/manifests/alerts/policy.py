@@ -6,8 +6,6 @@ tests check every field.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests.alerts.alert import GROUP, Alert, Severity
 from llmd_gke.settings import StackSettings
@@ -28,8 +26,8 @@ def display_name(alert: Alert, settings: StackSettings) -> str:
     return f"{settings.cluster.name}: {alert.title}"
 
 
-def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] = ()) -> JsonObject:
-    """The policy. ``channels``: full names of notification channels (``projects/P/notificationChannels/N``)."""
+def alert_policy(alert: Alert, settings: StackSettings) -> JsonObject:
+    """The policy, without its notification channels, whose names are known only once they exist."""
     condition: JsonObject = {
         "query": alert.expression,
         "duration": f"{alert.seconds}s",
@@ -40,7 +38,6 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
         # No metric exists yet at the first `up`.
         "disableMetricValidation": True,
     }
-    named: list[Json] = list(channels)
     severity = SEVERITIES.get(alert.severity)
     return {
         "displayName": display_name(alert, settings),
@@ -50,7 +47,7 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
         "conditions": [{"displayName": alert.title, "conditionPrometheusQueryLanguage": condition}],
         "documentation": documentation(alert, settings),
         "alertStrategy": {"autoClose": f"{AUTO_CLOSE_SECONDS}s"},
-        "notificationChannels": named,
+        "notificationChannels": [],
         "userLabels": user_labels(alert, settings),
     }
 

@@ -81,8 +81,5 @@ def running_threshold(sequences: int) -> int:
 
 
 def prometheus(project: str) -> str:
-    """The address of a project's Prometheus API at Google.
-
-    https://cloud.google.com/stackdriver/docs/managed-prometheus/query-api-ui
-    """
+    """A project's Prometheus API (https://cloud.google.com/stackdriver/docs/managed-prometheus/query-api-ui)."""
     return f"https://monitoring.googleapis.com/v1/projects/{project}/location/global/prometheus"

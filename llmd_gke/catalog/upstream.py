@@ -19,10 +19,7 @@ REPOSITORIES = {
 
 
 def source(module: str, path: str) -> str:
-    """The address of a file (a name with a suffix) or folder of a Go module.
-
-    Raises ``KeyError`` for a module that is not pinned.
-    """
+    """The address of a Go module's file (with a suffix) or folder. Raises ``KeyError`` for one that is not pinned."""
     view = "blob" if PurePosixPath(path).suffix else "tree"
     return f"https://github.com/{REPOSITORIES[module]}/{view}/{versions.modules()[module]}/{path}"
 

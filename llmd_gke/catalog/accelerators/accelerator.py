@@ -38,10 +38,7 @@ class ChipPrice:
 
 @dataclass(frozen=True)
 class Slice:
-    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together.
-
-    ``devices_per_chip``: that of the :class:`Family`.
-    """
+    """A machine type in a topology: ``hosts`` nodes with ``chips`` chips together, of ``devices_per_chip`` each."""
 
     machine: MachineType
     topology: str

@@ -63,10 +63,7 @@ def priced(settings: StackSettings) -> list[PricedPool] | None:
 
 
 def besides(settings: StackSettings, *, idle: bool = False) -> Overhead:
-    """Price of system nodes, disks, load balancer, NAT and Cloud Armor, at most.
-
-    ``idle``: with the fewest nodes and replicas.
-    """
+    """Highest price of system nodes, disks, load balancer, NAT and Cloud Armor; with ``idle``, the lowest."""
     system = settings.cluster.system_pool
     count = system.min_nodes if idle else system.max_nodes
     nodes = {pool.name: settings.least_nodes(pool) if idle else pool.max_nodes for pool in settings.pools}

@@ -24,15 +24,11 @@ _CODE = re.compile(r"``([^`]+)``")
 
 
 def sections_in(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The section and every section below it, each once."""
-    yield from dict.fromkeys(_below(section_type))
-
-
-def _below(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The section and every section below it, those at several keys several times."""
     yield section_type
     for field in section_type.model_fields.values():
         for inner in models_in(field.annotation):
-            yield from _below(inner)
+            yield from sections_in(inner)
 
 
 def about(section_type: type[BaseModel]) -> str:

@@ -16,11 +16,9 @@ from typing import cast
 
 HIDDEN = "(not shown)"
 SHORTEST_SECRET = 4
-"""Minimum length of a secret in characters: shorter ones are not removed from messages, since they match ordinary
-words."""
+"""Minimum length of a secret in characters: shorter ones stay in messages, since they match ordinary words."""
 SHORTEST_NAMED_SECRET = 8
-"""Minimum length in characters of a value that counts as secret because of its name: the label ``key: models`` does
-not."""
+"""Minimum length in characters of a value that is secret by its name: the label ``key: models`` is not."""
 DEEPEST = 8
 MOST_ENTRIES = 40
 

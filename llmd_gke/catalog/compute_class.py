@@ -14,8 +14,7 @@ KIND = "ComputeClass"
 PLURAL = "computeclasses"
 
 LABEL = "cloud.google.com/compute-class"
-"""Key of the label and of the taint of a class's own node pools, and of the node selector of its pods. The value is the
-class's name."""
+"""Key of the label and taint of a class's own node pools, and of its pods' node selector. The value: the class."""
 
 TAINT_EFFECT = "NoSchedule"
 NODE_POOL_TAINT_EFFECT = "NO_SCHEDULE"

@@ -97,8 +97,7 @@ SHARE_HEADER = "x-llm-share"
 """Set by the door's script for models with versions: which hundredth of their requests, 0 to 99, a request is in."""
 FAIRNESS_HEADERS = ("x-gateway-inference-fairness-id", "x-llm-d-inference-fairness-id")
 OBJECTIVE_HEADERS = ("x-gateway-inference-objective", "x-llm-d-inference-objective")
-"""Headers by which the endpoint picker distinguishes callers and priorities; the second of each pair from llm-d-router
-0.9 on."""
+"""Headers by which the picker tells callers and priorities apart; the second of a pair from llm-d-router 0.9 on."""
 PRIVATE_HEADERS = (
     CALLER_HEADER,
     *OBJECTIVE_HEADERS,

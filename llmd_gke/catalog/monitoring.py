@@ -34,8 +34,7 @@ USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
 FREE_UPTIME_CHECKS = 1_000_000
 """Executions of uptime checks that are free, per project and month."""
 UPTIME_PERIOD_SECONDS = 60
-"""Seconds between two checks from one location. Google allows 60, 300, 600 and 900; alerts wait five minutes of
-them."""
+"""Seconds between two checks from one location. Google allows 60, 300, 600 and 900; alerts wait for five minutes."""
 UPTIME_CHECKERS = 6
 """Number of locations from which a check is executed if it lists none."""
 USD_PER_MILLION_SPANS = 0.20

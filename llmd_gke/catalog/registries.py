@@ -27,8 +27,7 @@ CACHED: Mapping[str, str] = {
     CERT_MANAGER: "quay",
     "registry.k8s.io": "k8s",
 }
-"""Every registry that nodes pull this program's images from, with the ending of its repository's name in an image
-cache."""
+"""Every registry that nodes pull images from, with the ending of its repository's name in an image cache."""
 
 Table = Mapping[str, str]
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 EXPORTER = "otlp"
 SAMPLER = "parentbased_traceidratio"
-"""The only sampler that the endpoint picker supports. A client that sends a sampled ``traceparent`` is always
-traced."""
+"""The only sampler that the endpoint picker supports. Clients that send a sampled ``traceparent`` are always traced."""
 DEFAULT_RATIO = 0.05
 """Share of requests that is traced (0 to 1): KServe's default."""
 

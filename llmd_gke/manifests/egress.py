@@ -40,8 +40,7 @@ PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/1
 everything else in the VPC and in networks that are connected to it."""
 
 NOT_OUTSIDE = (*PRIVATE_RANGES, "169.254.0.0/16")
-"""Ranges that are excluded from "every address": the VPC and its peers, and link-local addresses such as the metadata
-server's."""
+"""Ranges excluded from "every address": the VPC and its peers, and link-local ones (the metadata server's)."""
 
 NEVER_PROXIED = ("localhost", "127.0.0.1", "169.254.169.254", "metadata.google.internal", ".svc", ".cluster.local")
 

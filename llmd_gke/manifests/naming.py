@@ -15,8 +15,7 @@ from llmd_gke.json_types import Json, JsonObject
 GATEWAY_NAMESPACE = "inference-gateway"
 GATEWAY_NAME = "inference-gateway"
 GATEWAY_ACCESS_LABEL = "llmd-gke/gateway-access"
-"""Label of the namespaces whose routes the Gateway admits, for people to find them; the Gateway selects them by
-name."""
+"""Label of namespaces whose routes the Gateway admits, for people to find them; the Gateway selects them by name."""
 
 TLS_SECRET = "gateway-certificate"  # noqa: S105 - the name of an object
 

@@ -16,8 +16,7 @@ SCRAPES_IN_WINDOW = 4
 """Scrapes in the window of a rate, which needs two samples: four tolerate failed scrapes."""
 
 BY_MODEL = "by (namespace, model)"
-"""Grouping by model. ``model`` is its name in the settings (:mod:`.scraping`), ``model_name`` the name that clients
-send."""
+"""Grouping by model. ``model`` is its name in the settings (:mod:`.scraping`), ``model_name`` the one clients send."""
 
 
 def rate_window(interval_seconds: int) -> str:

@@ -11,8 +11,7 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.versions import is_older
 
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
-"""It excludes the longer names with dots that owners of a domain may use
-(https://cloud.google.com/storage/docs/buckets)."""
+"""Without the longer names of domains' owners, which have dots (https://cloud.google.com/storage/docs/buckets)."""
 
 
 PATH_CHARACTERS = frozenset(f"{string.ascii_letters}{string.digits}._=@+~/-")

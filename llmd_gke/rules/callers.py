@@ -18,8 +18,7 @@ from llmd_gke.rules.finding import Finding
 SERVED_NAME = r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$"
 """The names by which requests choose a model."""
 CALLER = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
-"""It contains no dot, which separates a caller from the name of one of its keys. Kubernetes objects are named after
-callers."""
+"""Without a dot, which separates a caller from its key's name. Kubernetes objects are named after callers."""
 KEY_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?")
 KEYS = "llmd-gke:callerKeys"
 

@@ -14,8 +14,7 @@ from llmd_gke.rules.inputs import Input, Unknown
 
 SOURCES = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
 POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags")
-"""Fields of a policy's rule that limit its sources. Countries and lists of clouds are too large a part of the
-Internet."""
+"""Fields of a policy's rule that limit its sources. Countries and lists of clouds are too much of the Internet."""
 
 
 RANGES_ALIASES = {"srcIpRanges": "srcIPRanges"}

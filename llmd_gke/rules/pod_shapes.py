@@ -17,8 +17,7 @@ from llmd_gke.rules.inputs import Input, Notes, Unknown, Value, items_of, table_
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 SECURITY_CONTEXT = "securitycontext"
-"""Suffix of the names of security contexts, in lower case: charts have ``containerSecurityContext`` and similar
-names."""
+"""Suffix of the names of security contexts, in lower case: charts have ``containerSecurityContext`` and similar."""
 OF_CONTAINERS = ("privileged", "capabilities", "procMount")
 """Fields that only the security context of a container has, not that of a pod."""
 NOT_ASKED_FOR = ("metadata", "status")

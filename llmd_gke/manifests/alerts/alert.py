@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
-"""``critical``: requests fail now, act at once. ``warning``: requests are slow or will fail soon. ``info``: cost or
-capacity."""
+"""``critical``: requests fail now, act. ``warning``: they are slow, or will fail soon. ``info``: cost or capacity."""
 
 Origin = Literal["scraped", "kube-state", "google"]
-"""What collects the metric: our PodMonitorings, GKE's own collection of object states, or Google's services
-themselves."""
+"""What collects the metric: our PodMonitorings, GKE's own collection of object states, or Google's services."""
 
 GROUP = "llmd-gke"
 PAGE = "docs/alerts.md"

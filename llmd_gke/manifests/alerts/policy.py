@@ -14,8 +14,7 @@ SEVERITIES: dict[Severity, str] = {"critical": "CRITICAL", "warning": "WARNING"}
 """Severities in the API. It has none that fits ``info``: the field is then omitted."""
 EVALUATION_SECONDS = 60
 AUTO_CLOSE_SECONDS = 3600
-"""Seconds until an incident closes if its series has ended, such as that of a deleted pod (API: at least 30
-minutes)."""
+"""Seconds until an incident closes if its series has ended, such as a deleted pod's (API: at least 30 minutes)."""
 
 CLUSTER_LABEL, ALERT_LABEL, SEVERITY_LABEL, MODEL_LABEL = "llmd_gke_cluster", "llmd_gke_alert", "severity", "model"
 """Labels of policies, by which commands select those of a stack."""

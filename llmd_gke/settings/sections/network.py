@@ -36,9 +36,7 @@ class ExistingNetworkSettings(Section):
         return f"projects/{self.host_project or project}/global/networks/{self.network}"
 
     def subnet_path(self, project: str, region: str) -> str:
-        """``projects/P/regions/R/subnetworks/N`` of the subnet, in the host project or else in the stack's
-        ``project``.
-        """
+        """``projects/P/regions/R/subnetworks/N`` of the subnet, in the host project or else in the stack's own."""
         return f"projects/{self.host_project or project}/regions/{region}/subnetworks/{self.subnet}"
 
 

@@ -162,9 +162,7 @@ class PoolSettings(Section):
 
     @property
     def has_fixed_size(self) -> bool:
-        """Whether its node pool needs no autoscaler: a slice that is never scaled down. ``False`` for an invalid
-        topology.
-        """
+        """Whether its node pool needs no autoscaler: a slice never scaled down. ``False`` for an invalid topology."""
         slice_ = find_slice(self.machine_type, self.topology_or_gpus)
         return slice_ is not None and slice_.multi_host and self.min_nodes == self.max_nodes
 

@@ -207,9 +207,7 @@ class StackSettings(Section):
         return tuple(model for model in self.models if model.autoscaled and not model.stopped)
 
     def scaling_source(self, model: ModelSettings) -> Source:
-        """The component that reads a model's load: the one in the settings, otherwise the managed adapter if the
-        cluster has it.
-        """
+        """The component that reads a model's load: that of the settings, else the managed adapter if there is one."""
         return effective_source(model.pace.source, self.cluster.min_version)
 
     def scales_by(self, source: Source) -> bool:

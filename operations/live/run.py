@@ -146,10 +146,11 @@ class Run:
         if self._target.cloud is Cloud.LAPTOP:
             return local_steps.bench(self._target, model, folder, self._say, seconds=seconds, most=most)
         from operations.bench.command import take
+        from operations.bench.load import Load
         from operations.bench.workload import Workload
 
-        loads = [Workload("random"), Workload("shared")]
-        return take(self._target, loads, model=model, most=most, seconds=seconds, folder=folder)[0]
+        load = Load([Workload("random"), Workload("shared")], seconds, most=most)
+        return take(self._target, load, model=model, folder=folder)[0]
 
     def _destroy(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "destroy.log"

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from operations.exits import NotUp, Problem
 from operations.live import engine, engine_events, leftovers, local_steps
 from operations.live.destroying import destroy
-from operations.live.evidence import Evidence, Step, Verdict
+from operations.live.evidence import Evidence, Step
 from operations.live.sections import MARK
 from operations.options import Cloud
+from operations.smoke.outcome import Verdict
 from operations.target import Target
 
 if TYPE_CHECKING:

@@ -11,59 +11,49 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 import typer
 
 from llmd_common.bootstrap import disk_problem
 from operations.exits import MEANINGS, Exit, Problem
+from operations.target import root_folder
 
 PROGRAM = "llmd-gke"
 
 
-class Command(NamedTuple):
-    """A command: the module with its function ``command``, and its line in the list of commands."""
-
-    module: str
-    help: str
-
-
-COMMANDS: dict[str, Command] = {
-    "doctor": Command(
-        "operations.doctor.command", "Find what would make `pulumi up` fail, before anything is created."
-    ),
-    "adopt": Command("operations.adopt.command", "Propose a stack for a cluster that exists, and what it imports."),
-    "audit": Command("policies.audit.cli", "Apply the policies to manifests, charts, clusters and plans."),
-    "cost": Command("operations.cost.command", "Show chips, nodes and price of a stack before it is created."),
-    "comment": Command("operations.comment.command", "Describe what a change does, as a comment for a pull request."),
-    "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for previews in CI."),
-    "report-drift": Command("operations.report_drift.command", "Report the nightly comparison to Cloud Monitoring."),
-    "graph": Command("operations.graph.command", "Draw the graph of a stack: components, edges, critical chain."),
-    "timeline": Command("operations.timeline.command", "Estimate how long a first update takes until models answer."),
-    "status": Command(
-        "operations.status.command", "Show the status on one screen: nodes, pods, routes and a test request."
-    ),
-    "alerts": Command("operations.alerts.command", "Print a stack's alerts as a Prometheus rules file."),
-    "dashboard": Command(
-        "operations.dashboard.command", "Show the link to a stack's dashboard; export its panels for Grafana."
-    ),
-    "logs": Command("operations.logs.command", "Print log queries for the most frequent questions."),
-    "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
-    "stop": Command("operations.stop.command", "Stop a model, so that its hosts cost nothing until it is started."),
-    "start": Command("operations.start.command", "Start a stopped model, and wait until it serves."),
-    "rollout": Command(
-        "operations.rollout.command", "Move requests from one version of a model to another, step by step, and back."
-    ),
-    "upgrade": Command(
-        "operations.upgrade.command", "Move a stack to this release's versions, one component after the other."
-    ),
-    "usage": Command("operations.usage.command", "Show requests and tokens by caller and model of the front door."),
-    "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
-    "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),
-    "live": Command("operations.live.command", "Create a stack on Google Cloud, test and measure it, and destroy it."),
-    "destroy": Command("operations.destroy.command", "Destroy a stack, and retry while Google still uses its network."),
-    "bench": Command("operations.bench.command", "Measure throughput, time to first token and price of a model."),
+COMMANDS: dict[str, str] = {
+    "doctor": "Find what would make `pulumi up` fail, before anything is created.",
+    "adopt": "Propose a stack for a cluster that exists, and what it imports.",
+    "audit": "Apply the policies to manifests, charts, clusters and plans.",
+    "cost": "Show chips, nodes and price of a stack before it is created.",
+    "comment": "Describe what a change does, as a comment for a pull request.",
+    "preview-copy": "Copy a stack without its secrets, for previews in CI.",
+    "report-drift": "Report the nightly comparison to Cloud Monitoring.",
+    "graph": "Draw the graph of a stack: components, edges, critical chain.",
+    "timeline": "Estimate how long a first update takes until models answer.",
+    "status": "Show the status on one screen: nodes, pods, routes and a test request.",
+    "alerts": "Print a stack's alerts as a Prometheus rules file.",
+    "dashboard": "Show the link to a stack's dashboard; export its panels for Grafana.",
+    "logs": "Print log queries for the most frequent questions.",
+    "key": "Create, rotate or revoke a key of a caller of the front door.",
+    "stop": "Stop a model, so that its hosts cost nothing until it is started.",
+    "start": "Start a stopped model, and wait until it serves.",
+    "rollout": "Move requests from one version of a model to another, step by step, and back.",
+    "upgrade": "Move a stack to this release's versions, one component after the other.",
+    "usage": "Show requests and tokens by caller and model of the front door.",
+    "smoke": "Check everything that clients rely on.",
+    "ask": "Send a request to each pod of a model, bypassing the gateway.",
+    "live": "Create a stack on Google Cloud, test and measure it, and destroy it.",
+    "destroy": "Destroy a stack, and retry while Google still uses its network.",
+    "bench": "Measure throughput, time to first token and price of a model.",
 }
+"""The line of each command in their list."""
+
+
+def module_of(command: str) -> str:
+    """The module with a command's function ``command``; that of the pack's wheel has ``main``, without Typer."""
+    return "policies.audit.cli" if command == "audit" else f"operations.{command.replace('-', '_')}.command"
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:
@@ -81,16 +71,13 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(lambda: None)
     called = next((word for word in arguments if not word.startswith("-")), "")
-    for name, entry in COMMANDS.items():
+    for name, line in COMMANDS.items():
         if name == called:
-            app.command(name)(_function(entry))  # its help is its docstring
+            function = cast("Callable[..., None]", importlib.import_module(module_of(name)).command)
+            app.command(name)(function)  # its help is its docstring
         else:
-            app.command(name, help=entry.help)(_not_called)
+            app.command(name, help=line)(_not_called)
     return app
-
-
-def _function(entry: Command) -> Callable[..., None]:
-    return cast("Callable[..., None]", importlib.import_module(entry.module).command)
 
 
 def _not_called() -> None:
@@ -104,8 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.filterwarnings("ignore", message="You are using a Python version", category=FutureWarning)
     try:
         if argv[:1] == ["audit"]:
-            # The command of the pack's wheel, which has to do without Typer.
-            return int(importlib.import_module(COMMANDS["audit"].module).main(argv[1:], f"{PROGRAM} audit"))
+            return int(importlib.import_module(module_of("audit")).main(argv[1:], f"{PROGRAM} audit"))
         application(argv)(args=argv, prog_name=PROGRAM)
     except Problem as problem:
         print(problem, file=sys.stderr)
@@ -127,8 +113,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _meant(argv: Sequence[str]) -> list[str]:
     """The arguments with the command first, and the option before a word that can only be a stack or a model."""
-    from operations.target import root_folder
-
     called = next((word for word in argv if word in COMMANDS), None)
     if called is None:
         return list(argv)

@@ -12,15 +12,20 @@ from datetime import datetime
 from typing import cast
 
 from llmd_common import child_process
+from llmd_common.kubernetes.fields import each
 from llmd_gke import protection
 from llmd_gke.manifests.client_request import IDENTITY_VARIABLE, KEY_VARIABLE
 from localcloud.common.workdir import Workdir
 from operations.exits import BadInput, NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud
+from operations.printing import short
 from operations.target import KINDS, Target
 
 ANSWER_SECONDS = 60
 """Seconds that a state backend (a bucket, Pulumi Cloud) may take to answer."""
+
+RESOURCES = ("deployment", "resources")
+"""Where an exported state has them."""
 
 NOT_SIGNED_IN = 3
 NO_SUCH_STACK = 6
@@ -136,7 +141,7 @@ def kubeconfig(target: Target) -> str:
 
 def resources(target: Target) -> Sequence[Mapping[str, object]]:
     """The resources of the stack's state, without secrets. Raises as :func:`read` does."""
-    return _part(_deployment(target), "resources")
+    return each(_export(target), *RESOURCES)
 
 
 def created(target: Target) -> dict[tuple[str, str], datetime]:
@@ -163,12 +168,12 @@ def remaining(target: Target) -> list[str]:
     Empty for a stack that was destroyed or does not exist. Otherwise raises as :func:`read` does.
     """
     try:
-        deployment = _deployment(target)
+        state = _export(target)
     except NotUp:
         return []
-    pending = cast("Sequence[Mapping[str, Mapping[str, object]]]", _part(deployment, "pending_operations"))
+    pending = each(state, "deployment", "pending_operations")
     return [
-        *(_name(one) for one in _part(deployment, "resources")),
+        *(_name(one) for one in each(state, *RESOURCES)),
         *(
             f"{_name(one['resource'])} ({one['type']} when the engine was killed: see docs/stacks.md)"
             for one in pending
@@ -185,7 +190,7 @@ def keep_models(target: Target) -> list[str]:
     state = _export(target)
     below: set[object] = set()
     models: list[str] = []
-    for one in cast("list[dict[str, object]]", _part(state.get("deployment", {}), "resources")):  # parents come first
+    for one in each(state, *RESOURCES):  # parents come first
         if str(one["type"]).startswith("llmd-gke:models:") or one.get("parent") in below:
             below.add(one["urn"])
             one |= {"retainOnDelete": True, "protect": False}
@@ -194,16 +199,8 @@ def keep_models(target: Target) -> list[str]:
     return models
 
 
-def _deployment(target: Target) -> Mapping[str, object]:
-    return _export(target).get("deployment", {})
-
-
-def _export(target: Target) -> Mapping[str, Mapping[str, object]]:
-    return cast("Mapping[str, Mapping[str, object]]", json.loads(_ask(target, "stack", "export") or "{}"))
-
-
-def _part(deployment: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    return cast("Sequence[Mapping[str, object]]", deployment.get(name) or [])
+def _export(target: Target) -> object:
+    return json.loads(_ask(target, "stack", "export") or "{}")
 
 
 def _name(resource: Mapping[str, object]) -> str:
@@ -212,7 +209,7 @@ def _name(resource: Mapping[str, object]) -> str:
 
 def updates(target: Target) -> list[tuple[datetime, datetime]]:
     """Begin and end of the stack's updates, the newest first. Raises as :func:`read` does."""
-    listed = cast("Sequence[Mapping[str, object]]", json.loads(_ask(target, "stack", "history", "--json") or "[]"))
+    listed = each(json.loads(_ask(target, "stack", "history", "--json") or "[]"))
     return [
         (datetime.fromisoformat(str(one["startTime"])), datetime.fromisoformat(str(one["endTime"])))
         for one in listed
@@ -239,24 +236,14 @@ def last_result(target: Target) -> str:
 
 
 def _last_update(target: Target) -> Mapping[str, object]:
-    text = _ask(target, "stack", "history", "--json", "--page-size", "1")
-    history = cast("Sequence[Mapping[str, object]]", json.loads(text or "[]"))
+    history = each(json.loads(_ask(target, "stack", "history", "--json", "--page-size", "1") or "[]"))
     return history[0] if history else {}
 
 
 def _ask(target: Target, *arguments: str, stdin: str = "") -> str:
     command, environment = _engine(target)
-    command = [
-        *command,
-        "-C",
-        str(target.root),
-        "--non-interactive",
-        "--color",
-        "never",
-        *arguments,
-        "-s",
-        target.stack,
-    ]
+    options = ["-C", str(target.root), "--non-interactive", "--color", "never"]
+    command = [*command, *options, *arguments, "-s", target.stack]
     try:
         done = child_process.run(command, environment=environment, stdin=stdin, seconds=ANSWER_SECONDS)
     except subprocess.TimeoutExpired:
@@ -265,7 +252,7 @@ def _ask(target: Target, *arguments: str, stdin: str = "") -> str:
             "Fix: check the network and `pulumi whoami -v`, then run the command again."
         ) from None
     if done.returncode:
-        raise _explained(target, done.returncode, _short(done.stderr))
+        raise _explained(target, done.returncode, short(done.stderr, 300))
     return done.stdout
 
 
@@ -281,10 +268,6 @@ def _explained(target: Target, status: int, message: str) -> Problem:
     return Unreachable(
         f"The state of stack {target.stack} cannot be read: {message}\nFix: pulumi stack --stack {target.stack}"
     )
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:300]
 
 
 def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import CloudKind, Workdir
-from operations.exits import BadInput
 from operations.options import Cloud
 
 if TYPE_CHECKING:  # the settings take the longest to import: only commands that read them should wait for that
@@ -40,21 +39,16 @@ class Target:
 
         ``root`` is by default :func:`root_folder`. Raises ``BadInput`` if there is no such file.
         """
-        from llmd_gke.settings.errors import SettingsError
         from llmd_gke.settings.load import read_config
         from llmd_gke.settings.validation import REHEARSAL_PROJECT
 
         folder = root or root_folder()
-        try:
-            project = read_config(folder, stack).get("gcp:project")
-        except SettingsError as error:
-            raise BadInput(str(error)) from None
+        project = read_config(folder, stack).get("gcp:project")
         return cls(stack, cloud or (Cloud.REHEARSAL if project == REHEARSAL_PROJECT else Cloud.GOOGLE), folder)
 
     @cached_property
     def checked(self) -> Checked:
         """The stack's settings without errors, and the warnings that remain. Raises ``BadInput`` with every problem."""
-        from llmd_gke.settings.errors import SettingsError
         from llmd_gke.settings.load import load_stack
         from llmd_gke.settings.validation import CLOUD_VARIABLE
 
@@ -62,21 +56,14 @@ class Target:
             if os.environ.get(CLOUD_VARIABLE, self.cloud.value) != self.cloud.value:
                 os.environ.pop("LLMD_GKE_HOME", None)  # the variable is the other cloud's home, as in its shell
             os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings reject a rehearsal-only stack elsewhere
-        try:
-            return load_stack(self.root, self.stack)
-        except SettingsError as error:
-            raise BadInput(str(error)) from None
+        return load_stack(self.root, self.stack)
 
     def check_secrets(self) -> None:
         """Raises ``BadInput`` for a secret that Google Cloud needs and the stack file lacks; stand-ins need none."""
-        from llmd_gke.settings.errors import SettingsError
         from llmd_gke.settings.load import load_stack
 
         if self.cloud is Cloud.GOOGLE:
-            try:
-                load_stack(self.root, self.stack, need_secrets=True)
-            except SettingsError as error:
-                raise BadInput(str(error)) from None
+            load_stack(self.root, self.stack, need_secrets=True)
 
     @property
     def settings(self) -> StackSettings:

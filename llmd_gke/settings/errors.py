@@ -8,6 +8,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from llmd_common.problems import BadInput
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import explanations
@@ -23,7 +24,7 @@ LONGEST_REST = 500
 """Bytes reserved for the keys of the findings that do not fit."""
 
 
-class SettingsError(Exception):
+class SettingsError(BadInput):
     """A stack's settings are invalid. ``str()`` is the whole message for the user, with all findings."""
 
     def __init__(self, stack: str, findings: Iterable[SettingFinding]) -> None:

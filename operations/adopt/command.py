@@ -9,7 +9,9 @@ import typer
 
 from operations.exits import Failed
 from operations.options import Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
+from operations.target import Target, root_folder
 
 PROPOSED = """Then complete Pulumi.{stack}.yaml where `doctor` finds a gap, and run this command again: it makes the \
 import list.
@@ -36,8 +38,6 @@ def command(
     Reads the cluster with kubectl, never a Secret, and changes nothing there. A stack file that is there is never
     changed: the import list, import.STACK.json, is made from it. Exit status 1: something cannot be adopted as it is.
     """
-    from operations.target import Target, root_folder
-
     root = root_folder()
     file, listed = root / f"Pulumi.{stack}.yaml", root / f"import.{stack}.json"
     with working(f"reading the cluster of stack {stack}", quiet_seconds=0):
@@ -46,7 +46,6 @@ def command(
             _ = target.settings  # raises for gaps, before the cluster is read
         from operations.doctor.command import table_of
         from operations.doctor.platform import Live
-        from operations.printing import show
 
         live = Live(["--context", context] if context else [])
         if target is None:

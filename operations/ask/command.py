@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from operations import models
+from operations import models, outputs
 from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput, Failed, NotUp
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from llmd_common.kubernetes.fields import Object
     from llmd_gke.settings import ModelSettings
     from operations.ask.kubectl import Kubectl
-    from operations.ask.question import Answer, Question
+    from operations.ask.question import Answer
 
 
 def command(
@@ -82,17 +84,21 @@ def command(
             except Failed as problem:  # the other pods are still asked
                 cause, _, fixes[name(server)] = str(problem).partition("\nFix: ")
                 answers.append((server, Answer(0, 0.0, cause)))
-    rows = [{"pod": name(server), "ready": is_ready(server), **answer.as_json()} for server, answer in answers]
+    rows = [{"pod": name(server), "ready": is_ready(server), **asdict(answer)} for server, answer in answers]
     lines = [
         f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.summary()}"
         for server, answer in answers
     ]
-    _finish(target, chosen, question, rows=rows, lines=lines, fixes=fixes, output=output)
+    data = {"stack": target.stack, "model": chosen.name, "namespace": chosen.namespace, "asked": path or prompt}
+    show(output, {**data, "pods": rows}, *lines)
+    bad = [str(row["pod"]) for row in rows if row["status"] != 200]
+    if bad:
+        fix = fixes.get(bad[0]) or f"kubectl -n {chosen.namespace} logs {bad[0]} -c main"
+        raise Failed(f"{len(bad)} of {len(rows)} pods of {chosen.name} did not give a valid answer.\nFix: {fix}")
 
 
 @contextmanager
 def _kubectl(target: Target, context: str | None) -> Generator[Kubectl]:
-    from operations import outputs
     from operations.ask.kubectl import Kubectl, by_kubeconfig
 
     if context is not None:
@@ -119,37 +125,9 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
 
 
 def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
-    from llmd_common.kubernetes.fields import name
+    from llmd_common.kubernetes.fields import name, text
     from llmd_gke.catalog.kserve import WORKLOAD_PORT
-    from operations.ask.kubectl import address
 
     if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports; inside, pods are reachable at their addresses
-        return nullcontext(f"http://{address(server)}:{WORKLOAD_PORT}")
+        return nullcontext(f"http://{text(server, 'status', 'podIP')}:{WORKLOAD_PORT}")
     return kubectl.forwarded(model.namespace, name(server), WORKLOAD_PORT)
-
-
-def _finish(
-    target: Target,
-    model: ModelSettings,
-    question: Question,
-    *,
-    rows: list[dict[str, object]],
-    lines: list[str],
-    fixes: Mapping[str, str],
-    output: Output,
-) -> None:
-    """Prints the answers. ``fixes``: by pod, for pods that could not be reached. Raises ``Failed`` for a bad answer."""
-    from operations.printing import show
-
-    data: dict[str, object] = {
-        "stack": target.stack,
-        "model": model.name,
-        "namespace": model.namespace,
-        "asked": question.path or question.prompt,
-        "pods": rows,
-    }
-    show(output, data, *lines)
-    bad = [str(row["pod"]) for row in rows if row["status"] != 200]
-    if bad:
-        fix = fixes.get(bad[0]) or f"kubectl -n {model.namespace} logs {bad[0]} -c main"
-        raise Failed(f"{len(bad)} of {len(rows)} pods of {model.name} did not give a valid answer.\nFix: {fix}")

@@ -18,10 +18,9 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import cast
 
 from llmd_common import child_process
-from llmd_common.kubernetes.fields import Object, conditions, each, name, text
+from llmd_common.kubernetes.fields import Object, being_deleted, condition_is_true, each, name, text
 from llmd_gke.catalog import kserve
 from operations.exits import Failed, SetUpFailed, Unreachable
 
@@ -108,17 +107,12 @@ def by_kubeconfig(content: str) -> Generator[Kubectl]:
 
 def is_ready(pod: Object) -> bool:
     """Whether a pod is ready, and so gets requests from the gateway."""
-    return text(conditions(pod).get("Ready"), "status") == "True" and not text(pod, "metadata", "deletionTimestamp")
+    return condition_is_true(pod, "Ready") and not being_deleted(pod)
 
 
 def is_finished(pod: Object) -> bool:
     """Whether a pod has terminated, as an evicted one has: nothing listens there, and another pod replaces it."""
     return text(pod, "status", "phase") in ("Failed", "Succeeded")
-
-
-def address(pod: Object) -> str:
-    """The pod's IP address; empty if it has none yet."""
-    return text(cast("object", pod), "status", "podIP")
 
 
 def _unreachable(error: str) -> str:

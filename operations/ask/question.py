@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import httpx
 
@@ -28,10 +28,6 @@ class Answer:
     status: int
     seconds: float
     text: str
-
-    def as_json(self) -> dict[str, object]:
-        """As plain data."""
-        return asdict(self)
 
     def summary(self) -> str:
         """The answer for people: one line with status and times, and the text below it."""

@@ -13,12 +13,14 @@ from operations import models
 from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
 if TYPE_CHECKING:
+    from operations.bench.load import Load
     from operations.bench.result import BenchResult
-    from operations.bench.workload import Kind, Workload
+    from operations.bench.workload import Kind
 
 KINDS = ("both", "random", "shared", "agentic")
 
@@ -91,22 +93,23 @@ def command(
     if first > most:
         raise BadInput(f"--first {first} is more than --most {most}.\nFix: swap them")
     with starting(f"reading stack {stack}"):
+        from operations.bench.load import Load
         from operations.bench.workload import Workload
 
-        kinds = ("random", "shared") if workload == "both" else (workload,)
-        loads = [
-            Workload(kind, prompt_tokens, prefix_tokens, output_tokens, turns=turns)
-            for kind in cast("tuple[Kind, ...]", kinds)
-        ]
+        kinds = cast("tuple[Kind, ...]", ("random", "shared") if workload == "both" else (workload,))
+        prompts = [Workload(kind, prompt_tokens, prefix_tokens, output_tokens, turns=turns) for kind in kinds]
+        load = Load(prompts, seconds, warmup, first, most)
         target = Target.choose(stack, cloud)
     if url is None:
         models.serving(target, model)
         prepare(target)
         enter(target)
-    result, files = take(
-        target, loads, model=model, url=url, first=first, most=most, seconds=seconds, warmup=warmup, folder=folder
-    )
-    finish(result, files, output)
+    result, files = take(target, load, model=model, url=url, folder=folder)
+    from operations.bench import tables
+    from operations.bench.result import as_json
+
+    data = as_json(result) | {"files": [str(file) for file in files]}
+    show(output, data, *tables.run(result, date.today()), "Files: " + ", ".join(str(file) for file in files))
 
 
 def prepare(target: Target) -> None:
@@ -123,19 +126,16 @@ def prepare(target: Target) -> None:
 
 def take(
     target: Target,
-    loads: list[Workload],
+    load: Load,
     *,
     model: str | None = None,
     url: str | None = None,
-    first: int = 1,
-    most: int = 256,
-    seconds: float = 30,
-    warmup: float = 5,
     folder: Path | None = None,
 ) -> tuple[BenchResult, list[Path]]:
     """Runs the benchmark and writes its files. Raises ``NotUp``, ``SetUpFailed``, ``BadInput`` or ``Failed``."""
     with working(f"reading the outputs of stack {target.stack}") as work:
-        from operations.bench import environment, load, price
+        from operations.bench import environment, price
+        from operations.bench.load import run
         from operations.bench.result import LAPTOP, OTHER, BenchResult, as_json
 
         endpoint = (
@@ -145,21 +145,12 @@ def take(
         )
         python = environment.python(work.say)
         taken = datetime.now(UTC)
-        levels, stopped = load.run(
-            python,
-            load.Load(
-                url=endpoint.url,
-                model=endpoint.served_model_name,
-                workloads=loads,
-                seconds=seconds,
-                warmup=warmup,
-                first=first,
-                most=most,
-                key=endpoint.key,
-                identity=endpoint.identity,
-            ),
-            work.say,
-        )
+        levels, stopped = run(python, endpoint, load, work.say)
+        prompts = load.workloads[0]
+        lengths = ("prompt_tokens", "prefix_tokens", "output_tokens", "groups")
+        amounts = {name: getattr(prompts, name) for name in lengths} | {"seconds": load.seconds, "warmup": load.warmup}
+        if prompts.kind == "agentic":
+            amounts |= {"turns": prompts.turns, "pause": prompts.pause}
         # A server at a given address does not necessarily run on the stack's chips.
         served = next((one for one in target.settings.models if one.name == endpoint.name and url is None), None)
         cost = price.of_model(target.settings, served) if served else None
@@ -172,15 +163,7 @@ def take(
             generator=environment.generator(),
             chips=cost.chips if cost else 0,
             usd_per_hour=cost.usd_per_hour if cost else None,
-            settings={
-                "prompt_tokens": loads[0].prompt_tokens,
-                "prefix_tokens": loads[0].prefix_tokens,
-                "output_tokens": loads[0].output_tokens,
-                "groups": loads[0].groups,
-                "seconds": seconds,
-                "warmup": warmup,
-                **({"turns": loads[0].turns, "pause": loads[0].pause} if loads[0].kind == "agentic" else {}),
-            },
+            settings=amounts,
             levels=tuple(levels),
             stopped=stopped,
             hardware=price.hardware(target.settings, served) if served else "",
@@ -196,21 +179,10 @@ def take(
         return result, [file, *environment.plots(python, file, where)]
 
 
-def finish(result: BenchResult, files: list[Path], output: Output) -> None:
-    """Prints a result and the paths of its files."""
-    from operations.bench import tables
-    from operations.bench.result import as_json
-    from operations.printing import show
-
-    data = as_json(result) | {"files": [str(file) for file in files]}
-    show(output, data, *tables.run(result, date.today()), "Files: " + ", ".join(str(file) for file in files))
-
-
 def _compare(arguments: list[str], output: Output) -> None:
     from operations.bench import tables
     from operations.bench.result import as_json
     from operations.bench.result import read as read_result
-    from operations.printing import show
 
     if arguments[0] != "compare" or len(arguments) != 3:
         raise BadInput(

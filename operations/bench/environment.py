@@ -8,6 +8,7 @@ from pathlib import Path
 from llmd_common import bootstrap, child_process
 from llmd_gke.repository import CLONE
 from operations.exits import SetUpFailed
+from operations.printing import last_line
 
 SET = "bench"
 
@@ -38,5 +39,5 @@ def plots(where: Path, result: Path, folder: Path) -> list[Path]:
         environment={"PYTHONPATH": str(CLONE), "MPLCONFIGDIR": str(where.parents[1] / "matplotlib")},
     )
     if done.returncode:
-        raise SetUpFailed(f"The plots could not be drawn: {done.stderr.strip().splitlines()[-1]}")
+        raise SetUpFailed(f"The plots could not be drawn: {last_line(done.stderr)}")
     return [Path(line) for line in done.stdout.splitlines()]

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -21,6 +21,8 @@ from llmd_gke.repository import CLONE
 from operations.bench.result import Level
 from operations.bench.workload import Workload
 from operations.exits import Failed
+from operations.outputs import Endpoint
+from operations.printing import last_line
 
 STOP = ((signal.SIGTERM, 5), (signal.SIGKILL, 5))
 
@@ -30,23 +32,18 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_C
 
 @dataclass(frozen=True)
 class Load:
-    """The load: URL, model name, and the amounts to send. ``key``: that of a caller, behind a front door;
-    ``identity``: Google's token, behind IAP. Times in seconds.
-    """
+    """What is sent: prompts, seconds of a level and its warm-up, concurrent requests of the first and last level."""
 
-    url: str
-    model: str
     workloads: Sequence[Workload]
-    seconds: float
-    warmup: float
-    first: int
-    most: int
-    timeout: float = 600.0
-    key: str = field(default="", repr=False)
-    identity: str = field(default="", repr=False)
+    seconds: float = 30
+    warmup: float = 5
+    first: int = 1
+    most: int = 256
+    timeout: float = 600
+    """Seconds that a request may take."""
 
 
-def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:
+def run(python: Path, endpoint: Endpoint, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:
     """Runs the load; returns all levels, and by workload the reason why it ended. ``say`` gets the progress.
 
     Raises ``Failed`` with the end of the generator's output. Ctrl-C ends the generator and all of its processes.
@@ -54,7 +51,9 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
     with tempfile.TemporaryDirectory(prefix="llmd-gke-bench-") as folder:
         spec = Path(folder) / "spec.json"
         # A new seed: the server's cache must not contain the prompts of an earlier run.
-        spec.write_text(json.dumps({**asdict(load), "seed": uuid.uuid4().hex}))
+        told = {"url": endpoint.url, "model": endpoint.served_model_name, "seed": uuid.uuid4().hex}
+        caller = {"key": endpoint.key, "identity": endpoint.identity}
+        spec.write_text(json.dumps({**asdict(load), **told, **caller}))
         errors = Path(folder) / "stderr"
         with errors.open("w") as log:
             process = subprocess.Popen(
@@ -74,8 +73,9 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)  # its workers, which are in the same session, may outlive it
         if status or not levels:
+            last = last_line(errors.read_text(errors="replace")) or "it printed nothing"
             raise Failed(
-                f"The load generator exited with status {status}: {_end_of_log(errors.read_text(errors='replace'))}\n"
+                f"The load generator exited with status {status}: {last[:400]}\n"
                 "Fix: run llmd-gke smoke, which shows what the endpoint does not support"
             )
         return levels, stopped
@@ -104,8 +104,3 @@ def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], di
         elif ended := message.get("stopped"):
             stopped[str(ended["workload"])] = str(ended["why"])
     return levels, stopped
-
-
-def _end_of_log(log: str) -> str:
-    lines = [line for line in log.splitlines() if line.strip()]
-    return lines[-1][:400] if lines else "it printed nothing"

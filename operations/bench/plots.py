@@ -22,6 +22,11 @@ from matplotlib import pyplot
 
 NAMES = {"random": "no common prefix (miss)", "shared": "common prefix (hit)", "agentic": "sessions"}
 COLOURS = {"random": "#5f6368", "shared": "#1a73e8", "agentic": "#188038"}
+LINES: dict[str, tuple[str, float, dict[str, str]]] = {
+    "throughput": ("output tokens per second", 1, {"output_tokens_per_second": "-"}),
+    "first-token": ("time to first token, ms", 1000, {"ttft_p50": "-", "ttft_p95": ":"}),
+}
+"""By file: label and factor of the numbers, and the drawn fields of a level with their styles."""
 
 
 def draw(result: dict[str, Any], folder: Path) -> list[Path]:
@@ -29,45 +34,18 @@ def draw(result: dict[str, Any], folder: Path) -> list[Path]:
     mpl.rcParams["svg.hashsalt"] = "llmd-gke"  # the same result gives the same file
     mpl.rcParams["svg.fonttype"] = "none"  # text remains text: files are small and searchable
     kinds = list(dict.fromkeys(level["workload"] for level in result["levels"]))
-    made = [
-        *_lines(
-            result,
-            kinds,
-            folder,
-            name="throughput",
-            label="output tokens per second",
-            values=[("output_tokens_per_second", "-")],
-            scale=1,
-        ),
-        *_lines(
-            result,
-            kinds,
-            folder,
-            name="first-token",
-            label="time to first token, ms",
-            values=[("ttft_p50", "-"), ("ttft_p95", ":")],
-            scale=1000,
-        ),
-    ]
+    made = [file for name in LINES for file in _lines(result, kinds, folder, name)]
     return [*made, *_bars(result, folder)] if len(kinds) > 1 else made
 
 
-def _lines(
-    result: dict[str, Any],
-    kinds: list[str],
-    folder: Path,
-    *,
-    name: str,
-    label: str,
-    values: list[tuple[str, str]],
-    scale: float,
-) -> list[Path]:
+def _lines(result: dict[str, Any], kinds: list[str], folder: Path, name: str) -> list[Path]:
+    label, scale, values = LINES[name]
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for kind in kinds:
         levels = sorted(
             (one for one in result["levels"] if one["workload"] == kind), key=lambda one: one["concurrency"]
         )
-        for key, style in values:
+        for key, style in values.items():
             line_label = NAMES[kind] + (f", {key[-3:]}" if len(values) > 1 else "")
             at, height = [one["concurrency"] for one in levels], [one[key] * scale for one in levels]
             axes.plot(at, height, style, marker="o", label=line_label, color=COLOURS[kind])

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from llmd_common.kubernetes.fields import get
 from operations.exits import BadInput
 
 FORMAT = 1
@@ -109,16 +109,15 @@ def _rounded(result: BenchResult, level: Level) -> float | None:
 def read(file: Path) -> BenchResult:
     """Reads a result from its file. Raises ``BadInput`` for a file that does not contain one."""
     try:
-        content: object = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read as a result: {error}\nFix: use the JSON file of a run") from None
-    table = cast("Mapping[str, object]", content) if isinstance(content, Mapping) else dict[str, object]()
-    if table.get("format") != FORMAT:
+    if get(content, "format") != FORMAT:
         raise BadInput(
             f"{file} is not a result of `llmd-gke bench` (format {FORMAT}).\nFix: use the JSON file of a run"
         )
     try:
-        return TypeAdapter(BenchResult).validate_python(table)
+        return TypeAdapter(BenchResult).validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])

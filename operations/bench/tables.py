@@ -9,31 +9,31 @@ from rich.table import Table
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.wording import cents, counted
 from operations.bench.result import BenchResult, Level, workloads
+from operations.printing import table
 
 NAMES = {"random": "no common prefix (control)", "shared": "a common prefix", "agentic": "the history of a session"}
+HEADINGS = (
+    "at once",
+    "requests",
+    "failed",
+    "output tokens/s",
+    "TTFT p50",
+    "p95",
+    "between tokens",
+    "cached",
+    "USD a million",
+)
 
 
 def run(result: BenchResult, today: date) -> list[Table | str]:
     """A table for each workload, the reason why it ended, the gain of the shared prefix, and the age of the price."""
     parts: list[Table | str] = []
     for kind in workloads(result):
-        table = _table(f"{result.model} of stack {result.stack}: prompts with {NAMES[kind]}")
-        for heading in (
-            "at once",
-            "requests",
-            "failed",
-            "output tokens/s",
-            "TTFT p50",
-            "p95",
-            "between tokens",
-            "cached",
-        ):
-            table.add_column(heading, justify="right")
-        table.add_column("USD a million", justify="right")
+        made = table(f"{result.model} of stack {result.stack}: prompts with {NAMES[kind]}", (), HEADINGS)
         best = result.best(kind)
         for level in result.of(kind):
             price = result.usd_per_million(level)
-            table.add_row(
+            made.add_row(
                 str(level.concurrency),
                 str(level.requests),
                 str(level.errors),
@@ -46,7 +46,7 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
                 style="bold" if level is best else "",
             )
         stopped = result.stopped.get(kind, "the maximum concurrency (--most) was reached")
-        parts += [table, *_by_turn(best), f"Stopped: {stopped}."]
+        parts += [made, *_by_turn(best), f"Stopped: {stopped}."]
     parts += gain(result)
     if result.usd_per_hour is None and not result.mark:
         parts.append("No price: there is no public price for this capacity and region.")
@@ -64,13 +64,12 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
 def _by_turn(level: Level | None) -> list[Table | str]:
     if level is None or len(level.turns) < 2:
         return []
-    table = _table(f"By turn, {level.concurrency} at once")
-    for heading in ("turn", "requests", "prompt tokens", "TTFT p50", "cached"):
-        table.add_column(heading, justify="right")
+    headings = ("turn", "requests", "prompt tokens", "TTFT p50", "cached")
+    made = table(f"By turn, {level.concurrency} at once", (), headings)
     for number, turn in enumerate(level.turns, 1):
         counts = (str(number), str(turn.requests), str(turn.prompt_tokens))
-        table.add_row(*counts, _time(turn.ttft_p50), _share(turn.cached_share))
-    return [table]
+        made.add_row(*counts, _time(turn.ttft_p50), _share(turn.cached_share))
+    return [made]
 
 
 def _share(value: float | None) -> str:
@@ -94,15 +93,14 @@ def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
     """Each level that both results have, with the change."""
     parts: list[Table | str] = []
     for kind in workloads(old):
-        table = _table(f"Prompts with {NAMES[kind]}: {old.taken} → {new.taken}")
-        for heading in ("at once", "output tokens/s", "TTFT p50", "TTFT p95", "between tokens", "failed"):
-            table.add_column(heading, justify="right")
+        headings = ("at once", "output tokens/s", "TTFT p50", "TTFT p95", "between tokens", "failed")
+        made = table(f"Prompts with {NAMES[kind]}: {old.taken} → {new.taken}", (), headings)
         before = {level.concurrency: level for level in old.of(kind)}
         both = [(before[level.concurrency], level) for level in new.of(kind) if level.concurrency in before]
         for one, other in both:
-            table.add_row(str(one.concurrency), *_changes(one, other))
+            made.add_row(str(one.concurrency), *_changes(one, other))
         if both:
-            parts.append(table)
+            parts.append(made)
         parts += _cheapest(kind, old, new)
     if not parts:
         parts.append("The two results share no combination of workload and concurrency.")
@@ -150,10 +148,6 @@ def _changes(one: Level, other: Level) -> list[str]:
         *(change(a, b, (_time(a), _time(b))) for a, b in times),
         f"{one.errors} → {other.errors}",
     ]
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left")
 
 
 def _time(seconds: float) -> str:

@@ -18,6 +18,7 @@ from llmd_gke.graph import stored
 from llmd_gke.graph.resources import Graph
 from operations.cost.revisions import commit_of
 from operations.exits import BadInput, Failed
+from operations.printing import last_line
 
 RECORDER = Path(stored.__file__).parent
 RECORDING_SECONDS = 300
@@ -48,7 +49,7 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
             ) from None
     if done.returncode:
         raise Failed(
-            f"The graphs at {revision} could not be recorded: {_last(done.stderr)}\n"
+            f"The graphs at {revision} could not be recorded: {last_line(done.stderr) or 'no message'}\n"
             "Fix: use a later revision; its program must run with the packages in .venv"
         )
     data: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
@@ -76,8 +77,3 @@ def _extract(root: Path, commit: str, tree: Path) -> None:
         raise BadInput(f"{commit} cannot be read: {done.stderr.decode().strip()}\nFix: git fetch --unshallow")
     with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
         archive.extractall(tree, filter="data")
-
-
-def _last(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"

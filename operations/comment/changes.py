@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
+from llmd_common.kubernetes.fields import get, part, text, texts
 from llmd_gke.graph.parts import is_resource
 from llmd_gke.graph.resources import Graph, ResourceNode
 from operations.comment import values
@@ -69,12 +70,11 @@ def planned(file: Path) -> list[Change]:
     problem = f"{file} is not the output of `pulumi preview --json`"
     fix = "Fix: pulumi preview --json --stack STACK > FILE, and pass it as --preview STACK=FILE"
     try:
-        content: object = json.loads(file.read_text(encoding="utf-8"))
+        steps = get(json.loads(file.read_text(encoding="utf-8")), "steps")
     except FileNotFoundError:
         raise BadInput(f"{file} does not exist.\n{fix}") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{problem}: {error}\n{fix}") from None
-    steps = content.get("steps") if isinstance(content, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(steps, list):
         raise BadInput(f"{problem}: the list `steps` is missing.\n{fix}")
     by_urn: dict[str, Change] = {}
@@ -92,16 +92,16 @@ def planned(file: Path) -> list[Change]:
 
 def _counts(step: Mapping[str, object], type_: str) -> bool:
     """Whether a step is about a resource of a cloud, and not about a component or a provider."""
-    state = cast("Mapping[str, object]", step.get("newState") or step.get("oldState") or {})
+    state = part(step, "newState") or part(step, "oldState")
     return bool(state.get("custom", True)) and not type_.startswith(("pulumi:providers:", "pulumi:pulumi:"))
 
 
 def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
     """The paths of the inputs that differ, with a note on those that cause a replacement; without values."""
-    detailed = cast("Mapping[str, Mapping[str, object]]", step.get("detailedDiff") or {})
-    replacing = set(cast("Sequence[str]", step.get("replaceReasons") or []))
-    replacing |= {path for path, one in detailed.items() if str(one.get("kind")).endswith("-replace")}
-    paths = detailed or cast("Sequence[str]", step.get("diffReasons") or [])
+    detailed = part(step, "detailedDiff")
+    replacing = {path for path, one in detailed.items() if text(one, "kind").endswith("-replace")}
+    replacing |= {*texts(step, "replaceReasons")}
+    paths = detailed or texts(step, "diffReasons")
     return tuple((path, REPLACES if path in replacing else "") for path in dict.fromkeys([*paths, *sorted(replacing)]))
 
 

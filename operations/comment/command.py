@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
+from operations.exits import BadInput
 from operations.options import CloudOption, Output, OutputOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import root_folder
 
 
 def command(
@@ -46,18 +50,13 @@ def command(
     if render is not None:
         _render(render, base_name, head_name, fork=fork)
         return
-    from operations.progress import working
-
     with working(f"comparing with {against}", quiet_seconds=0):
         from operations.comment.data import document
         from operations.comment.markdown import comment
         from operations.comment.report import Collector
-        from operations.target import root_folder
 
         collector = Collector(root_folder(), against, cloud, _previews(preview or []))
         reports = collector.reports(stack or collector.stacks())
-    from operations.printing import show
-
     base, head = base_name or against, head_name or "this change"
     show(output, document(reports, base, head), comment(reports, base, head).rstrip("\n"))
     if any(report.bad for report in reports):
@@ -74,8 +73,6 @@ def _render(file: Path, base_name: str | None, head_name: str | None, *, fork: b
 
 
 def _previews(given: list[str]) -> dict[str, Path]:
-    from operations.exits import BadInput
-
     wrong = [one for one in given if not all(one.partition("="))]
     if wrong:
         raise BadInput(f"--preview {wrong[0]}: allowed is STACK=FILE.\nFix: --preview eu4a=preview-eu4a.json")

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    Strict,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
@@ -27,6 +29,7 @@ from pydantic.alias_generators import to_camel
 
 from llmd_gke.graph.mermaid import Mark
 from operations.comment.changes import Op
+from operations.comment.figures import Figures
 from operations.comment.report import Report, Status
 from operations.cost.estimate import State
 from operations.exits import BadInput
@@ -40,9 +43,7 @@ STACKS, CHANGES, DETAILS, POLICIES, BOXES, EDGES = 200, 2000, 50, 500, 200, 1000
 
 
 class DataLimits(NamedTuple):
-    """Limits on the data of a stack: number of changes, of details per change and of policy messages, and whether it
-    has a picture.
-    """
+    """Maximum numbers of changes, of details of each and of policy messages of a stack; and whether it is drawn."""
 
     changes: int
     details: int
@@ -58,39 +59,23 @@ LIMITS = (
 )
 
 
-def _cut(most: int | str) -> BeforeValidator:
-    """Cuts reports of our own to a maximum, or to a limit by its name. What comes from elsewhere is not cut: it is
-    refused.
-    """
+def _text(most: int) -> BeforeValidator:
+    """Cuts the texts of our own reports. What comes from elsewhere is not cut: it is refused."""
 
-    def cut(value: Any, info: ValidationInfo) -> Any:
-        limits: DataLimits | None = info.context
-        if limits is None:
-            return value
-        count = getattr(limits, most) if isinstance(most, str) else most
-        if isinstance(value, dict):
-            return dict(list(cast("dict[str, object]", value).items())[:count])
-        return (sorted(cast("Set[Edge]", value)) if isinstance(value, Set) else value)[:count]
+    def cut(text: object, info: ValidationInfo[DataLimits | None]) -> object:
+        return text[:most] if info.context and isinstance(text, str) else text
 
     return BeforeValidator(cut)
 
 
-def _drawn(picture: Any, info: ValidationInfo) -> Any:
-    limits: DataLimits | None = info.context
-    fits = not limits or not picture or (len(picture.boxes) <= BOXES and len(picture.edges) <= EDGES and limits.drawn)
-    return picture if fits else None
-
-
 Stack = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
-Word = Annotated[str, Field(max_length=100), _cut(100)]
-Name = Annotated[str, Field(max_length=300), _cut(300)]
-Line = Annotated[str, Field(max_length=1000), _cut(1000)]
-Text = Annotated[str, Field(max_length=4000), _cut(4000)]
-Edge = Annotated[tuple[Name, Name], Strict(False)]
-"""Two names, in JSON a list: after a validator in Python, strict Pydantic would refuse that."""
-Edges = Annotated[list[Edge], Field(max_length=EDGES), _cut(EDGES)]
+Word = Annotated[str, Field(max_length=100), _text(100)]
+Name = Annotated[str, Field(max_length=300), _text(300)]
+Line = Annotated[str, Field(max_length=1000), _text(1000)]
+Text = Annotated[str, Field(max_length=4000), _text(4000)]
+Edge = tuple[Name, Name]
+Edges = Annotated[list[Edge], Field(max_length=EDGES), AfterValidator(sorted)]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
-
 Usd = Annotated[float, Field(ge=0, le=10_000_000)]
 
 
@@ -108,7 +93,7 @@ class ChangeData(_Strict):
     op: Op
     name: Name
     type: Name
-    details: Annotated[list[Edge], Field(max_length=DETAILS), _cut("details")] = []
+    details: Annotated[list[Edge], Field(max_length=DETAILS)] = []
 
 
 class PolicyData(_Strict):
@@ -152,7 +137,7 @@ class FiguresData(_Strict):
     """The budget of one side, and its simulated seconds to the first token by model."""
 
     budget: BudgetData | None = None
-    first_token: Annotated[dict[Name, Usd], Field(max_length=STACKS), _cut(STACKS)] = {}
+    first_token: Annotated[dict[Name, Usd], Field(max_length=STACKS)] = {}
 
 
 class BoxData(_Strict):
@@ -185,15 +170,15 @@ class StackData(_Strict):
 
     stack: Stack
     status: Status
-    changes: Annotated[list[ChangeData], Field(max_length=CHANGES), _cut("changes")]
+    changes: Annotated[list[ChangeData], Field(max_length=CHANGES)]
     planned: bool
-    outages: Annotated[list[Line], Field(max_length=STACKS), _cut(STACKS)] = []
-    policy_messages: Annotated[list[PolicyData], Field(max_length=POLICIES, alias="policies"), _cut("policies")]
+    outages: Annotated[list[Line], Field(max_length=STACKS)] = []
+    policy_messages: Annotated[list[PolicyData], Field(max_length=POLICIES, alias="policies")]
     before: PriceData | None
     after: PriceData | None
     figures_before: FiguresData = FiguresData()
     figures_after: FiguresData = FiguresData()
-    picture: Annotated[PictureData | None, BeforeValidator(_drawn)]
+    picture: PictureData | None
     problem: Text
     unknown: Line
 
@@ -204,7 +189,7 @@ class Document(_Strict):
     version: Literal[1]
     base: Word
     head: Word
-    stacks: Annotated[list[StackData], Field(max_length=STACKS), _cut(STACKS)]
+    stacks: Annotated[list[StackData], Field(max_length=STACKS)]
 
 
 REPORT = TypeAdapter(Report)
@@ -220,8 +205,27 @@ def document(reports: Sequence[Report], base: str, head: str) -> dict[str, objec
 
 
 def _document(reports: Sequence[Report], base: str, head: str, limits: DataLimits) -> Document:
-    made = {"version": VERSION, "base": base, "head": head, "stacks": reports}
+    stacks = [_cut(report, limits) for report in reports[:STACKS]]
+    made = {"version": VERSION, "base": base, "head": head, "stacks": stacks}
     return Document.model_validate(made, strict=False, from_attributes=True, context=limits)
+
+
+def _cut(report: Report, limits: DataLimits) -> Report:
+    picture = report.picture
+    drawn = limits.drawn and picture and len(picture.boxes) <= BOXES and len(picture.edges) <= EDGES
+    return replace(
+        report,
+        changes=[replace(one, details=one.details[: limits.details]) for one in report.changes[: limits.changes]],
+        outages=report.outages[:STACKS],
+        policy_messages=report.policy_messages[: limits.policies],
+        figures_before=_first(report.figures_before),
+        figures_after=_first(report.figures_after),
+        picture=picture if drawn else None,
+    )
+
+
+def _first(figures: Figures) -> Figures:
+    return replace(figures, first_token=dict(islice(figures.first_token.items(), STACKS)))
 
 
 def read(file: Path) -> tuple[list[Report], str, str]:

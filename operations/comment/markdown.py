@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.wording import counted
 from operations.comment.changes import OPS, Change
 from operations.comment.escape import block, code, prose
 from operations.comment.figures import lines
@@ -52,7 +53,7 @@ LIMITS = (
 )
 
 
-def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT, *, fork: bool = False) -> str:
+def comment(reports: Sequence[Report], base: str, head: str, *, fork: bool = False) -> str:
     """The comment about all stacks; what does not fit is omitted and counted.
 
     ``fork``: the code of a fork produced the reports, which the comment mentions.
@@ -60,10 +61,10 @@ def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT,
     head_ = list(_head(reports, base, head, fork))
     for limits in LIMITS:
         text = "\n\n".join([*head_, *(part for one in reports for part in _stack(one, limits))]) + "\n"
-        if len(text) <= limit:
+        if len(text) <= LIMIT:
             return text
     text = "\n\n".join([*head_, TOO_LONG]) + "\n"
-    return text if len(text) <= limit else f"{text[: limit - 200].rsplit(chr(10), 1)[0]}\n\n{TOO_LONG}\n"
+    return text if len(text) <= LIMIT else f"{text[: LIMIT - 200].rsplit(chr(10), 1)[0]}\n\n{TOO_LONG}\n"
 
 
 def _head(reports: Sequence[Report], base: str, head: str, fork: bool) -> Iterator[str]:
@@ -126,7 +127,7 @@ def _policies(report: Report) -> str:
     mandatory = sum(one.mandatory for one in report.policy_messages)
     advisory = len(report.policy_messages) - mandatory
     summary = f"**{mandatory} violated**" if mandatory else "all hold"
-    return f"{summary}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else summary
+    return f"{summary}, {counted(advisory, 'hint')}" if advisory else summary
 
 
 def _amount(price: Price | None, state: State) -> Amount | None:
@@ -179,20 +180,15 @@ def _stack(report: Report, limits: MarkdownLimits) -> Iterator[str]:
     if violated:
         yield "\n".join(["**Policy violations**\n", *_messages(violated, limits.messages)])
     if report.changes:
-        yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, limits))
+        origin = "as planned by the engine" if report.planned else "from a comparison of the recorded graphs"
+        yield _folded(f"{_counts(report)}, {origin}", _table(report.changes, limits))
     if report.picture and limits.drawn:
         what = "The graph" if report.status else "Differences in the graph"
         yield _folded(what, f"```mermaid\n{report.picture.text()}\n```\n\n{_legend(report)}")
     hints = [one for one in report.policy_messages if not one.mandatory]
     if hints:
-        yield _folded(
-            f"{len(hints)} {'hint' if len(hints) == 1 else 'hints'} of the policies",
-            "\n".join(_messages(hints, limits.messages)),
-        )
-
-
-def _origin(report: Report) -> str:
-    return ", as planned by the engine" if report.planned else ", from a comparison of the recorded graphs"
+        messages = "\n".join(_messages(hints, limits.messages))
+        yield _folded(f"{counted(len(hints), 'hint')} of the policies", messages)
 
 
 def _legend(report: Report) -> str:

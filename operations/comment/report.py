@@ -21,12 +21,13 @@ from operations.comment.releases import releases
 from operations.cost import revisions
 from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
+from operations.options import Cloud
 from operations.progress import working
+from operations.target import Target
 from operations.timeline.simulate import simulate
 
 if TYPE_CHECKING:
     from llmd_gke.settings import StackSettings
-    from operations.options import Cloud
 
 
 Status = Literal["", "new", "removed"]
@@ -152,7 +153,6 @@ class Collector:
 
     def _now(self, stack: str) -> tuple[StackSettings, Parts]:
         from operations.record_graph import record
-        from operations.target import Target
 
         target = Target.choose(stack, self.cloud, self.root)
         target.check_secrets()

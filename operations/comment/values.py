@@ -5,7 +5,7 @@ mentioned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TypeGuard
 
 from llmd_common.pulumi_signatures import SIGNATURE, UNKNOWN
 from llmd_gke import redaction
@@ -30,12 +30,11 @@ def _leaves(path: str, before: object, after: object) -> Iterator[tuple[str, obj
     if before == after:
         return
     if _is_table(before) and _is_table(after):
-        old, new = cast("Mapping[str, object]", before), cast("Mapping[str, object]", after)
-        for key in dict.fromkeys([*old, *new]):
-            yield from _leaves(f"{path}.{key}" if path else str(key), old.get(key, _NOTHING), new.get(key, _NOTHING))
-    elif _is_list(before) and _is_list(after) and len(cast("list[object]", before)) == len(cast("list[object]", after)):
-        pairs = zip(cast("list[object]", before), cast("list[object]", after), strict=True)
-        for index, (one, other) in enumerate(pairs):
+        for key in dict.fromkeys([*before, *after]):
+            old, new = before.get(key, _NOTHING), after.get(key, _NOTHING)
+            yield from _leaves(f"{path}.{key}" if path else str(key), old, new)
+    elif _is_list(before) and _is_list(after) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from _leaves(f"{path}[{index}]", one, other)
     else:
         yield path, before, after
@@ -44,11 +43,11 @@ def _leaves(path: str, before: object, after: object) -> Iterator[tuple[str, obj
 _NOTHING = object()
 
 
-def _is_table(value: object) -> bool:
+def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
     return isinstance(value, Mapping) and SIGNATURE not in value
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 

@@ -7,6 +7,7 @@ laptop cloud from the nodes that exist now.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from llmd_gke.catalog.metrics import NODE, POOL_OF_NODE, Google
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR
 from llmd_gke.manifests import promql
 from llmd_gke.settings import StackSettings
+from operations import outputs
 from operations.cost.estimate import AS_RESERVED, NO_PRICE, estimate
 from operations.exits import NotUp
 from operations.options import Cloud
@@ -25,7 +27,7 @@ from operations.status.objects import moment
 from operations.target import Target
 
 if TYPE_CHECKING:  # the table of prices must not wait for the import of an HTTP client
-    from operations.prometheus.client import Prometheus, Series
+    from operations.prometheus.client import Prometheus
 
 MOST_POINTS = 1500
 SHORTEST_STEP_SECONDS = 60
@@ -65,27 +67,19 @@ async def hours_by_pool(
     """Node hours by pool for the ``seconds`` before ``now``. Raises ``NotAnswered``."""
     step = max(SHORTEST_STEP_SECONDS, seconds / MOST_POINTS)
     # A point stands for the step before it.
-    series = await prometheus.over(query(settings), now - seconds + step, now, step)
-    return _summed(series, step)
-
-
-def _summed(series: Iterable[Series], step: float) -> dict[str, float]:
-    hours: dict[str, float] = {}
-    for one in series:
-        pool = one.labels.get(POOL_OF_NODE, "")
-        hours[pool] = hours.get(pool, 0.0) + sum(value for _, value in one.points) * step / 3600
+    hours: defaultdict[str, float] = defaultdict(float)
+    for series in await prometheus.over(query(settings), now - seconds + step, now, step):
+        hours[series.labels.get(POOL_OF_NODE, "")] += sum(value for _, value in series.points) * step / 3600
     return hours
 
 
 def hours_of_nodes(nodes: Iterable[Object], now: datetime, seconds: float) -> dict[str, float]:
     """Node hours by pool of the nodes that exist, at most ``seconds`` before ``now`` each."""
-    hours: dict[str, float] = {}
+    hours: defaultdict[str, float] = defaultdict(float)
     for node in nodes:
         created = moment(node, "metadata", "creationTimestamp")
         if created is not None:
-            pool = label(node, POOL_LABEL)
-            age = min(seconds, max(0.0, (now - created).total_seconds()))
-            hours[pool] = hours.get(pool, 0.0) + age / 3600
+            hours[label(node, POOL_LABEL)] += min(seconds, max(0.0, (now - created).total_seconds())) / 3600
     return hours
 
 
@@ -138,7 +132,6 @@ def measure(target: Target, seconds: float) -> list[PoolHours]:
 def _of_laptop(target: Target, seconds: float) -> dict[str, float]:
     import asyncio
 
-    from operations import outputs
     from operations.status.gather import ClusterApi
 
     async def look() -> dict[str, float]:

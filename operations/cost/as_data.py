@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
-from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, PRICES_AS_OF
 from operations.cost.actual import PoolHours, fee, total
 from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
 from operations.cost.monitoring import MonitoringPrice
@@ -32,7 +32,7 @@ def price(stack_price: StackPrice) -> Data:
             for one in stack_price.models
         ],
         "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
-        "clusterFeeUsdPerHour": stack_price.fee_usd_per_hour,
+        "clusterFeeUsdPerHour": CLUSTER_FEE_USD_PER_HOUR,
         "totals": _states(stack_price.totals),
         "besides": {
             "leastUsdPerHour": stack_price.besides.least.usd_per_hour,

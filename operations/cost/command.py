@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
+from operations.enter_localcloud import enter, starting
+from operations.exits import BadInput, Failed
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.target import Target
 
 
 def command(
@@ -42,9 +46,6 @@ def command(
     from llmd_gke.wording import counted
     from operations.cost import as_data, revisions, tables
     from operations.cost.estimate import autoscaled, by_preference, estimate, quotas
-    from operations.exits import BadInput
-    from operations.printing import show
-    from operations.target import Target
 
     if tokens_per_second is not None and not 0 < tokens_per_second < float("inf"):
         raise BadInput(
@@ -93,11 +94,7 @@ def command(
 
 
 def _actual(stack: str, cloud: Cloud | None, output: Output, days: float) -> None:
-    from operations.enter_localcloud import enter, starting
-
     with starting(f"adding up the node hours of stack {stack}"):
-        from operations.target import Target
-
         target = Target.choose(stack, cloud)
         if target.cloud is Cloud.LAPTOP:
             enter(target)
@@ -105,7 +102,6 @@ def _actual(stack: str, cloud: Cloud | None, output: Output, days: float) -> Non
 
         seconds = days * 86400
         rows = actual.measure(target, seconds)
-    from operations.printing import show
 
     notes = actual.NOTES_LAPTOP if target.cloud is Cloud.LAPTOP else actual.NOTES
     show(output, as_data.actual(stack, days, rows, notes), tables.actual(stack, days, rows), *notes)
@@ -113,7 +109,6 @@ def _actual(stack: str, cloud: Cloud | None, output: Output, days: float) -> Non
 
 def _per_million(stack: str, usd_per_hour: float | None, tokens_per_second: float) -> float:
     from operations.cost.estimate import usd_per_million_tokens
-    from operations.exits import Failed
 
     if usd_per_hour is None:
         raise Failed(

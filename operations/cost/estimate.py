@@ -21,6 +21,7 @@ from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_pric
 from llmd_gke.rules import schedule
 from llmd_gke.rules.budget import cents
 from llmd_gke.settings import ModelSettings, PoolSettings, StackSettings
+from llmd_gke.settings.sections.cluster import SystemPoolSettings
 from llmd_gke.settings.validation.budget import besides
 from llmd_gke.wording import counted
 from operations.cost import monitoring
@@ -90,15 +91,6 @@ class ModelFit:
 
 
 @dataclass(frozen=True)
-class SystemPool:
-    """The pool of ordinary nodes; the catalogue has no price for them."""
-
-    machine_type: str
-    min_nodes: int
-    max_nodes: int
-
-
-@dataclass(frozen=True)
 class Besides:
     """System nodes, disks, load balancer and NAT, with the fewest replicas and at maxNodes; and the stack's limit."""
 
@@ -146,14 +138,14 @@ class StackPrice:
 
     stack: str
     pools: tuple[PoolPrice, ...]
-    system_pool: SystemPool
+    system_pool: SystemPoolSettings
+    """The pool of ordinary nodes; the catalogue has no price for them."""
     totals: dict[State, Amount]
     monitoring: MonitoringPrice
     logs: tuple[LogPrice, ...]
     besides: Besides
     armor: CloudArmorPrice | None = None
     models: tuple[ModelFit, ...] = ()
-    fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
 
 
 def estimate(stack: str, settings: StackSettings) -> StackPrice:
@@ -162,26 +154,18 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     totals: dict[State, Amount] = {
         state: _total(_counted(settings, pool, pools, state) for pool in settings.pools) for state in STATES
     }
-    system = settings.cluster.system_pool
-    ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
-    fits = tuple(_fit(settings, model) for model in settings.models)
-    monitored = monitoring.estimate(settings)
+    rules = settings.access.cloud_armor_rules
     return StackPrice(
         stack=stack,
         pools=pools,
-        system_pool=ordinary,
+        system_pool=settings.cluster.system_pool,
         totals=totals,
-        monitoring=monitored,
+        monitoring=monitoring.estimate(settings),
         logs=monitoring.logs(settings),
         besides=_besides(settings),
-        armor=_armor(settings),
-        models=fits,
+        armor=CloudArmorPrice(rules, round(cloud_armor(rules) * HOURS_PER_MONTH, 2)) if rules else None,
+        models=tuple(_fit(settings, model) for model in settings.models),
     )
-
-
-def _armor(settings: StackSettings) -> CloudArmorPrice | None:
-    rules = settings.access.cloud_armor_rules
-    return CloudArmorPrice(rules, round(cloud_armor(rules) * HOURS_PER_MONTH, 2)) if rules else None
 
 
 def _besides(settings: StackSettings) -> Besides:

@@ -8,10 +8,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from llmd_gke.catalog.overhead import HOURS_PER_MONTH
-from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, PRICES_AS_OF
 from llmd_gke.wording import cents, counted
 from operations.cost.actual import PoolHours, fee, total
-from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice
+from operations.printing import table as new_table
 
 NOTES = (
     f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not in the totals: {', '.join(NOT_INCLUDED)}.",
@@ -26,11 +27,8 @@ NOTHING = "-"
 
 def price(stack_price: StackPrice) -> Table:
     """Pools and totals of one stack."""
-    table = _table(f"Stack {stack_price.stack}: chips and price")
-    for heading in ("pool", "slice"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("chip-hour", *STATES):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = f"Stack {stack_price.stack}: chips and price"
+    table = new_table(title, ("pool", "slice"), ("chip-hour", *STATES), no_wrap=True)
     for pool in stack_price.pools:
         slice_ = f"{pool.machine_type} {pool.topology}\n{pool.capacity}, {pool.zone}"
         chip = NOTHING if pool.usd_per_chip_hour is None else f"{pool.usd_per_chip_hour:,.3f}"
@@ -39,7 +37,7 @@ def price(stack_price: StackPrice) -> Table:
     system = stack_price.system_pool
     nodes = f"{system.machine_type}, {system.min_nodes} to {system.max_nodes} nodes"
     table.add_row("system", nodes, "", *("not included" for _ in STATES))
-    table.add_row("GKE's fee", "", "", *(f"{stack_price.fee_usd_per_hour:,.2f}" for _ in STATES))
+    table.add_row("GKE's fee", "", "", *(f"{CLUSTER_FEE_USD_PER_HOUR:,.2f}" for _ in STATES))
     table.add_section()
     table.add_row("all", "per hour", "", *(hourly(stack_price.totals[state]) for state in STATES))
     table.add_row("", "per month", "", *(monthly(stack_price.totals[state]) for state in STATES))
@@ -48,28 +46,24 @@ def price(stack_price: StackPrice) -> Table:
 
 def comparison(stack: str, before: StackPrice | None, after: StackPrice | None, revision: str) -> Table:
     """Two revisions of one stack side by side."""
-    table = _table(f"Stack {stack}: {escape(revision)} and now")
-    table.add_column("")
-    for heading in ("before", "after", "change"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = f"Stack {stack}: {escape(revision)} and now"
+    table = new_table(title, ("",), ("before", "after", "change"), no_wrap=True)
     for state in STATES:
-        first, second = _at(before, state), _at(after, state)
+        first, second = (None if one is None else one.totals[state] for one in (before, after))
         table.add_section()
         table.add_row(
             f"{state}: nodes", _count(first, "nodes"), _count(second, "nodes"), _steps(first, second, "nodes")
         )
         table.add_row("chips", _count(first, "chips"), _count(second, "chips"), _steps(first, second, "chips"))
-        table.add_row("per hour", _hourly(first), _hourly(second), difference(first, second, 1))
-        table.add_row("per month", _monthly(first), _monthly(second), difference(first, second, HOURS_PER_MONTH))
+        table.add_row("per hour", hourly(first), hourly(second), difference(first, second, 1))
+        table.add_row("per month", monthly(first), monthly(second), difference(first, second, HOURS_PER_MONTH))
     return table
 
 
 def actual(stack: str, days: float, rows: Sequence[PoolHours]) -> Table:
     """Node hours of the last days by pool, and their price."""
-    table = _table(f"Stack {stack}: node hours of the last {days:g} days")
-    table.add_column("pool", no_wrap=True)
-    for heading in ("node hours", "chip hours", "USD"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = f"Stack {stack}: node hours of the last {days:g} days"
+    table = new_table(title, ("pool",), ("node hours", "chip hours", "USD"), no_wrap=True)
     for row in rows:
         chips = f"{row.node_hours * row.chips:,.1f}" if row.chips else ""
         table.add_row(
@@ -82,13 +76,17 @@ def actual(stack: str, days: float, rows: Sequence[PoolHours]) -> Table:
     return table
 
 
-def hourly(amount: Amount) -> str:
-    """USD per hour, or the reason why there is no price."""
+def hourly(amount: Amount | None) -> str:
+    """USD per hour, or the reason why there is no price; a dash without an amount."""
+    if amount is None:
+        return NOTHING
     return amount.open if amount.usd_per_hour is None else f"{cents(amount.usd_per_hour):,.2f}"
 
 
-def monthly(amount: Amount) -> str:
-    """USD per month, or the reason why there is no price."""
+def monthly(amount: Amount | None) -> str:
+    """USD per month, as :func:`hourly`."""
+    if amount is None:
+        return NOTHING
     return amount.open if amount.usd_per_month is None else f"{amount.usd_per_month:,.0f}"
 
 
@@ -103,16 +101,8 @@ def difference(before: Amount | None, after: Amount | None, hours: int) -> str:
     return "0" if round(step, digits) == 0 else f"{step:+,.{digits}f}"
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left")
-
-
 def _nodes(amount: Amount) -> str:
     return f"{counted(amount.nodes, 'node')}, {counted(amount.chips, 'chip')}"
-
-
-def _at(stack_price: StackPrice | None, state: State) -> Amount | None:
-    return None if stack_price is None else stack_price.totals[state]
 
 
 def _count(amount: Amount | None, what: str) -> str:
@@ -122,11 +112,3 @@ def _count(amount: Amount | None, what: str) -> str:
 def _steps(before: Amount | None, after: Amount | None, what: str) -> str:
     step = (getattr(after, what) if after else 0) - (getattr(before, what) if before else 0)
     return f"{step:+d}" if step else "0"
-
-
-def _hourly(amount: Amount | None) -> str:
-    return NOTHING if amount is None else hourly(amount)
-
-
-def _monthly(amount: Amount | None) -> str:
-    return NOTHING if amount is None else monthly(amount)

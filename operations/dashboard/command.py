@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from operations import outputs
+from operations.enter_localcloud import enter, starting
+from operations.exits import BadInput, NotUp, SetUpFailed
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
-
-if TYPE_CHECKING:
-    from operations.target import Target
+from operations.printing import show
+from operations.progress import working
+from operations.target import Target
 
 OUTPUT = "dashboardUrl"
 
@@ -36,8 +39,6 @@ def command(
     The link is an output of a deployed stack. The Grafana file is generated from the settings alone, so the stack does
     not have to be up. The picture is drawn from the answers of managed Prometheus, or of the laptop cloud's Prometheus.
     """
-    from operations.progress import working
-
     _one_thing(open_, grafana, picture)
     if picture is not None:
         _draw(picture, stack, cloud, minutes, output)
@@ -48,20 +49,14 @@ def command(
         _write("--grafana", grafana, text, stack=stack, title=name, output=output)
         return
     with working(f"reading the outputs of stack {stack}", quiet_seconds=0):
-        from operations.target import Target
-
         target = Target.choose(stack, cloud)
         link = _link(target)
-    from operations.printing import show
-
     show(output, {"stack": stack, "cloud": target.cloud.value, "url": link}, link)
     if open_:
         _open(target, link)
 
 
 def _one_thing(open_: bool, grafana: Path | None, picture: Path | None) -> None:
-    from operations.exits import BadInput
-
     given = {"--open": open_, "--grafana": grafana is not None, "--picture": picture is not None}
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
@@ -69,11 +64,7 @@ def _one_thing(open_: bool, grafana: Path | None, picture: Path | None) -> None:
 
 
 def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output: Output) -> None:
-    from operations.enter_localcloud import enter, starting
-
     with starting(f"asking for the metrics of stack {stack}"):
-        from operations.target import Target
-
         target = Target.choose(stack, cloud)
         enter(target)
         from llmd_gke.manifests.dashboard import google, sections
@@ -88,16 +79,12 @@ def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output
 
 def _grafana(stack: str, cloud: Cloud | None) -> tuple[str, str]:
     from llmd_gke.manifests.dashboard import grafana
-    from operations.target import Target
 
     made = grafana.dashboard(Target.choose(stack, cloud).settings)
     return json.dumps(made, indent=2) + "\n", str(made["title"])
 
 
 def _write(option: str, file: Path, text: str, *, stack: str, title: str, output: Output) -> None:
-    from operations.exits import BadInput
-    from operations.printing import show
-
     if str(file) == "-":
         print(text, end="")
         return
@@ -109,9 +96,6 @@ def _write(option: str, file: Path, text: str, *, stack: str, title: str, output
 
 
 def _link(target: Target) -> str:
-    from operations import outputs
-    from operations.exits import NotUp
-
     values = outputs.read(target).values
     if link := values.get(OUTPUT):
         return str(link)
@@ -130,11 +114,7 @@ def _link(target: Target) -> str:
 def _open(target: Target, link: str) -> None:
     import webbrowser
 
-    from operations.exits import SetUpFailed
-
     if target.cloud is not Cloud.GOOGLE:
-        from operations.exits import BadInput
-
         raise BadInput(
             f"--open: stack {target.stack} is in a local cloud ({target.cloud}), which has no console.\n"
             "Fix: import the panels into Grafana: --grafana FILE"

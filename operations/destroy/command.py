@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from llmd_gke import protection
 from llmd_gke.wording import counted
+from operations import outputs
 from operations.ending_in_order import ending_in_order
 from operations.exits import BadInput, Failed, Problem, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
@@ -39,7 +42,6 @@ def command(
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.live import engine, leftovers
         from operations.live.destroying import destroy
-        from operations.printing import show
 
         target = Target.choose(stack, cloud)
         command_line = " ".join(engine.down(target))
@@ -48,8 +50,6 @@ def command(
     consent(target, yes, keep_models=keep_models)
     with working(f"reading the state of stack {stack}", quiet_seconds=0) as work:
         if keep_models:
-            from operations import outputs
-
             work.say(f"leaving {', '.join(outputs.keep_models(target)) or 'no model'}")
         refuse_protected(target)
         shared = _kubeconfig_of_shared(target)
@@ -83,8 +83,6 @@ def command(
 
 
 def _kubeconfig_of_shared(target: Target) -> str | None:
-    from operations import outputs
-
     try:
         settings = target.settings
     except BadInput:  # a destroy reads the state only
@@ -107,9 +105,6 @@ def _without_istio(kubeconfig: str) -> str:
 
 def refuse_protected(target: Target) -> None:
     """Raises ``Refused`` for a protected stack: a destroy would remove its models before it reached the cluster."""
-    from llmd_gke import protection
-    from operations import outputs
-
     if target.cloud is Cloud.GOOGLE and (names := outputs.protected(target)):
         again = f"llmd-gke destroy --stack {target.stack}"
         if target.settings.cluster.existing is not None:
@@ -121,7 +116,6 @@ def refuse_protected(target: Target) -> None:
 
 
 def _stopped(target: Target) -> str:
-    from operations import outputs
     from operations.live.destroying import named
 
     try:

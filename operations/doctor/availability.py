@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
+from llmd_common.kubernetes.fields import each, get, part, text, texts
 from llmd_gke.catalog import versions
 from llmd_gke.rules.versions import version_of
 from operations.doctor.context import Context
-from operations.doctor.google import MissingResource, items
+from operations.doctor.google import MissingResource
 from operations.doctor.result import Result, failed, ok, warning
 
 
@@ -19,8 +19,8 @@ def gke_version(context: Context) -> Iterator[Result]:
         return
     name = f"projects/{project}/locations/{cluster.location}"
     config = context.google.ask("container.projects.locations.getServerConfig", name=name)
-    channels = {str(channel.get("channel")): channel for channel in items(config, "channels")}
-    offered = [str(version) for version in items(channels.get(cluster.release_channel, {}), "validVersions")]
+    channels = {text(channel, "channel"): channel for channel in each(config, "channels")}
+    offered = texts(channels.get(cluster.release_channel), "validVersions")
     floor = version_of(versions.gke_floor()) or ()
     fit = [version for version in offered if (version_of(version) or ()) >= floor and _matches(version, cluster)]
     if fit:
@@ -51,7 +51,7 @@ def _others(channels: Mapping[str, Mapping[str, object]], floor: tuple[int, ...]
     fit = {
         name: _newest(versions)
         for name, channel in channels.items()
-        if (versions := [str(one) for one in items(channel, "validVersions") if (version_of(str(one)) or ()) >= floor])
+        if (versions := [one for one in texts(channel, "validVersions") if (version_of(one) or ()) >= floor])
     }
     return ", ".join(f"{name} has {version}" for name, version in fit.items()) or "none has a newer one"
 
@@ -101,5 +101,5 @@ def _zones_with(context: Context, machine: str) -> list[str]:
     answer = context.google.ask(
         "compute.machineTypes.aggregatedList", project=context.settings.project, filter=f"name={machine}"
     )
-    scopes = cast("Mapping[str, Mapping[str, object]]", answer.get("items") or {})
-    return sorted(scope.removeprefix("zones/") for scope, entry in scopes.items() if entry.get("machineTypes"))
+    scopes = part(answer, "items").items()
+    return sorted(scope.removeprefix("zones/") for scope, entry in scopes if get(entry, "machineTypes"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from operations.doctor.emulator import emulated
 from operations.enter_localcloud import enter
 from operations.exits import BadInput, Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
@@ -56,7 +58,7 @@ def command(
         enter(target, required=False)
         impersonate = read_config(target.root, stack).get(IMPERSONATE)
         account = str(impersonate) if impersonate else None
-        context = Context(stack, target.settings, token.reader(target), account, _types(target))
+        context = Context(stack, target.settings, partial(token.read, target), account, _types(target))
     notes: list[str] = []
     if target.cloud is Cloud.REHEARSAL:
         answers = list(run.results(run.CHECKS[0], context))
@@ -73,10 +75,11 @@ def command(
         if target.cloud is Cloud.LAPTOP:
             notes = [LAPTOP]
     bad = [result for result in answers if result.status is CheckStatus.FAILED]
-    show(stack, output, answers, notes)
+    table, fixes = table_of(f"Stack {stack}: before `pulumi up`", answers)
+    findings = [{"check": o.check, "verdict": o.status.value, "said": o.message, "fix": o.fix} for o in answers]
+    show(output, {"stack": stack, "findings": findings, "notes": notes}, table, *fixes, *notes)
     if bad:
-        findings = counted(len(answers), "finding")
-        raise Failed(f"{len(bad)} of {findings} would make `{target.up}` fail: see Fixes.")
+        raise Failed(f"{len(bad)} of {counted(len(answers), 'finding')} would make `{target.up}` fail: see Fixes.")
 
 
 LAPTOP = (
@@ -151,19 +154,6 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
         # The list names a zone for each entry: of other zones it says nothing.
         answers += asked if zones else walk(pool, asked)
     return answers
-
-
-def show(stack: str, output: Output, results: list[Result], notes: list[str]) -> None:
-    """Prints the report: a table with the fixes below it, or JSON."""
-    from operations.printing import show as print_
-
-    table, fixes = table_of(f"Stack {stack}: before `pulumi up`", results)
-    data = {
-        "stack": stack,
-        "findings": [{"check": o.check, "verdict": o.status.value, "said": o.message, "fix": o.fix} for o in results],
-        "notes": notes,
-    }
-    print_(output, data, table, *fixes, *notes)
 
 
 def table_of(title: str, results: list[Result]) -> tuple[Table, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_common.kubernetes.fields import get, key, name, text
+from llmd_common.kubernetes.fields import each, get, key, name, text
 from llmd_gke.catalog import versions
 from llmd_gke.manifests import access
 from llmd_gke.manifests.gateway import gateway_class
@@ -14,7 +14,7 @@ from llmd_gke.settings import StackSettings
 from operations.ask.kubectl import by_kubeconfig
 from operations.doctor import platform
 from operations.doctor.context import Context
-from operations.doctor.google import MissingResource, items
+from operations.doctor.google import MissingResource
 from operations.doctor.result import Result, failed, ok, warning
 from operations.exits import SetUpFailed, Unreachable
 
@@ -84,7 +84,7 @@ def _google(settings: StackSettings, seen: Mapping[str, object]) -> list[Result]
     if not enforced and not get(seen, "networkPolicy", "enabled"):
         message = "nothing enforces NetworkPolicies: every pod may reach the models"
         results.append(warning(CHECK, message, f"{update} --enable-network-policy"))
-    pools = {text(one, "name"): text(one, "config", "machineType") for one in items(seen, "nodePools")}
+    pools = {text(one, "name"): text(one, "config", "machineType") for one in each(seen, "nodePools")}
     for at, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.existing and pools.get(pool.name) != pool.machine_type:
             there = ", ".join(f"{one} of {machine}" for one, machine in sorted(pools.items()))

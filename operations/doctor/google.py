@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, cast
+
+from operations.printing import short
 
 VERSIONS = {
     "cloudbilling": ("cloudbilling", "v1"),
@@ -114,6 +116,14 @@ class GoogleClient:
         except (OSError, HttpLib2Error) as error:
             raise NoAnswer(f"{api} did not answer within {self.seconds:g} s ({short(str(error))})") from None
 
+    def pages(self, method: str, **arguments: object) -> Iterator[dict[str, object]]:
+        """Every page of a list. Raises as :meth:`ask`."""
+        token: object = None
+        while token != "":
+            page = self.ask(method, **arguments, pageToken=token)
+            token = page.get("nextPageToken") or ""
+            yield page
+
     def wait(self, operation: Mapping[str, object], zone: str, seconds: float) -> dict[str, object]:
         """Waits for a zonal operation of Compute Engine and returns it. Raises ``NoAnswer`` if it takes longer than
         ``seconds``.
@@ -163,17 +173,6 @@ def kind_of(api: str, error: _HttpError) -> GoogleRequestError:
     if status == 429 or status >= 500:
         return NoAnswer(f"{api} answered {status} {RETRIES + 1} times ({text})")
     return GoogleRequestError(f"{api} answered {status}: {text}")
-
-
-def short(text: str) -> str:
-    """One line of at most 240 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= 240 else f"{line[:237]}..."
-
-
-def items(answer: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    """The list at ``key`` of an answer; empty if the key is missing, as Google omits empty lists."""
-    return cast("list[Mapping[str, object]]", answer.get(key) or [])
 
 
 def login(endpoint: str | None = None) -> object:

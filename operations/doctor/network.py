@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from llmd_common.kubernetes.fields import Object, each, text
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from operations.doctor.context import Context
-from operations.doctor.google import MissingResource, items
+from operations.doctor.google import MissingResource
 from operations.doctor.result import Result, failed, ok
 
 if TYPE_CHECKING:
@@ -67,20 +68,13 @@ def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[R
     yield from nat(existing, routers, region, private=context.settings.cluster.private_nodes)
 
 
-def _of_network(context: Context, method: str, name: str) -> list[Mapping[str, object]]:
-    matches: list[Mapping[str, object]] = []
-    token: object = None
-    while True:
-        answer = context.google.ask(
-            method, project=context.network_project, region=context.settings.cluster.region, pageToken=token
-        )
-        matches += [one for one in items(answer, "items") if str(one.get("network")).endswith(f"/networks/{name}")]
-        token = answer.get("nextPageToken")
-        if not token:
-            return matches
+def _of_network(context: Context, method: str, name: str) -> list[Object]:
+    pages = context.google.pages(method, project=context.network_project, region=context.settings.cluster.region)
+    listed = (one for page in pages for one in each(page, "items"))
+    return [one for one in listed if str(one.get("network")).endswith(f"/networks/{name}")]
 
 
-def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
+def subnet(existing: ExistingNetworkSettings, subnets: list[Object], region: str) -> Iterator[Result]:
     """The subnet in the settings exists, with both secondary ranges."""
     named = next((one for one in subnets if one.get("name") == existing.subnet), None)
     if named is None:
@@ -91,7 +85,7 @@ def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]
             "use one of these, or create the subnet first",
         )
         return
-    ranges = {str(one.get("rangeName")) for one in items(named, "secondaryIpRanges")}
+    ranges = {str(one.get("rangeName")) for one in each(named, "secondaryIpRanges")}
     lacking = [name for name in (existing.pods_range, existing.services_range) if name not in ranges]
     if lacking:
         yield failed(
@@ -105,7 +99,7 @@ def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]
         yield ok("subnet", f"{existing.subnet} has the ranges {existing.pods_range} and {existing.services_range}")
 
 
-def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
+def proxies(existing: ExistingNetworkSettings, subnets: list[Object], region: str) -> Iterator[Result]:
     """There is exactly one proxy-only subnet: the existing one, or the one to be created."""
     active = [one for one in subnets if one.get("purpose") == PROXIES and one.get("role") in (None, "ACTIVE")]
     if active and existing.proxies == "create":
@@ -124,14 +118,12 @@ def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object
         yield ok("proxy-only subnet", f"{_names(active)} exists" if active else "none yet; the program will create it")
 
 
-def nat(
-    existing: ExistingNetworkSettings, routers: list[Mapping[str, object]], region: str, *, private: bool
-) -> Iterator[Result]:
+def nat(existing: ExistingNetworkSettings, routers: list[Object], region: str, *, private: bool) -> Iterator[Result]:
     """There is one NAT for the subnet: Google rejects a second one for the same ranges."""
     serving = [
         f"{router.get('name')}/{entry.get('name')}"
         for router in routers
-        for entry in items(router, "nats")
+        for entry in each(router, "nats")
         if _covers(entry, existing.subnet)
     ]
     if serving and existing.nat == "create":
@@ -156,14 +148,14 @@ def nat(
 def _covers(entry: Mapping[str, object], name: str) -> bool:
     if entry.get("sourceSubnetworkIpRangesToNat") != "LIST_OF_SUBNETWORKS":
         return True
-    return any(str(one.get("name")).endswith(f"/subnetworks/{name}") for one in items(entry, "subnetworks"))
+    return any(str(one.get("name")).endswith(f"/subnetworks/{name}") for one in each(entry, "subnetworks"))
 
 
-def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result]:
+def overlap(range_: str, subnets: list[Object]) -> Iterator[Result]:
     """The range of the proxy-only subnet to be created is free in the VPC, according to the subnets of this region."""
     for one in subnets:
         taken = [str(one.get("ipCidrRange"))]
-        taken += [str(second.get("ipCidrRange")) for second in items(one, "secondaryIpRanges")]
+        taken += [str(second.get("ipCidrRange")) for second in each(one, "secondaryIpRanges")]
         for cidr in taken:
             if ip_network(cidr).overlaps(ip_network(range_)):
                 yield failed(
@@ -175,5 +167,5 @@ def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result
     yield ok("ranges", f"{range_} overlaps no subnet of the region")
 
 
-def _names(entries: list[Mapping[str, object]]) -> str:
-    return ", ".join(str(cast("object", one.get("name"))) for one in entries)
+def _names(entries: list[Object]) -> str:
+    return ", ".join(text(one, "name") for one in entries)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from llmd_common.kubernetes.fields import each, text
 from llmd_gke import google_errors
 from llmd_gke.settings import StackSettings
 from operations.doctor.context import Context
-from operations.doctor.google import GoogleClient, items
+from operations.doctor.google import GoogleClient
 from operations.doctor.result import Result, ok, warning
 
 CHECK = "node pools"
@@ -57,14 +58,12 @@ def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
     return [
         # GKE is replacing the field ``statusMessage`` by conditions.
         NodePool(
-            str(one.get("name")),
-            str(one.get("status")),
-            str(one.get("statusMessage") or "")
-            or "; ".join(
-                str(condition.get("message") or condition.get("code")) for condition in items(one, "conditions")
-            ),
+            text(one, "name"),
+            text(one, "status"),
+            text(one, "statusMessage")
+            or "; ".join(text(state, "message") or text(state, "code") for state in each(one, "conditions")),
         )
-        for one in items(answer, "nodePools")
+        for one in each(answer, "nodePools")
     ]
 
 

@@ -12,15 +12,17 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from llmd_common.kubernetes.fields import Object, each, number, part, text
 from llmd_gke.catalog.accelerators import accelerator_of
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
-from operations.doctor.google import GoogleRequestError, MissingResource, NoAnswer, items, short
+from operations.doctor.google import GoogleRequestError, MissingResource, NoAnswer
 from operations.doctor.probe_network import subnet_in
 from operations.doctor.result import CheckStatus, Result, failed, ok, skipped, warning
+from operations.printing import short
 
 if TYPE_CHECKING:
     from llmd_gke.settings.sections.pools import PoolSettings
@@ -84,16 +86,15 @@ def _reserved(context: Context, check: str, pool: PoolSettings, zone: str) -> Re
         answer = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
     except MissingResource:
         return failed(check, f"reservation {wanted.name} does not exist in {zone} of {owner}", fix)
-    hosts = cast("Mapping[str, object]", answer.get("specificReservation") or {})
-    properties = cast("Mapping[str, object]", hosts.get("instanceProperties") or {})
-    machine = str(properties.get("machineType") or pool.machine_type).rpartition("/")[2]
+    hosts = part(answer, "specificReservation")
+    machine = (text(hosts, "instanceProperties", "machineType") or pool.machine_type).rpartition("/")[2]
     if machine != pool.machine_type:
         return failed(check, f"reservation {wanted.name} is for {machine}, but the pool uses {pool.machine_type}", fix)
     if "count" not in hosts:
         return warning(
             check, f"reservation {wanted.name} is {answer.get('status')}; it does not report the number of hosts", fix
         )
-    free = int(str(hosts["count"])) - int(str(hosts.get("inUseCount") or 0))
+    free = (number(hosts, "count") or 0) - (number(hosts, "inUseCount") or 0)
     message = (
         f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, but the pool may need {pool.max_nodes}"
     )
@@ -111,10 +112,7 @@ def _host(
         body = instance(name, pool, zone, interface)
         made = context.google.ask("compute.instances.insert", **where, body=body)
         answered = True
-        errors = items(
-            cast("Mapping[str, object]", context.google.wait(made, zone, OPERATION_SECONDS).get("error") or {}),
-            "errors",
-        )
+        errors = each(context.google.wait(made, zone, OPERATION_SECONDS), "error", "errors")
         outcome, stopped = _outcome(check, pool, zone, errors), False
     except GoogleRequestError as error:
         outcome, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
@@ -148,17 +146,17 @@ def instance(name: str, pool: PoolSettings, zone: str, interface: Mapping[str, s
     }
 
 
-def _outcome(check: str, pool: PoolSettings, zone: str, errors: list[Mapping[str, object]]) -> Result:
-    codes = [str(error.get("code")) for error in errors]
-    text = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
+def _outcome(check: str, pool: PoolSettings, zone: str, errors: list[Object]) -> Result:
+    codes = [text(error, "code") for error in errors]
+    message = short("; ".join(text(error, "message") or text(error, "code") for error in errors))
     if not errors:
         return ok(check, f"{zone} had a free {pool.machine_type} ({pool.provisioning}) just now")
     if any(code in STOCK_OUT for code in codes):
         fix = "try another zone (docs/pools.md), try again later, use capacity spot or flex-start, or use a reservation"
         return failed(check, f"stock-out: {zone} has no free {pool.machine_type} ({pool.provisioning}) now", fix)
     if any("QUOTA" in code for code in codes):
-        return failed(check, text, "request the quota that the message names")
-    return failed(check, f"{', '.join(codes)}: {text}", "see the message")
+        return failed(check, message, "request the quota that the message names")
+    return failed(check, f"{', '.join(codes)}: {message}", "see the message")
 
 
 def _remove(context: Context, zone: str, name: str, *, patience_seconds: float) -> Result | None:

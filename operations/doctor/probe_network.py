@@ -7,9 +7,10 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
+from llmd_common.kubernetes.fields import each
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
-from operations.doctor.google import GoogleRequestError, MissingResource, items
+from operations.doctor.google import GoogleRequestError, MissingResource
 
 RANGE = "10.255.255.240/28"
 OPERATION_SECONDS = 120
@@ -47,7 +48,7 @@ def _existing(context: Context, region: str) -> dict[str, str] | None:
         answer = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
     except MissingResource:
         return None
-    usable = [one for one in items(answer, "items") if one.get("purpose") in (None, "PRIVATE")]
+    usable = [one for one in each(answer, "items") if one.get("purpose") in (None, "PRIVATE")]
     return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
 
 

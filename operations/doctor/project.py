@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_common.kubernetes.fields import each, texts
 from llmd_gke.catalog import permissions as catalogue
 from operations.doctor.context import Context
-from operations.doctor.google import ApiOff, Denied, MissingResource, items
+from operations.doctor.google import ApiOff, Denied, MissingResource
 from operations.doctor.result import Result, failed, ok, warning
 
 LOGIN = "gcloud auth login --update-adc"
@@ -73,7 +74,7 @@ def services(context: Context) -> Iterator[Result]:
         parent=f"projects/{name}",
         names=[f"projects/{name}/services/{api}" for api in wanted],
     )
-    states = {str(service["name"]).rsplit("/", 1)[-1]: service.get("state") for service in items(answer, "services")}
+    states = {str(service["name"]).rsplit("/", 1)[-1]: service.get("state") for service in each(answer, "services")}
     off = [api for api in wanted if states.get(api) != "ENABLED"]
     fix = f"gcloud services enable {' '.join(off)} --project {name}"
     if not off:
@@ -123,5 +124,5 @@ def _granted(context: Context, name: str, wanted: tuple[str, ...]) -> set[str]:
             resource=f"projects/{name}",
             body={"permissions": list(wanted[first : first + AT_ONCE])},
         )
-        granted |= {str(permission) for permission in items(answer, "permissions")}
+        granted |= {*texts(answer, "permissions")}
     return granted

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from llmd_common.kubernetes.fields import each, get, strings
 from llmd_gke.wording import counted
 from operations.cost.estimate import quotas
 from operations.doctor.context import Context
-from operations.doctor.google import MissingResource, items
+from operations.doctor.google import MissingResource
 from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
@@ -74,7 +75,7 @@ def regional(context: Context) -> Iterator[Result]:
     system = settings.cluster.system_pool
     need[DISK_QUOTAS[system.disk_type]] += system.max_nodes * system.disk_gb
     answer = context.google.ask("compute.regions.get", project=settings.project, region=settings.cluster.region)
-    yield from _compare(context, settings.cluster.region, items(answer, "quotas"), need)
+    yield from _compare(context, settings.cluster.region, each(answer, "quotas"), need)
 
 
 def in_project(context: Context) -> Iterator[Result]:
@@ -83,7 +84,7 @@ def in_project(context: Context) -> Iterator[Result]:
     if context.settings.network.existing is None:
         need.update({"NETWORKS": 1, "SUBNETWORKS": 2, "ROUTERS": 1, "FIREWALLS": 4})
     answer = context.google.ask("compute.projects.get", project=context.settings.project)
-    yield from _compare(context, "the project", items(answer, "quotas"), need)
+    yield from _compare(context, "the project", each(answer, "quotas"), need)
 
 
 def _compare(
@@ -117,15 +118,15 @@ def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int |
         answer = context.google.ask("limits.services.consumerQuotaMetrics.get", name=name, view="FULL")
     except MissingResource:
         return None
-    return effective(items(answer, "consumerQuotaLimits"), dimensions)
+    return effective(each(answer, "consumerQuotaLimits"), dimensions)
 
 
 def effective(limits: Iterable[Mapping[str, object]], location: Mapping[str, str]) -> int | None:
     """The limit of the bucket with the most dimensions that all match ``location``, as ``QuotaBucket`` documents."""
     best: tuple[int, int] | None = None
     for limit in limits:
-        for bucket in items(limit, "quotaBuckets"):
-            dimensions = cast("Mapping[str, str]", bucket.get("dimensions") or {})
+        for bucket in each(limit, "quotaBuckets"):
+            dimensions = strings(get(bucket, "dimensions"))
             if all(location.get(key) == value for key, value in dimensions.items()):
                 # An int64 is text in JSON, and a limit of 0 may be omitted.
                 candidate = (len(dimensions), int(cast("str", bucket.get("effectiveLimit") or 0)))

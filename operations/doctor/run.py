@@ -103,24 +103,19 @@ def _one(done: queue.SimpleQueue[tuple[int, list[Result]]], index: int, check: C
 
 def results(check: Check, context: Context) -> list[Result]:
     """The results of one check; an error of Google's becomes a result, too."""
-    name = context.settings.project
     try:
         return list(check.function(context))
     except ApiOff as error:
         api = f"{error.api}.googleapis.com"
-        return [
-            failed(
-                check.name, f"cannot be checked: {api} is disabled", f"gcloud services enable {api} --project {name}"
-            )
-        ]
+        message = f"cannot be checked: {api} is disabled"
+        fix = f"gcloud services enable {api} --project {context.settings.project}"
     except Denied as error:
-        return [
-            failed(check.name, f"the caller lacks permission: {error}", "ask an owner of the project for roles/viewer")
-        ]
+        message, fix = f"the caller lacks permission: {error}", "ask an owner of the project for roles/viewer"
     except NoAnswer as error:
-        return [failed(check.name, str(error), "try again later: https://status.cloud.google.com")]
+        message, fix = str(error), "try again later: https://status.cloud.google.com"
     except GoogleRequestError as error:
-        return [failed(check.name, str(error), "check the settings that the message names")]
+        message, fix = str(error), "check the settings that the message names"
     except Exception as error:  # a defect in one check must not hide the results of the others
         message = f"this check failed: {type(error).__name__}: {error}"
-        return [failed(check.name, message, "please report this bug; the other findings are valid")]
+        fix = "please report this bug; the other findings are valid"
+    return [failed(check.name, message, fix)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterator
 
 import httpx
 
+from llmd_common.kubernetes.fields import text
 from llmd_gke.manifests import access
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT, NoAnswer
@@ -37,7 +37,7 @@ def sign_in(context: Context) -> Iterator[Result]:
         )
         return
     token = _token(ask([access.PLUGIN, *access.plugin_arguments(context.impersonate)]))
-    if token is None:
+    if not token:
         yield failed(
             CHECK,
             f"{access.PLUGIN} returns no token: gcloud is not signed in"
@@ -59,14 +59,11 @@ def sign_in(context: Context) -> Iterator[Result]:
         yield ok(CHECK, f"both halves use {google}")
 
 
-def _token(output: str | None) -> str | None:
+def _token(output: str | None) -> str:
     try:
-        answer: object = json.loads(output or "")
+        return text(json.loads(output or ""), "status", "token")
     except json.JSONDecodeError:
-        return None
-    status = cast("Mapping[str, object]", answer).get("status") if isinstance(answer, Mapping) else None
-    token = cast("Mapping[str, object]", status).get("token") if isinstance(status, Mapping) else None
-    return str(token) if token else None
+        return ""
 
 
 def identity(token: str) -> str | None:
@@ -82,8 +79,7 @@ def identity(token: str) -> str | None:
         answer = httpx.post(url, data={"access_token": token}, timeout=REQUEST_SECONDS, trust_env=not base)
         if not answer.is_success:
             return None
-        claims = cast("Mapping[str, object]", answer.json())
+        claims = answer.json()
     except (httpx.TransportError, OSError, ValueError):
         raise NoAnswer(f"oauth2.googleapis.com did not answer within {REQUEST_SECONDS} s") from None
-    name = claims.get("email") or claims.get("sub") or claims.get("azp")
-    return str(name) if name else None
+    return text(claims, "email") or text(claims, "sub") or text(claims, "azp") or None

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from operations.doctor.tools import ask
 from operations.target import Target
 
 KEY = "llmd-gke:hfToken"
 
 
-def reader(target: Target) -> Callable[[], str | None]:
-    """A function that reads the token when it is called; it returns ``None`` if the stack has none or it cannot be
-    read.
-    """
+def read(target: Target) -> str | None:
+    """The token; ``None`` if the stack has none or it cannot be read."""
+    from llmd_gke.settings.load import read_config
 
-    def read() -> str | None:
-        from llmd_gke.settings.load import read_config
-
-        if KEY not in read_config(target.root, target.stack):
-            return None
-        command = ["pulumi", "-C", str(target.root), "--non-interactive", "config", "get", KEY, "-s", target.stack]
-        return ask(command) or None
-
-    return read
+    if KEY not in read_config(target.root, target.stack):
+        return None
+    command = ["pulumi", "-C", str(target.root), "--non-interactive", "config", "get", KEY, "-s", target.stack]
+    return ask(command) or None

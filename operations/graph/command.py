@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import Target
 
 if TYPE_CHECKING:
     from llmd_gke.graph.parts import Parts
@@ -35,16 +38,11 @@ def command(
     Boxes are components; arrows point to components that wait for them. Thick arrows show the critical chain: the
     longest sequence of resources that wait for each other. `--output json` prints components, edges and chain as data.
     """
-    from operations.progress import working
-
     with working(f"recording the graph of stack {stack}", quiet_seconds=0):
         from llmd_gke.graph import mermaid, svg
         from operations.record_graph import record
-        from operations.target import Target
 
         parts = record(Target.choose(stack, cloud))
-    from operations.printing import show
-
     if format_ is Format.SVG:
         picture = svg.picture(parts, f"Stack {stack}").rstrip("\n")
     else:

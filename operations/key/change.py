@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from llmd_common import child_process
+from llmd_common.kubernetes.fields import each, text
 from llmd_gke.rules.callers import KEYS, caller_of
 from operations.exits import BadInput, Failed, SetUpFailed
 from operations.options import Cloud
+from operations.printing import short
 from operations.target import Target
 
 KEY_BYTES = 33
@@ -45,11 +47,12 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
             "In a local cloud the key of each caller is rehearsal-dummy-key-of-the-caller-NAME and cannot be changed.\n"
             f"Fix: send that key, or: llmd-gke key {action} {caller} --stack {target.stack} --cloud google"
         )
-    config = _config(target)
-    names = _names(config)
+    from llmd_gke.settings.load import read_config
+
+    config = read_config(target.root, target.stack)  # unchecked: settings without a key are not valid yet
+    names, callers = _names(config), [text(one, "name") for one in each(config, "llmd-gke:frontDoor", "callers")]
     if action == "revoke":
-        return _revoke(target, caller, names, _callers(config))
-    callers = _callers(config)
+        return _revoke(target, caller, names, callers)
     if caller not in callers:
         raise BadInput(
             f"Stack {target.stack} has no caller {caller}.\nAllowed: {', '.join(callers) or 'none'}.\n"
@@ -92,33 +95,12 @@ def _path(name: str) -> str:
     return f'{KEYS}["{name}"]'
 
 
-def _config(target: Target) -> Mapping[str, object]:
-    """The unchecked stack file: settings without a key are not valid yet."""
-    from llmd_gke.settings.errors import SettingsError
-    from llmd_gke.settings.load import read_config
-
-    try:
-        return read_config(target.root, target.stack)
-    except SettingsError as error:
-        raise BadInput(str(error)) from None
-
-
-def _callers(config: Mapping[str, object]) -> list[str]:
-    door = config.get("llmd-gke:frontDoor")
-    listed = cast("Mapping[str, object]", door).get("callers") if isinstance(door, Mapping) else None
-    callers = cast("list[object]", listed) if isinstance(listed, list) else []
-    return [str(cast("Mapping[str, object]", one).get("name")) for one in callers if isinstance(one, Mapping)]
-
-
 def _names(config: Mapping[str, object]) -> list[str]:
     """Names of the keys in the stack file. Raises ``BadInput`` where all of them are one secret."""
-    value = config.get(KEYS)
-    if value is None:
-        return []
-    table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"secure": value}
-    if "secure" in table:
+    value = cast("object", config.get(KEYS) or {})
+    if not isinstance(value, Mapping) or "secure" in value:
         raise BadInput(f"{KEYS} is one secret, so its keys cannot be told apart.\nFix: pulumi config rm {KEYS}")
-    return list(table)
+    return list(cast("Mapping[str, object]", value))
 
 
 def _run(target: Target, *arguments: str, stdin: str = "") -> None:
@@ -132,7 +114,7 @@ def _run(target: Target, *arguments: str, stdin: str = "") -> None:
     done = child_process.run(command, stdin=stdin, seconds=60)
     if done.returncode:
         raise Failed(
-            f"`pulumi config {arguments[0]}` failed: {' '.join(done.stderr.split())[:300]}\n"
+            f"`pulumi config {arguments[0]}` failed: {short(done.stderr, 300)}\n"
             f"Fix: create the stack first (`pulumi stack init {target.stack}`), and export PULUMI_CONFIG_PASSPHRASE "
             "if its secrets are encrypted with a passphrase"
         )

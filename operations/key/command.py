@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import Target
 
 
 class Action(StrEnum):
@@ -30,13 +33,8 @@ def command(
     A new key is shown once, and is valid after the next `pulumi up`. To rotate: `rotate`, `pulumi up`, move the clients
     to the new key, `revoke` the old one, `pulumi up`. Nothing restarts.
     """
-    from operations.progress import working
-
     with working(f"changing the keys of stack {stack}", quiet_seconds=0):
         from operations.key.change import change
-        from operations.target import Target
 
         done = change(Target.choose(stack, cloud), action.value, caller)
-    from operations.printing import show
-
     show(output, {"stack": stack, "key": done.name, "value": done.value, "then": list(done.then)}, done.text)

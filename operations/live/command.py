@@ -14,6 +14,7 @@ from llmd_gke.wording import cents, counted
 from operations.ending_in_order import ending_in_order, interrupted_once
 from operations.exits import BadInput, Exit, Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
@@ -53,7 +54,6 @@ def command(
         from operations.live.evidence import Evidence
         from operations.live.preconditions import check_destroyable, check_free, preflight
         from operations.live.run import Plan, Run
-        from operations.printing import show
 
         target = Target.choose(stack, cloud)
         check_destroyable(target)

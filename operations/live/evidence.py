@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from operations.smoke.outcome import Verdict
 
 if TYPE_CHECKING:
     from llmd_gke.settings import StackSettings
     from operations.bench.result import BenchResult
     from operations.status.objects import Snapshot
-
-Verdict = Literal["passed", "failed", "skipped"]
 
 
 @dataclass

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
 
+from llmd_common.kubernetes.fields import each, part
 from llmd_gke.settings import StackSettings
-from operations.doctor.google import GoogleClient, GoogleRequestError, MissingResource, items, login
+from operations.doctor.google import GoogleClient, GoogleRequestError, MissingResource, login
 
 LISTS: Mapping[str, str] = {
     "firewalls": "compute.firewalls.list",
@@ -51,7 +51,7 @@ def delete_groups(settings: StackSettings, in_use: Sequence[str], say: Callable[
 
 def _cluster_in(google: GoogleClient, network: str) -> str | None:
     answer = google.ask("container.projects.locations.clusters.list", parent=f"projects/{google.project}/locations/-")
-    names = (one.get("name") for one in items(answer, "clusters") if one.get("network") == network.rpartition("/")[2])
+    names = (one.get("name") for one in each(answer, "clusters") if one.get("network") == network.rpartition("/")[2])
     # A location that did not answer may have one, too.
     return next((str(name) for name in names), "of a zone that did not answer" if answer.get("missingZones") else None)
 
@@ -88,18 +88,10 @@ def look(settings: StackSettings) -> str | None:
 
 def _listed(google: GoogleClient, method: str, kind: str, scope: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
     """All entries, from every page, and from every zone if the answer is grouped by zone."""
-    token: object = None
-    while True:
-        answer = google.ask(method, project=google.project, pageToken=token, **scope)
-        entries = answer.get("items")
-        if isinstance(entries, dict):
-            for zone in cast("Mapping[str, Mapping[str, object]]", entries).values():
-                yield from cast("Sequence[Mapping[str, object]]", zone.get(kind) or [])
-        else:
-            yield from cast("Sequence[Mapping[str, object]]", entries or [])
-        token = answer.get("nextPageToken")
-        if not token:
-            return
+    for page in google.pages(method, project=google.project, **scope):
+        yield from each(page, "items")
+        for zone in part(page, "items").values():
+            yield from each(zone, kind)
 
 
 def belonging(entries: Sequence[Mapping[str, object]], settings: StackSettings, kind: str) -> list[str]:

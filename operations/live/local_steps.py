@@ -5,10 +5,11 @@ namespaces.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from llmd_common.kubernetes.fields import each
 from operations.exits import Failed
 from operations.live.calls import call
 from operations.target import Target
@@ -28,8 +29,7 @@ def status(target: Target, say: Say) -> Table:
 def smoke(target: Target, junit: Path, say: Say) -> dict[str, str]:
     """The verdict of each check of ``llmd-gke smoke``, by ``model: check``. Raises ``Failed`` if there are none."""
     answer = _asked(target, "smoke", "--junit", str(junit.absolute()), say=say)
-    checks = cast("Sequence[Mapping[str, str]]", answer["checks"])
-    return {f"{one['model']}: {one['name']}": one["verdict"] for one in checks}
+    return {f"{one['model']}: {one['name']}": one["verdict"] for one in each(answer, "checks")}
 
 
 def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float, most: int) -> BenchResult:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from llmd_common.kubernetes.fields import conditions, each, label, name, text
+from llmd_common.kubernetes.fields import condition_is_true, conditions, each, label, name, text
 from llmd_gke.catalog.accelerators import POOL_LABEL
 from operations.live.evidence import Evidence
 from operations.status import gateway, services, stages
@@ -65,24 +65,18 @@ def _good(lines: Iterable[Line]) -> Answer:
     return "no" if any(line.state is State.BAD for line in wrong) else "open", f"{wrong[0].subject}: {wrong[0].text}"
 
 
-def _step(step: str, text: str) -> Callable[[Evidence], Answer]:
-    def answer(seen: Evidence) -> Answer:
-        verdict = seen.verdict(step)
-        if verdict == "passed":
-            return "yes", text
-        return ("no", f"step {step} failed") if verdict == "failed" else NOT_SEEN
-
-    return answer
+def _judged(verdict: str | None, what: str, text: str) -> Answer:
+    if verdict == "passed":
+        return "yes", text
+    return ("no", f"{what} failed") if verdict == "failed" else NOT_SEEN
 
 
-def _smoked(check: str) -> Callable[[Evidence], Answer]:
-    def answer(seen: Evidence) -> Answer:
-        verdict = seen.smoked(check)
-        if verdict == "passed":
-            return "yes", f"smoke: {check} passed"
-        return ("no", f"smoke: {check} failed") if verdict == "failed" else NOT_SEEN
+def _up(text: str) -> Callable[[Evidence], Answer]:
+    return lambda seen: _judged(seen.verdict("up"), "step up", text)
 
-    return answer
+
+def _completes(seen: Evidence) -> Answer:
+    return _judged(seen.smoked("completion"), "smoke: completion", "smoke: completion passed")
 
 
 def _ready(seen: Evidence) -> Answer:
@@ -127,7 +121,7 @@ def _nodes(seen: Evidence) -> Answer:
         return NOT_SEEN
     pools = {pool.name for pool in seen.settings.node_pools}
     nodes = [node for node in seen.snapshot.nodes if label(node, POOL_LABEL) in pools]
-    ready = [name(node) for node in nodes if text(conditions(node).get("Ready"), "status") == "True"]
+    ready = [node for node in nodes if condition_is_true(node, "Ready")]
     return ("yes", f"{len(ready)} TPU node(s) Ready") if ready else NOT_SEEN
 
 
@@ -173,7 +167,7 @@ ANSWERS: Mapping[str, Callable[[Evidence], Answer]] = {
     "image starts": _server_ready("a server runs from it"),
     "capabilities dropped": _server_ready("a server is ready with them dropped"),
     "nodes ready": _nodes,
-    "completion": _smoked("completion"),
+    "completion": _completes,
     "external address": _if(
         lambda seen: seen.settings.gateway.exposure == "external",
         lambda seen: _good(gateway.lines(seen.snapshot, "", seen.stack)) if seen.snapshot else NOT_SEEN,
@@ -191,8 +185,8 @@ ANSWERS: Mapping[str, Callable[[Evidence], Answer]] = {
         _server_ready("weights were downloaded by name"),
         "no model of the stack downloads weights",
     ),
-    "cluster created": _step("up", "the cluster was created with it"),
-    "webhooks reached": _step("up", "the runtime configurations were admitted"),
+    "cluster created": _up("the cluster was created with it"),
+    "webhooks reached": _up("the runtime configurations were admitted"),
     "class created": _took("gateway-api-class"),
     "weights copied": _if(
         lambda seen: any(model.weights_cache for model in seen.settings.models),

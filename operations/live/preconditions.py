@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from typing import cast
 
 from llmd_common import child_process
+from llmd_common.kubernetes.fields import each, number, text
 from operations.exits import NotUp, Refused, SetUpFailed
 from operations.live import engine
 from operations.live.calls import call
@@ -42,11 +41,11 @@ def _resources(target: Target) -> int:
         ) from None
     if done.returncode:
         raise SetUpFailed(f"Pulumi could not list its stacks: {done.stderr.strip()[:300]}\nFix: pulumi login")
-    stacks = cast("Sequence[Mapping[str, object]]", json.loads(done.stdout))
-    found_stack = next((one for one in stacks if str(one.get("name")).split("/")[-1] == target.stack), None)
+    stacks = each(json.loads(done.stdout))
+    found_stack = next((one for one in stacks if text(one, "name").split("/")[-1] == target.stack), None)
     if found_stack is None:
         raise NotUp(f"Stack {target.stack} does not exist in Pulumi's backend.\nFix: pulumi stack init {target.stack}")
-    return int(str(found_stack.get("resourceCount") or 0))
+    return number(found_stack, "resourceCount") or 0
 
 
 def check_destroyable(target: Target) -> None:
@@ -74,7 +73,7 @@ def preflight(target: Target) -> Step:
 
 def _extract(report: str) -> str:
     try:
-        findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])
-    except (ValueError, KeyError):
+        findings = each(json.loads(report), "findings")
+    except ValueError:
         return ""
     return "; ".join(f"{o['check']}: {o['said']} (fix: {o['fix']})" for o in findings if o["verdict"] == "failed")

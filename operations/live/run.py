@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from operations.exits import NotUp, Problem
 from operations.live import engine, engine_events, leftovers, local_steps
 from operations.live.destroying import destroy
-from operations.live.evidence import Evidence, Step, Verdict
+from operations.live.evidence import Evidence, Step
 from operations.live.sections import MARK
 from operations.options import Cloud
+from operations.smoke.outcome import Verdict
 from operations.target import Target
 
 if TYPE_CHECKING:
@@ -146,10 +147,11 @@ class Run:
         if self._target.cloud is Cloud.LAPTOP:
             return local_steps.bench(self._target, model, folder, self._say, seconds=seconds, most=most)
         from operations.bench.command import take
+        from operations.bench.load import Load
         from operations.bench.workload import Workload
 
-        loads = [Workload("random"), Workload("shared")]
-        return take(self._target, loads, model=model, most=most, seconds=seconds, folder=folder)[0]
+        load = Load([Workload("random"), Workload("shared")], seconds, most=most)
+        return take(self._target, load, model=model, folder=folder)[0]
 
     def _destroy(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "destroy.log"

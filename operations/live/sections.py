@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from llmd_common.kubernetes.fields import each
 
 if TYPE_CHECKING:
     from operations.bench.result import BenchResult
@@ -16,12 +18,8 @@ def status(screen: Mapping[str, object]) -> list[str]:
     if not screen:
         return []
     lines = ["", "## Status", "", f"Overall status: {screen['state']}.", "", "| | State | Observed |", "|---|---|---|"]
-    return [*lines, *(f"| {cell(one['subject'])} | {one['state']} | {cell(one['text'])} |" for one in _lines(screen))]
-
-
-def _lines(screen: Mapping[str, object]) -> Iterator[Mapping[str, str]]:
-    for section in cast("Sequence[Mapping[str, object]]", screen["sections"]):
-        yield from cast("Sequence[Mapping[str, str]]", section["lines"])
+    seen = [line for section in each(screen, "sections") for line in each(section, "lines")]
+    return [*lines, *(f"| {cell(one['subject'])} | {one['state']} | {cell(one['text'])} |" for one in seen)]
 
 
 def smoke(verdicts: Mapping[str, str]) -> list[str]:

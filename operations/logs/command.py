@@ -6,7 +6,11 @@ from typing import Annotated
 
 import typer
 
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import Target
 
 
 def command(
@@ -24,17 +28,11 @@ def command(
 
     It reads only the settings: the stack need not be up. Pass the query to `gcloud logging read`, or open the link.
     """
-    from operations.progress import working
-
     with working(f"reading the settings of stack {stack}", quiet_seconds=0):
         from llmd_gke.manifests import logs
-        from operations.exits import BadInput
-        from operations.target import Target
 
         settings = Target.choose(stack, cloud).settings
         by_key = {query.key: query for query in logs.queries(settings)}
-    from operations.printing import show
-
     if question is not None and question not in by_key:
         raise BadInput(
             f"{question} is not one of the questions.\nAllowed: {', '.join(by_key)}\nFix: llmd-gke logs --stack {stack}"

@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from operations.options import DEFAULT_STACK, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import root_folder
 
 
 def command(
@@ -24,15 +27,10 @@ def command(
     `FOLDER/exclude` the URN of each resource whose inputs contain secrets: pass them with `--exclude`, because a
     placeholder always differs. Used by the workflows `preview` and `drift`.
     """
-    from operations.progress import working
-
     with working(f"copying stack {stack} without its secrets", quiet_seconds=0):
         from operations.preview_copy.files import write_copy
-        from operations.target import root_folder
 
         copy = write_copy(root_folder(), stack, state, into)
-    from operations.printing import show
-
     excluded = list(copy.incomparable)
     show(
         output,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from llmd_gke.settings import SettingsError, load_stack, required_secrets
+from llmd_gke.settings import load_stack, required_secrets
 from localcloud.workflow import config
 from operations.exits import BadInput
 from operations.preview_copy.state import PASSPHRASE, SALT, Copy, checkpoint, without_secrets
@@ -49,10 +49,7 @@ def write_copy(root: Path, stack: str, state: Path, into: Path) -> Copy:
 
 def _settings(root: Path, stack: str) -> dict[str, object]:
     """The stack file for the engine: every secret is a dummy, encrypted with the copy's own salt."""
-    try:
-        required = required_secrets(load_stack(root, stack).settings)
-    except SettingsError as error:
-        raise BadInput(str(error)) from None
+    required = required_secrets(load_stack(root, stack).settings)
     return {**config.merged(_mapping(root / f"Pulumi.{stack}.yaml"), {}, required), config.SALT: SALT}
 
 

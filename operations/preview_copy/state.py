@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from llmd_common.kubernetes.fields import each, get, part, text
 from llmd_common.pulumi_signatures import SECRET, SIGNATURE, is_secret
 from llmd_gke.manifests import access
 from operations.exits import BadInput
@@ -53,15 +54,14 @@ def without_secrets(exported: object, dummy: str) -> Copy:
     dummy the preview would plan a change: kubeconfigs, from the state's cluster, and the labels of Google's resources.
     Other secret outputs of Google's resources are omitted: the provider would reject a text in place of a table.
     """
-    whole = _table(exported)
-    deployment = whole.get("deployment")
-    if not isinstance(deployment, Mapping) or whole.get("version") not in VERSIONS:
+    whole = part(exported)
+    if not isinstance(whole.get("deployment"), Mapping) or whole.get("version") not in VERSIONS:
         raise BadInput(
             "This is not a state of version 3 or 4 as `pulumi stack export` writes it.\n"
             "Fix: pulumi stack export --stack STACK --file FILE, and pass it as --state FILE"
         )
-    latest = _table(cast("object", deployment))
-    resources = [_table(one) for one in _list(latest.get("resources"))]
+    latest = part(whole, "deployment")
+    resources = each(latest, "resources")
     kubeconfig = _kubeconfig(resources)
     labels = _defaults([one for one in resources if one.get("type") == GOOGLE])
     made = [_resource(one, dummy, kubeconfig, labels) for one in resources]
@@ -91,19 +91,19 @@ def _resource(resource: Table, dummy: str, kubeconfig: str | None, labels: Mappi
     for side in ("inputs", "outputs"):
         if side not in copy:
             continue
-        values = dict(_table(copy[side]))
+        values = part(copy, side)
         if google and side == "outputs":
-            copy[side] = {**_table(_left_out(values)), **_labels(values, defaults)}
+            copy[side] = {**part(_left_out(values)), **_labels(values, defaults)}
             continue
         copy[side] = {key: _dummies(one, dummy) for key, one in values.items()}
         if is_secret(values.get("kubeconfig")) and kubeconfig is not None:
-            copy[side] = {**_table(copy[side]), "kubeconfig": _plain(kubeconfig)}
+            copy[side] = {**part(copy, side), "kubeconfig": _plain(kubeconfig)}
     return copy
 
 
 def _labels(outputs: Table, defaults: Table) -> Table:
     """The two secret outputs with labels, computed like the provider's, from default labels and the resource's."""
-    labels = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels")), **PROVISIONED}
+    labels = {**defaults, **(part(outputs, "labels") or part(outputs, "resourceLabels")), **PROVISIONED}
     return {key: _plain(labels) for key in ("pulumiLabels", "effectiveLabels") if is_secret(outputs.get(key))}
 
 
@@ -111,28 +111,26 @@ def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
     """The default labels of each Google provider, by the reference in the resources; in the state they are JSON."""
     defaults: dict[str, Table] = {}
     for one in providers:
-        given = _table(one.get("inputs")).get("defaultLabels")
-        defaults[f"{one.get('urn')}::{one.get('id')}"] = _table(json.loads(given) if isinstance(given, str) else given)
+        given = get(one, "inputs", "defaultLabels")
+        defaults[f"{one.get('urn')}::{one.get('id')}"] = part(json.loads(given) if isinstance(given, str) else given)
     return defaults
 
 
 def _dummies(value: object, dummy: str) -> object:
+    if is_secret(value):
+        return _plain(dummy)
     if isinstance(value, Mapping):
-        table = _table(cast("object", value))
-        if is_secret(table):
-            return _plain(dummy)
-        return {key: _dummies(one, dummy) for key, one in table.items()}
+        return {key: _dummies(one, dummy) for key, one in cast("Table", value).items()}
     if isinstance(value, list):
-        return [_dummies(one, dummy) for one in _list(cast("object", value))]
+        return [_dummies(one, dummy) for one in cast("list[object]", value)]
     return value
 
 
 def _left_out(value: object) -> object:
     if isinstance(value, Mapping):
-        table = _table(cast("object", value))
-        return {key: _left_out(one) for key, one in table.items() if not is_secret(one)}
+        return {key: _left_out(one) for key, one in cast("Table", value).items() if not is_secret(one)}
     if isinstance(value, list):
-        return [_left_out(one) for one in _list(cast("object", value)) if not is_secret(one)]
+        return [_left_out(one) for one in cast("list[object]", value) if not is_secret(one)]
     return value
 
 
@@ -143,33 +141,18 @@ def _plain(value: object) -> Table:
 
 def _has_secret(value: object) -> bool:
     if isinstance(value, Mapping):
-        return is_secret(cast("object", value)) or any(
-            _has_secret(one) for one in _table(cast("object", value)).values()
-        )
-    return isinstance(value, list) and any(_has_secret(one) for one in _list(cast("object", value)))
+        return is_secret(cast("Table", value)) or any(_has_secret(one) for one in cast("Table", value).values())
+    return isinstance(value, list) and any(_has_secret(one) for one in cast("list[object]", value))
 
 
 def _kubeconfig(resources: Sequence[Table]) -> str | None:
     clusters = [one for one in resources if one.get("type") == CLUSTER]
     if len(clusters) != 1:
         return None
-    outputs = _table(clusters[0].get("outputs"))
-    name = str(outputs.get("name"))
-    asked = _table(_table(clusters[0].get("inputs")).get("controlPlaneEndpointsConfig"))
-    if _table(asked.get("ipEndpointsConfig")).get("enabled") is not True:
-        there = _table(outputs.get("controlPlaneEndpointsConfig"))
-        host = _table(there.get("dnsEndpointConfig")).get("endpoint")
-        return access.kubeconfig(name, host, None) if isinstance(host, str) else None
-    authority = _table(outputs.get("masterAuth")).get("clusterCaCertificate")
-    address = outputs.get("endpoint")
-    if isinstance(address, str) and isinstance(authority, str):
-        return access.kubeconfig(name, address, authority)
-    return None
-
-
-def _table(value: object) -> Table:
-    return cast("Table", value) if isinstance(value, Mapping) else {}
-
-
-def _list(value: object) -> Sequence[object]:
-    return cast("Sequence[object]", value) if isinstance(value, list) else ()
+    inputs, outputs = part(clusters[0], "inputs"), part(clusters[0], "outputs")
+    name = text(outputs, "name")
+    if get(inputs, "controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled") is not True:
+        host = text(outputs, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")
+        return access.kubeconfig(name, host, None) if host else None
+    address, authority = text(outputs, "endpoint"), text(outputs, "masterAuth", "clusterCaCertificate")
+    return access.kubeconfig(name, address, authority) if address and authority else None

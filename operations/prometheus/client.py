@@ -15,6 +15,9 @@ from typing import cast
 
 import httpx
 
+from llmd_common.kubernetes.fields import text
+from operations.printing import short
+
 ANSWER_SECONDS = 10.0
 AT_ONCE = 8
 
@@ -89,13 +92,10 @@ async def connected(url: str, token: str | None = None) -> AsyncGenerator[Promet
 def _reason(answer: httpx.Response) -> str:
     """The reason in an error: Google's are objects, Prometheus' are texts."""
     try:
-        content: object = answer.json()
+        content = answer.json()
     except ValueError:
         return answer.reason_phrase
-    error = cast("Mapping[str, object]", content).get("error") if isinstance(content, dict) else None
-    if isinstance(error, dict):
-        error = cast("Mapping[str, object]", error).get("message")
-    return " ".join(str(error or answer.reason_phrase).split())[:240]
+    return short(text(content, "error", "message") or text(content, "error") or answer.reason_phrase)
 
 
 def _series(answer: httpx.Response) -> list[Series]:

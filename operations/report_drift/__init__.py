@@ -1,3 +1,1 @@
-"""``llmd-gke report-drift``: writes the result of the nightly comparison as a metric, for the alert
-ConfigurationDrift.
-"""
+"""``llmd-gke report-drift``: writes the result of the nightly comparison as a metric, for an alert."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
-
-if TYPE_CHECKING:
-    from operations.target import Target
+from operations.exits import BadInput, SetUpFailed, Unreachable
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
+from operations.progress import working
+from operations.target import Target
 
 ROLE = "roles/monitoring.metricWriter"
 
@@ -27,15 +28,9 @@ def command(
     The workflow `drift` calls it after `pulumi preview --refresh --expect-no-changes`. It writes one point of the
     custom metric `llmd_gke/drift` (1: something differs, 0: nothing does) with the name of the stack's cluster.
     """
-    from operations.exits import BadInput
-    from operations.progress import working
-
     if differs is None:
         raise BadInput("Neither --differs nor --same is set.\nFix: --differs or --same, as the comparison found")
     with working(f"reporting to Cloud Monitoring for stack {stack}", quiet_seconds=0):
-        from operations.options import Cloud
-        from operations.target import Target
-
         target = Target.choose(stack, cloud)
         if target.cloud is not Cloud.GOOGLE:
             raise BadInput(
@@ -43,8 +38,6 @@ def command(
                 "Fix: use a stack on Google Cloud, such as --stack prod"
             )
         _write(target, int(differs))
-    from operations.printing import show
-
     summary = "something differs" if differs else "nothing differs"
     show(output, {"stack": stack, "differs": differs}, f"Reported for stack {stack}: {summary}")
 
@@ -54,7 +47,6 @@ def _write(target: Target, value: int) -> None:
 
     from llmd_gke.catalog.metrics import DRIFT_METRIC, DRIFT_RESOURCE
     from operations.doctor.google import ApiOff, Denied, GoogleClient, GoogleRequestError, login
-    from operations.exits import SetUpFailed, Unreachable
 
     project = target.settings.project
     series = {

@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+from operations.progress import working
 from operations.stop.command import ModelOption, YesOption
+from operations.target import Target
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -40,16 +43,12 @@ def command(
     Exit status 1: an update or a check failed; 2: there is no such version, or another rollout is under way; 4: not
     confirmed, and the file is unchanged; 7: the stack or the version is not up.
     """
-    from operations.exits import BadInput
-    from operations.progress import working
-
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations import models
         from operations.rollout import plan as plans
         from operations.rollout.checks import Check
         from operations.rollout.run import rollout
         from operations.stack_change import StackChange
-        from operations.target import Target
 
         if back == (to is not None):
             raise BadInput("One of --to and --back says where requests go.\nFix: --to VERSION, or --back")

@@ -10,6 +10,7 @@ from time import sleep
 from operations.ending_in_order import ending_in_order
 from operations.exits import BadInput, Failed
 from operations.options import Cloud, Output
+from operations.printing import show
 from operations.progress import working
 from operations.rollout import checks as asking
 from operations.rollout.checks import Check
@@ -27,8 +28,6 @@ def rollout(
     Raises ``NotUp`` for a version that is not up, ``Refused`` without consent, ``Failed`` when an update fails, and
     when a check fails, after the way back.
     """
-    from operations.printing import show
-
     target, name = change.target, change.model
     with working(f"looking at {plan.grows}"):
         asking.up(target, plan.grows)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import cast
 
-from operations.smoke.client import MOST_TEXT, Client, HttpAnswer, Stream
+from llmd_common.kubernetes.fields import Object, each, number, part, text
+from operations.printing import short
+from operations.smoke.client import MOST_TEXT, Client, HttpAnswer, Stream, text_of
 from operations.smoke.outcome import CheckFailed, Skipped
 
 GKE_DEFAULT_SECONDS = 30.0
@@ -25,8 +26,7 @@ Check = Callable[[Client], Awaitable[str]]
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_TEXT else line[:MOST_TEXT] + " ..."
+    return short(text, MOST_TEXT)
 
 
 def _expect(answer: HttpAnswer, status: int) -> Mapping[str, object]:
@@ -38,14 +38,11 @@ def _expect(answer: HttpAnswer, status: int) -> Mapping[str, object]:
     return body
 
 
-def _text_of(body: Mapping[str, object], *, chat: bool) -> str:
-    choices = cast("list[Mapping[str, object]]", body.get("choices") or [])
+def _choice(body: object) -> Object:
+    choices = each(body, "choices")
     if not choices:
         raise CheckFailed(f"the answer has no choices: {_short(json.dumps(body))}")
-    if not chat:
-        return str(choices[0].get("text") or "")
-    message = cast("Mapping[str, object]", choices[0].get("message") or {})
-    return str(message.get("content") or message.get("reasoning") or message.get("reasoning_content") or "")
+    return choices[0]
 
 
 async def health(client: Client) -> str:
@@ -60,7 +57,7 @@ async def health(client: Client) -> str:
 
 async def models(client: Client) -> str:
     """``/v1/models`` lists both names of the model."""
-    names = [str(one.get("id")) for one in await _listed(client)]
+    names = [text(one, "id") for one in await _listed(client)]
     wanted = [name for name in (client.name, client.other_name) if name]
     missing = [name for name in wanted if name not in names]
     if missing:
@@ -68,8 +65,8 @@ async def models(client: Client) -> str:
     return ", ".join(names)
 
 
-async def _listed(client: Client) -> list[Mapping[str, object]]:
-    return cast("list[Mapping[str, object]]", _expect(await client.get("/v1/models"), 200).get("data") or [])
+async def _listed(client: Client) -> list[Object]:
+    return each(_expect(await client.get("/v1/models"), 200), "data")
 
 
 async def completion(client: Client) -> str:
@@ -83,11 +80,10 @@ async def _complete(client: Client, name: str) -> str:
     # vLLM answers with its first name, whichever was requested (docs.vllm.ai, cli/serve, `--served-model-name`).
     if body.get("model") not in (name, client.name):
         raise CheckFailed(f"requested model {name}, but the answer is from {body.get('model')!r}")
-    text = _text_of(body, chat=False)
-    usage = cast("Mapping[str, int]", body.get("usage") or {})
-    if not text or not usage.get("completion_tokens"):
+    tokens = number(body, "usage", "completion_tokens")
+    if not text(_choice(body), "text") or not tokens:
         raise CheckFailed(f"the answer contains no text or no usage: {_short(json.dumps(body))}")
-    return f"{usage['completion_tokens']} tokens"
+    return f"{tokens} tokens"
 
 
 async def advertised(client: Client) -> str:
@@ -106,10 +102,10 @@ async def chat(client: Client) -> str:
         "max_tokens": 32,
     }
     body = _expect(await client.post("/v1/chat/completions", request), 200)
-    text = _text_of(body, chat=True)
-    if not text:
+    said = text_of(part(_choice(body), "message"))
+    if not said:
         raise CheckFailed(f"the assistant's message is empty: {_short(json.dumps(body))}")
-    return f"{len(text)} characters"
+    return f"{len(said)} characters"
 
 
 async def streaming(client: Client) -> str:
@@ -216,11 +212,10 @@ async def bad_json(client: Client) -> str:
 
 
 def _readable_error(answer: HttpAnswer, status: int) -> str:
-    error = _expect(answer, status).get("error")
-    message = cast("Mapping[str, object]", error).get("message") if isinstance(error, Mapping) else None
+    message = text(_expect(answer, status), "error", "message")
     if not message:
         raise CheckFailed(f"status {status} as expected, but no `error.message` in: {_short(answer.text)}")
-    return f"{status}: {_short(str(message))}"
+    return f"{status}: {_short(message)}"
 
 
 FIRST: tuple[tuple[str, Check], ...] = (("health", health), ("models", models))

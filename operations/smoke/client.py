@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from llmd_common.kubernetes.fields import Object, each, part, text
 from operations.outputs import Endpoint
 
 MOST_TEXT = 400
@@ -145,13 +146,17 @@ def _note(line: str, now: float, seen: Stream) -> bool:
     except ValueError:
         seen.broken = "a chunk is not JSON"
         return True
-    event = cast("dict[str, object]", content) if isinstance(content, dict) else dict[str, object]()
+    event = part(content)
     if "error" in event:
         seen.text = json.dumps(event["error"])[:MOST_TEXT]
         return False
-    for choice in cast("list[Mapping[str, object]]", event.get("choices") or ()):
-        delta = cast("Mapping[str, object]", choice.get("delta") or {})
-        # A reasoning model first sends its reasoning, under another key.
-        if choice.get("text") or delta.get("content") or delta.get("reasoning") or delta.get("reasoning_content"):
+    for choice in each(event, "choices"):
+        if text(choice, "text") or text_of(part(choice, "delta")):
             seen.arrivals.append(now)
     return False
+
+
+def text_of(message: Object) -> str:
+    """The text in a chat's message, or in a piece of it; a reasoning model first sends its reasoning."""
+    texts = (text(message, key) for key in ("content", "reasoning", "reasoning_content"))
+    return next(filter(None, texts), "")

@@ -12,6 +12,7 @@ from operations.enter_localcloud import enter, starting
 from operations.exits import BadInput, Failed
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
 from operations.outputs import Endpoint
+from operations.printing import show
 from operations.progress import working
 from operations.target import Target
 
@@ -115,7 +116,6 @@ def finish(
     target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, cloud_name: str
 ) -> None:
     """Writes the result. Raises ``Failed`` if a check failed."""
-    from operations.printing import show
     from operations.smoke import report
 
     if junit_file is not None:

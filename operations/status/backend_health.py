@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
+from llmd_common.kubernetes.fields import Object, condition_is_true, each, text
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE as PROXIES
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
-from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
+from operations.doctor.google import GoogleClient, GoogleRequestError, login
 from operations.status import front_door
-from operations.status.objects import Line, Snapshot, State
+from operations.status.objects import Line, Snapshot, State, labelled
 
 HEALTHY = "HEALTHY"
 Health = Mapping[str, Sequence[str]]
@@ -28,17 +28,17 @@ def ask(settings: StackSettings) -> Health:
     google = GoogleClient(settings.project, login())
     where = {"project": settings.project, "region": settings.cluster.region}
     states: dict[str, list[str]] = {}
-    for service in items(google.ask("compute.regionBackendServices.list", **where), "items"):
+    for service in each(google.ask("compute.regionBackendServices.list", **where), "items"):
         if not _ours(service, settings):
             continue
-        for backend in items(service, "backends"):
+        for backend in each(service, "backends"):
             answer = google.ask(
                 "compute.regionBackendServices.getHealth",
                 **where,
                 backendService=service["name"],
                 body={"group": backend["group"]},
             )
-            for endpoint in items(answer, "healthStatus"):
+            for endpoint in each(answer, "healthStatus"):
                 states.setdefault(text(endpoint, "ipAddress"), []).append(text(endpoint, "healthState"))
     return states
 
@@ -61,27 +61,15 @@ def lines(snapshot: Snapshot, settings: StackSettings, health: Health) -> list[L
         return lines
     for model in settings.models:
         if not model.stopped:
-            pods = _servers(snapshot.pods, model.namespace, model.name)
+            pods = labelled(snapshot.pods, model.namespace, naming.workload_labels(model.name))
             lines.append(_line(model.name, model.namespace, pods, health))
     return lines
 
 
-def _servers(pods: Iterable[Object], where: str, model: str) -> list[Object]:
-    wanted = naming.workload_labels(model)
-    return [
-        pod
-        for pod in pods
-        if namespace(pod) == where and all(label(pod, key) == str(value) for key, value in wanted.items())
-    ]
-
-
 def _line(owner: str, where: str, pods: Iterable[Object], health: Health) -> Line:
     subject = f"{owner}: backends"
-    ready = [
-        text(pod, "status", "podIP")
-        for pod in pods
-        if text(pod, "status", "podIP") and text(conditions(pod).get("Ready"), "status") == "True"
-    ]
+    addresses = (text(pod, "status", "podIP") for pod in pods if condition_is_true(pod, "Ready"))
+    ready = [address for address in addresses if address]
     if not ready:
         return Line(subject, State.BUSY, "no pod is Ready yet")
     seen = {address: health.get(address, ()) for address in ready}

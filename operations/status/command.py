@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from operations import outputs
 from operations.enter_localcloud import enter, entered
 from operations.exits import Failed
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import show
 from operations.target import Target
 
 
@@ -51,9 +53,6 @@ def command(
 
 
 def _rehearsal(target: Target, output: Output) -> None:
-    from operations import outputs
-    from operations.printing import show
-
     values = outputs.read(target)
     message = "The rehearsal has no Kubernetes API and no pods: only the outputs of the stack can be shown."
     shown: dict[str, object] = {key: value for key, value in values.values.items() if key != "kubeconfig"}

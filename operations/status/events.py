@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from llmd_common.kubernetes.fields import Object, name, namespace, number, text
+from operations.printing import short
 from operations.status.explanations import EVENTS, find
-from operations.status.objects import Line, State, ago, moment, short
+from operations.status.objects import Line, State, ago, moment
 
 RECENT = timedelta(hours=1)
 MOST = 8

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from llmd_common.kubernetes.fields import Object, conditions, label, namespace, text
+from llmd_common.kubernetes.fields import Object, condition_is_true
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests.gateway import place
 from llmd_gke.settings import FrontDoorSettings, StackSettings
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
 from operations.status import gateway
-from operations.status.objects import Line, Snapshot, State, of
+from operations.status.objects import Line, Snapshot, State, labelled, of
 
 NAME: Final = "front door"
 
@@ -26,14 +26,14 @@ def namespaces(settings: StackSettings) -> tuple[str, ...]:
 
 def proxies(snapshot: Snapshot) -> list[Object]:
     """The Envoys' pods."""
-    return _pods(snapshot, front_door.PROXY_LABELS)
+    return labelled(snapshot.pods, front_door.PROXIES_NAMESPACE, front_door.PROXY_LABELS)
 
 
 def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str, *, policies: bool = True) -> list[Line]:
     """Gateway, pods, route and, at GKE's Gateway, policies of the front door."""
     where, service = front_door.PROXIES_NAMESPACE, front_door.NAME
     fix = f"pulumi up --stack {stack} --policy-pack policies"
-    missing = Line("", State.BAD, f"HTTPRoute {where}/{service} does not exist: the load balancer answers 404", fix)
+    absent = f"HTTPRoute {where}/{service} does not exist: the load balancer answers 404", fix
     parts = [*_gateway(snapshot, stack), _ready(snapshot, "proxies", front_door.PROXY_LABELS, door.replicas)]
     if door.has_limits:
         parts.append(_ready(snapshot, "limiter", front_door.LIMITER_LABELS, 1))
@@ -41,7 +41,7 @@ def lines(snapshot: Snapshot, door: FrontDoorSettings, stack: str, *, policies: 
             parts.append(_ready(snapshot, "Redis", {"app.kubernetes.io/name": front_door.REDIS}, 1))
     return [
         *parts,
-        *gateway.route_lines(snapshot, f"{NAME}: route", where, called=service, stack=stack, absent=missing),
+        *gateway.route_lines(snapshot, f"{NAME}: route", where, called=service, stack=stack, absent=absent),
         *gateway.policy_lines(snapshot, NAME, where, (service,) if policies else (), stack),
     ]
 
@@ -60,17 +60,9 @@ def _gateway(snapshot: Snapshot, stack: str) -> list[Line]:
 
 
 def _ready(snapshot: Snapshot, part: str, labels: Mapping[str, str], wanted: int) -> Line:
-    ready = [pod for pod in _pods(snapshot, labels) if text(conditions(pod).get("Ready"), "status") == "True"]
+    pods = labelled(snapshot.pods, front_door.PROXIES_NAMESPACE, labels)
+    ready = [pod for pod in pods if condition_is_true(pod, "Ready")]
     message = f"{len(ready)} of {wanted} pods ready"
     if len(ready) >= wanted:
         return Line(f"{NAME}: {part}", State.GOOD, message)
     return Line(f"{NAME}: {part}", State.BUSY, message, f"kubectl -n {front_door.PROXIES_NAMESPACE} get pods")
-
-
-def _pods(snapshot: Snapshot, labels: Mapping[str, str]) -> list[Object]:
-    return [
-        pod
-        for pod in snapshot.pods
-        if namespace(pod) == front_door.PROXIES_NAMESPACE
-        and all(label(pod, key) == value for key, value in labels.items())
-    ]

@@ -12,8 +12,9 @@ from llmd_gke.catalog import kserve
 from llmd_gke.manifests import gateway as manifests
 from llmd_gke.manifests import naming
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings
+from operations.printing import short
 from operations.status.explanations import GATEWAY, find
-from operations.status.objects import Line, Snapshot, State, of, short
+from operations.status.objects import Line, Snapshot, State, of
 
 
 def lines(snapshot: Snapshot, address: str, stack: str, settings: GatewaySettings | None = None) -> list[Line]:
@@ -64,45 +65,35 @@ def model_lines(
     """Routes, policies and pool of one model. ``policies``: whether the Gateway is GKE's, which needs some."""
     lines: list[Line] = []
     if door is not None:
-        missing = (
-            f"HTTPRoute {where}/{naming.door_route(model)} does not exist: AI Gateway creates it from the "
-            "AIGatewayRoute of that name"
+        called = naming.door_route(model)
+        absent = (
+            f"HTTPRoute {where}/{called} does not exist: AI Gateway creates it from the AIGatewayRoute of that name",
+            f"kubectl -n {where} describe aigatewayroute {called}",
         )
-        fix = f"kubectl -n {where} describe aigatewayroute {naming.door_route(model)}"
-        called = f"{model}: route of the front door"
-        lines += route_lines(
-            snapshot,
-            called,
-            where,
-            called=naming.door_route(model),
-            stack=stack,
-            absent=Line("", State.BAD, missing, fix),
-        )
+        subject = f"{model}: route of the front door"
+        lines += route_lines(snapshot, subject, where, called=called, stack=stack, absent=absent)
     if door is None or door.keep_paths:
         missing = f"HTTPRoute {where}/{naming.route(model)} does not exist"
         if door is None:
             missing += ": without it KServe creates neither pool nor endpoint picker"
-        absent = Line("", State.BAD, missing, f"pulumi up --stack {stack} --policy-pack policies")
+        absent = missing, f"pulumi up --stack {stack} --policy-pack policies"
         lines += route_lines(snapshot, f"{model}: route", where, called=naming.route(model), stack=stack, absent=absent)
         targets = (kserve.inference_pool(model), kserve.workload_service(model)) if policies else ()
         lines += policy_lines(snapshot, model, where, targets, stack)
     return [*lines, *_pool(snapshot, where, model, stack=stack)]
 
 
-def route_lines(snapshot: Snapshot, subject: str, where: str, *, called: str, stack: str, absent: Line) -> list[Line]:
-    """A route's conditions; text and fix of ``absent`` if it does not exist."""
+def route_lines(
+    snapshot: Snapshot, subject: str, where: str, *, called: str, stack: str, absent: tuple[str, str]
+) -> list[Line]:
+    """A route's conditions. ``absent``: text and fix if it does not exist."""
     route = of(snapshot.routes, where, called)
     if route is None:
         if "routes" in snapshot.unreadable:
             return []
-        return [Line(subject, absent.state, absent.text, absent.fix)]
-    parents = each(route, "status", "parents")
-    if not parents:
-        return [Line(subject, State.BUSY, "its gateway has not processed it yet")]
-    lines: list[Line] = []
-    for parent in parents:
-        lines += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
-    return lines or [Line(subject, State.GOOD, "accepted, its backends are resolved")]
+        return [Line(subject, State.BAD, *absent)]
+    wanted = ("Accepted", "ResolvedRefs", "Reconciled")
+    return _of_parents(subject, route, stack, wanted, "accepted, its backends are resolved")
 
 
 def policy_lines(snapshot: Snapshot, subject: str, where: str, targets: Sequence[str], stack: str) -> list[Line]:
@@ -116,14 +107,8 @@ def policy_lines(snapshot: Snapshot, subject: str, where: str, targets: Sequence
         if kind in snapshot.unreadable:
             continue
         for target in targets:
-            policy = next(
-                (
-                    one
-                    for one in policies
-                    if namespace(one) == where and text(one, "spec", "targetRef", "name") == target
-                ),
-                None,
-            )
+            mine = (one for one in policies if namespace(one) == where)
+            policy = next((one for one in mine if text(one, "spec", "targetRef", "name") == target), None)
             called = f"{subject}: {label} of {target}"
             if policy is None:
                 fix = f"pulumi up --stack {stack} --policy-pack policies"
@@ -141,13 +126,16 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
     pool = of(snapshot.pools, where, kserve.inference_pool(model))
     if pool is None:
         return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not created it yet")]
-    parents = each(pool, "status", "parents")
+    return _of_parents(subject, pool, stack, ("Accepted", "ResolvedRefs"), "accepted")
+
+
+def _of_parents(subject: str, owner: Object, stack: str, wanted: tuple[str, ...], good: str) -> list[Line]:
+    """What the gateways of a route or pool say about it."""
+    parents = each(owner, "status", "parents")
     if not parents:
         return [Line(subject, State.BUSY, "its gateway has not processed it yet")]
-    lines: list[Line] = []
-    for parent in parents:
-        lines += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))
-    return lines or [Line(subject, State.GOOD, "accepted")]
+    lines = [line for parent in parents for line in _problems(subject, _by_type(parent), owner, stack, wanted)]
+    return lines or [Line(subject, State.GOOD, good)]
 
 
 def _problems(
@@ -169,12 +157,6 @@ def _problems(
             lines.append(Line(subject, State.BUSY, f"{state_text}: {short(message) or 'no reason given'}"))
         else:
             detail = f": {short(message, 160)}" if message else ""
-            lines.append(
-                Line(
-                    subject,
-                    explanation.state,
-                    f"{explanation.text} [{state_text}{detail}]",
-                    explanation.fix.format(**replaced),
-                )
-            )
+            said = f"{explanation.text} [{state_text}{detail}]"
+            lines.append(Line(subject, explanation.state, said, explanation.fix.format(**replaced)))
     return lines

@@ -18,8 +18,9 @@ from llmd_gke.catalog import kserve
 from llmd_gke.gateways import gke
 from llmd_gke.manifests import naming
 from operations.exits import SetUpFailed, Unreachable
+from operations.printing import short
 from operations.status import stages
-from operations.status.objects import Snapshot, short
+from operations.status.objects import Snapshot
 
 REQUEST_SECONDS = 10.0
 

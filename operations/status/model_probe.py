@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import httpx
 
 from operations.outputs import NO_IDENTITY, Endpoint
+from operations.printing import short
 from operations.smoke.client import Client, HttpAnswer, Options
-from operations.status.objects import Line, State, short
+from operations.status.objects import Line, State
 from operations.symptoms import explain
 
 ANSWER_SECONDS = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llmd_common.kubernetes.fields import Object, conditions, each, get, label, name, number, text
+from llmd_common.kubernetes.fields import Object, condition_is_true, each, get, label, name, number, text
 from llmd_gke.catalog.accelerators import POOL_LABEL, RESOURCES
 from operations.status.objects import Line, State
 from operations.symptoms import NO_CHIPS
@@ -33,7 +33,7 @@ def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[PoolP
     names = {pool.name for pool in pools}
     listed = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
     others = [node for node in nodes if label(node, POOL_LABEL) not in names]
-    ready = sum(_ready(node) for node in others)
+    ready = sum(condition_is_true(node, "Ready") for node in others)
     if not others:
         listed.append(Line("system", State.BUSY, "no node: KServe and its controllers cannot run"))
     else:
@@ -46,7 +46,7 @@ def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     subject = f"{pool.name} ({pool.shape})"
     if not nodes:
         return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is needed, none is billed")
-    ready = [node for node in nodes if _ready(node)]
+    ready = [node for node in nodes if condition_is_true(node, "Ready")]
     offered = {name(one): sum(number(one, "status", "allocatable", key) or 0 for key in RESOURCES) for one in ready}
     chips, empty = sum(offered.values()), [node for node, count in offered.items() if not count]
     names = {name(node) for node in nodes}
@@ -68,12 +68,8 @@ def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
 
 
 def _describe(nodes: list[Object]) -> str:
-    down = [name(node) for node in nodes if not _ready(node)]
+    down = [name(node) for node in nodes if not condition_is_true(node, "Ready")]
     return f"kubectl describe node {down[0]}" if down else ""
-
-
-def _ready(node: Object) -> bool:
-    return text(conditions(node).get("Ready"), "status") == "True"
 
 
 def _over(pod: Object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from llmd_common.kubernetes.fields import Object, name, namespace, text
+from llmd_common.kubernetes.fields import Object, labels, name, namespace, text
 
 
 class State(StrEnum):
@@ -55,6 +55,11 @@ def of(objects: Iterable[Object], where: str, called: str) -> Object | None:
     return next((one for one in objects if namespace(one) == where and name(one) == called), None)
 
 
+def labelled(pods: Iterable[Object], where: str, wanted: Mapping[str, object]) -> list[Object]:
+    """The pods of a namespace that have all of these labels."""
+    return [pod for pod in pods if namespace(pod) == where and wanted.items() <= labels(pod).items()]
+
+
 def moment(value: object, *path: str) -> datetime | None:
     """A time from its text, in UTC; ``None`` if it is not a time."""
     try:
@@ -72,9 +77,3 @@ def ago(now: datetime, then: datetime | None) -> str:
         if seconds >= size:
             return f"{seconds // {'d': 86400, 'h': 3600, 'min': 60}[unit]} {unit}"
     return f"{seconds} s"
-
-
-def short(message: str, most: int = 220) -> str:
-    """One line of a message."""
-    line = " ".join(message.split())
-    return line if len(line) <= most else line[: most - 4] + " ..."

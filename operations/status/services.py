@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from llmd_common.kubernetes.fields import Object, conditions, label, name, namespace, number, text
+from llmd_common.kubernetes.fields import Object, condition_is_true, conditions, label, name, namespace, number, text
 from llmd_gke.catalog import kserve
 from llmd_gke.settings import ModelSettings
+from operations.printing import short
 from operations.status import stages
 from operations.status.explanations import KSERVE, find
-from operations.status.objects import Line, Snapshot, State, of, short
+from operations.status.objects import Line, Snapshot, State, labelled, of
 
 SUMS = ("Ready", "RouterReady", "WorkloadsReady")
 """Conditions that summarize others (kserve ``llm_inference_service_lifecycle.go``)."""
@@ -17,27 +18,8 @@ SUMS = ("Ready", "RouterReady", "WorkloadsReady")
 
 def pods_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
     """The model's servers, oldest first."""
-    return sorted(
-        (
-            pod
-            for pod in snapshot.pods
-            if namespace(pod) == where
-            and label(pod, "app.kubernetes.io/name") == model
-            and label(pod, kserve.OWN_COMPONENT) == kserve.WORKLOAD
-        ),
-        key=lambda pod: (text(pod, "metadata", "creationTimestamp"), name(pod)),
-    )
-
-
-def pickers_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
-    """The pods of the model's endpoint picker."""
-    return [
-        pod
-        for pod in snapshot.pods
-        if namespace(pod) == where
-        and label(pod, "app.kubernetes.io/name") == model
-        and label(pod, "app.kubernetes.io/component") == kserve.PICKER
-    ]
+    pods = labelled(snapshot.pods, where, {kserve.NAME: model, kserve.OWN_COMPONENT: kserve.WORKLOAD})
+    return sorted(pods, key=lambda pod: (text(pod, "metadata", "creationTimestamp"), name(pod)))
 
 
 def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped: bool, stack: str) -> list[Line]:
@@ -58,7 +40,7 @@ def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped:
         return [*lines_, Line(model, State.BAD, f"LLMInferenceService {where}/{model}", fix)]
     if not servers:
         lines_.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods exists yet"))
-    lines_ += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
+    lines_ += map(_picker, labelled(snapshot.pods, where, {kserve.NAME: model, kserve.COMPONENT: kserve.PICKER}))
     lines_ += hanging_update(service, servers, stack)
     return [*lines_, *service_lines(service, stack)]
 
@@ -79,8 +61,8 @@ def asleep(snapshot: Snapshot, model: ModelSettings) -> list[Line]:
 
 
 def _picker(pod: Object) -> Line:
-    position = stages.picker_position(pod)
-    return Line(name(pod), position[0], f"endpoint picker: {position[1]}", position[2])
+    state, said, fix = stages.picker_position(pod)
+    return Line(name(pod), state, f"endpoint picker: {said}", fix)
 
 
 def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> list[Line]:
@@ -93,24 +75,18 @@ def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> li
     if len(versions) < 2:
         return []
     newest = label(servers[-1], "pod-template-hash")
-    waiting = [
-        pod
-        for pod in servers
-        if label(pod, "pod-template-hash") == newest and stages.position(pod).stage is stages.NODE
-    ]
-    serving = [
-        pod
-        for pod in servers
-        if label(pod, "pod-template-hash") != newest and stages.position(pod).stage is stages.READY
-    ]
+    new = [label(pod, "pod-template-hash") == newest for pod in servers]
+    steps = [stages.position(pod).stage for pod in servers]
+    waiting = sum(is_new and stage is stages.NODE for is_new, stage in zip(new, steps, strict=True))
+    serving = sum(not is_new and stage is stages.READY for is_new, stage in zip(new, steps, strict=True))
     if not waiting or not serving:
         return []
-    ready = "although KServe reports Ready" if _true(service, "Ready") else "while the old ones serve"
+    ready = "although KServe reports Ready" if condition_is_true(service, "Ready") else "while the old ones serve"
     return [
         Line(
             f"{name(service)}: update",
             State.BAD,
-            f"hangs: {len(waiting)} new server(s) wait for a host {ready}; {len(serving)} of the old version use "
+            f"hangs: {waiting} new server(s) wait for a host {ready}; {serving} of the old version use "
             "the chips and terminate only once a new one is ready",
             f"increase maxNodes of the pool in Pulumi.{stack}.yaml by one, or stop the model for the update "
             "(docs/pools.md)",
@@ -135,7 +111,7 @@ def service_lines(service: Object, stack: str) -> list[Line]:
     # A summary repeats the reason of its part; if no part has one, the summary is the only source.
     for kind, condition in (parts or sums).items():
         lines.append(_condition(model, kind, condition, replaced))
-    if _true(service, "Ready"):
+    if condition_is_true(service, "Ready"):
         url = text(service, "status", "url")
         lines.insert(0, Line(model, State.GOOD, "KServe: Ready" + (f", at {url}" if url else "")))
     else:
@@ -153,7 +129,3 @@ def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, 
         return Line(subject, State.BUSY, short(message) or "no reason given")
     detail = f": {short(message, 160)}" if message and explanation.state is State.BAD else ""
     return Line(subject, explanation.state, explanation.text + detail, explanation.fix.format(**replaced))
-
-
-def _true(service: Object, kind: str) -> bool:
-    return text(conditions(service).get(kind), "status") == "True"

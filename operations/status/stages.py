@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from llmd_common.kubernetes.fields import Object, conditions, each, get, name, namespace, number, text
-from operations.status.objects import Line, State, ago, moment, short
+from operations.printing import last_line, short
+from operations.status.objects import Line, State, ago, moment
 from operations.symptoms import explain_log
 
 
@@ -130,8 +131,7 @@ def _trouble(status: Object) -> str:
 
 def _last_line(terminated: object) -> str:
     """The last line that a container wrote: its message is the end of its log (KServe's ``FallbackToLogsOnError``)."""
-    lines = text(terminated, "message").strip().splitlines()
-    return short(lines[-1], 160) if lines else ""
+    return short(last_line(text(terminated, "message")), 160)
 
 
 def _meaning(status: Object, terminated: object) -> str:

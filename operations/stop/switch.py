@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from operations import models
+from operations import models, outputs
 from operations.ending_in_order import ending_in_order
 from operations.options import Cloud, Output
+from operations.printing import show
 from operations.progress import working
 from operations.stack_change import StackChange
 from operations.target import Target
@@ -29,7 +30,6 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
     says = f"{KEY}: {str(stopped).lower()}"
     with working(f"reading stack {stack}", quiet_seconds=0):
         from llmd_gke.settings.stack_edit import with_switch
-        from operations.printing import show
 
         target = Target.choose(stack, cloud)
         versions = models.versions(target, model)
@@ -52,8 +52,6 @@ def switch(stack: str, model: str | None, cloud: Cloud | None, output: Output, *
 
 def _is_so(target: Target, versions: list[ModelSettings], *, stopped: bool) -> bool:
     """Whether the last update succeeded and left the versions so. Raises as :func:`operations.outputs.read` does."""
-    from operations import outputs
-
     there = cast("dict[str, dict[str, object]]", outputs.read(target).values["models"])
     so = all(one.name in there and bool(there[one.name].get(KEY)) is stopped for one in versions)
     return so and outputs.last_result(target) == "succeeded"

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operations import outputs
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.printing import as_data, show, table
+from operations.progress import working
+from operations.target import Target
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,9 +54,6 @@ def command(
     Simulated over the graph that the program registers, with dated durations: nothing is measured, and a stock-out is
     not foreseen. The steps of the longest chain are the ones to shorten.
     """
-    from operations.exits import BadInput
-    from operations.progress import working
-
     if measured and format_ is TimelineFormat.GANTT:
         raise BadInput("--format gantt cannot be combined with --measured.\nFix: leave one out")
     changed: dict[str, float] = {}
@@ -62,7 +64,6 @@ def command(
         changed[name] = float(number)
     with working(f"recording the graph of stack {stack}", quiet_seconds=0):
         from operations.record_graph import record
-        from operations.target import Target
         from operations.timeline import simulate
 
         target = Target.choose(stack, cloud)
@@ -77,13 +78,10 @@ def command(
         choices = simulate.first_token_by_capacity(graph, target.settings, changed)
         measurement: Measurement | None = None
         if measured:
-            from operations import outputs
             from operations.timeline.measured import first_update, measure
 
             times = first_update(outputs.created(target), outputs.updates(target))
             measurement = measure(graph, timeline, times)
-    from operations.printing import show
-
     if measurement is not None:
         data = _data(stack, timeline) | {"measured": _measured_data(measurement)}
         lines = [_measured_line(model, seconds, timeline) for model, seconds in measurement.services.items()]
@@ -121,14 +119,12 @@ def command(
 
 def _capacities(model: str, by_pool: Mapping[str, float]) -> Table:
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(title=f"{model}: first token by the node pool that has hosts", title_justify="left")
-    table.add_column("node pool", no_wrap=True)
-    table.add_column("first token", justify="right", no_wrap=True)
+    title = f"{model}: first token by the node pool that has hosts"
+    made = table(title, ("node pool",), ("first token",), no_wrap=True)
     for name, seconds in by_pool.items():
-        table.add_row(escape(name), _minutes(seconds))
-    return table
+        made.add_row(escape(name), _minutes(seconds))
+    return made
 
 
 def _hint(name: str, allowed: set[str], stack: str) -> str:
@@ -160,28 +156,23 @@ def _measured_line(model: str, seconds: float, timeline: Timeline) -> str:
 
 def _measured_table(stack: str, measurement: Measurement) -> Table:
     from rich.markup import escape
-    from rich.table import Table
 
     from operations.timeline.measured import SHORTEST_SECONDS
 
-    table = Table(title=f"Stack {stack}: first update, {_minutes(measurement.total)}", title_justify="left")
-    table.add_column("step", no_wrap=True)
-    for heading in ("expected", "measured", "ratio"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = f"Stack {stack}: first update, {_minutes(measurement.total)}"
+    made = table(title, ("step",), ("expected", "measured", "ratio"), no_wrap=True)
     shown = [step for step in measurement.steps if max(step.expected, step.measured) >= SHORTEST_SECONDS]
     for step in shown:
         ratio = "-" if step.ratio is None else f"{step.ratio:.2f}"
-        table.add_row(escape(step.name), f"{step.expected:.0f} s", f"{step.measured:.0f} s", ratio)
+        made.add_row(escape(step.name), f"{step.expected:.0f} s", f"{step.measured:.0f} s", ratio)
     rest = [step for step in measurement.steps if step not in shown]
     if rest:
         longest = max(step.measured for step in rest)
-        table.add_row(f"{len(rest)} others", "", f"{longest:.0f} s at most", "")
-    return table
+        made.add_row(f"{len(rest)} others", "", f"{longest:.0f} s at most", "")
+    return made
 
 
 def _measured_data(measurement: Measurement) -> dict[str, object]:
-    from operations.printing import as_data
-
     return {
         "seconds": round(measurement.total, 1),
         "serviceSeconds": {model: round(seconds, 1) for model, seconds in measurement.services.items()},

@@ -302,12 +302,12 @@ def _end(chain: tuple[TimelineStep, ...]) -> float:
     return chain[-1].end if chain else 0.0
 
 
-def gantt(timeline: Timeline, title: str, shortest: float = 15) -> str:
-    """A Mermaid Gantt chart of the steps of at least ``shortest`` seconds; those of the longest chain are marked."""
+def gantt(timeline: Timeline, title: str) -> str:
+    """A Mermaid Gantt chart of the steps of at least 15 seconds; those of the longest chain are marked."""
     chain = {step.name for step in timeline.chain}
     lines = ["gantt", f"  title {title}", "  dateFormat X", "  axisFormat %H:%M", "  section steps"]
     for step in timeline.steps:
-        if step.seconds >= shortest:
+        if step.seconds >= 15:
             mark = "crit, " if step.name in chain else ""
             label = step.name.replace(":", " ")
             lines.append(f"  {label} :{mark}{round(step.start)}, {max(round(step.end), round(step.start) + 1)}")

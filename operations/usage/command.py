@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import time
+from typing import Annotated
 
 import typer
 
+from operations.enter_localcloud import enter, starting
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
-
-if TYPE_CHECKING:
-    from operations.target import Target
-    from operations.usage.amounts import Usage
+from operations.printing import as_data, show, table
+from operations.target import Target
 
 
 def command(
@@ -27,42 +28,35 @@ def command(
     slightly from the counts of the limits. Both keys of a caller count as one caller. Streams that the client or the
     model ended early are not among requests and tokens.
     """
-    from operations.enter_localcloud import enter, starting
-
     with starting(f"asking for the usage of stack {stack}"):
-        from operations.target import Target
-
         target = Target.choose(stack, cloud)
         _has_usage(target)
         enter(target)
-        usage = _asked(target, round(days * 86400))
-    from rich.table import Table
+        from operations.prometheus import access
+        from operations.usage.amounts import ask
 
-    from operations.printing import as_data, show
-
+        seconds, now = round(days * 86400), time.time()
+        usage = access.answer(target, lambda prometheus: ask(prometheus, target.settings, seconds, now))
     data = {
         "stack": target.stack,
         "cloud": target.cloud.value,
         "days": days,
         "usage": [{key: value for key, value in as_data(one).items() if value != ""} for one in usage],
     }
-    table = Table(title=f"Stack {target.stack}: usage of the last {days:g} days", title_justify="left")
     versions = any(one.version for one in usage)
-    for heading in ("caller", "model", *(["version"] if versions else [])):
-        table.add_column(heading)
-    for heading in ("requests", "input tokens", "output tokens", "streams ended early"):
-        table.add_column(heading, justify="right")
+    made = table(
+        f"Stack {target.stack}: usage of the last {days:g} days",
+        ("caller", "model", *(["version"] if versions else [])),
+        ("requests", "input tokens", "output tokens", "streams ended early"),
+    )
     for one in usage:
+        named = (one.caller, one.model, *([one.version] if versions else []))
         numbers = (one.requests, one.input_tokens, one.output_tokens, one.streams_ended_early)
-        table.add_row(
-            one.caller, one.model, *([one.version] if versions else []), *(f"{number:,}" for number in numbers)
-        )
-    show(output, data, table if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
+        made.add_row(*named, *(f"{number:,}" for number in numbers))
+    show(output, data, made if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
 
 
 def _has_usage(target: Target) -> None:
-    from operations.exits import BadInput
-
     if target.settings.front_door is None:
         raise BadInput(
             f"llmd-gke:frontDoor is not set in stack {target.stack}, so its callers are unknown.\n"
@@ -73,12 +67,3 @@ def _has_usage(target: Target) -> None:
             f"llmd-gke:monitoring.scrape = false: the metrics of stack {target.stack} are not collected.\n"
             f"Fix: remove `scrape: false` from llmd-gke:monitoring, then {target.up}"
         )
-
-
-def _asked(target: Target, seconds: int) -> list[Usage]:
-    import time
-
-    from operations.prometheus import access
-    from operations.usage.amounts import ask
-
-    return access.answer(target, lambda prometheus: ask(prometheus, target.settings, seconds, time.time()))

@@ -117,8 +117,8 @@ from operations import cli
 def command():
     print("ready", flush=True)
     signal.pause()
-sys.modules["waiting"] = SimpleNamespace(command=command)
-cli.COMMANDS["wait"] = cli.Command("waiting", "Waits.")
+cli.COMMANDS["wait"] = "Waits."
+sys.modules[cli.module_of("wait")] = SimpleNamespace(command=command)
 sys.exit(cli.main(["wait"]))
 """
 

@@ -67,12 +67,6 @@ def watch(layout: Layout) -> crashes.Watch:
     return crashes.Watch(Workdir(layout.home, layout.home, "laptop"), Console(quiet=True))
 
 
-@pytest.mark.usefixtures("listed")
-def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watch: crashes.Watch) -> None:
-    say(layout, process("gateway", "ready", 3, age_seconds=5), process("kubelet", "ready", 9, age_seconds=HOUR))
-    assert not watch()
-
-
 def test_a_container_that_has_ended_three_times_stops_the_update(
     layout: Layout, watch: crashes.Watch, listed: list[Any]
 ) -> None:
@@ -85,10 +79,11 @@ def test_a_container_that_has_ended_three_times_stops_the_update(
     assert watch.cause == "container main of pod models/server has exited 3 times (last: status 2)"
 
 
-def test_a_container_that_runs_or_is_done_stops_nothing(
+def test_a_daemon_that_runs_again_and_a_container_that_runs_or_is_done_stop_nothing(
     layout: Layout, watch: crashes.Watch, listed: list[Any]
 ) -> None:
-    say(layout, process(API_SERVER, "ready", 0))
+    again = process("gateway", "ready", 3, age_seconds=5), process("kubelet", "ready", 9, age_seconds=HOUR)
+    say(layout, process(API_SERVER, "ready", 0), *again)
     listed.extend(
         [
             pod("runs", RUNNING, restarts=7),

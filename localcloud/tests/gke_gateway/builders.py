@@ -46,22 +46,21 @@ def route(name: str, *rules: JsonObject, **more: JsonValue) -> JsonObject:
     return obj("HTTPRoute", name, {**spec, **more}, metadata=metadata)
 
 
-def to_service(name: str, port: int = 80, **more: JsonValue) -> JsonObject:
-    return {"name": name, "port": port, **more}
+def to_service(name: str, **more: JsonValue) -> JsonObject:
+    return {"name": name, "port": 80, **more}
 
 
-def service(name: str, *, port: int = 80, protocol: str = "") -> JsonObject:
-    entry: JsonObject = {"name": "serving", "port": port}
-    return obj("Service", name, {"ports": [{**entry, "appProtocol": protocol} if protocol else entry]})
+def service(name: str) -> JsonObject:
+    return obj("Service", name, {"ports": [{"name": "serving", "port": 80}]})
 
 
-def endpoint_slice(of_service: str, port: int, *addresses: str, ready: bool = True) -> JsonObject:
+def endpoint_slice(of_service: str, port: int, *addresses: str) -> JsonObject:
     return obj(
         "EndpointSlice",
         f"{of_service}-1",
         metadata={"labels": {"kubernetes.io/service-name": of_service}},
         ports=[{"name": "serving", "port": port}],
-        endpoints=[{"addresses": [address], "conditions": {"ready": ready}} for address in addresses],
+        endpoints=[{"addresses": [address], "conditions": {"ready": True}} for address in addresses],
     )
 
 

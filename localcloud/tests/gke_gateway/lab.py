@@ -74,8 +74,8 @@ class Lab:
             if set(host["health_status"]) == {"eds_health_status"}
         ]
 
-    def await_healthy(self, cluster: str, count: int = 1) -> None:
-        eventually(lambda: len(self.healthy(cluster)) == count)
+    def await_healthy(self, cluster: str) -> None:
+        eventually(lambda: len(self.healthy(cluster)) == 1)
 
 
 @contextmanager

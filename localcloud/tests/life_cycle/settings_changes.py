@@ -14,11 +14,11 @@ Config = dict[str, Any]
 
 def prepare(config: Config) -> None:
     """The stack before each change: a gated model, hosts that are made at once, room for what follows."""
-    _pool(config).update(minNodes=1, maxNodes=6)
+    pool(config).update(minNodes=1, maxNodes=6)
     _model(config).update(gated=True)
 
 
-def _pool(config: Config) -> Config:
+def pool(config: Config) -> Config:
     return config["llmd-gke:pools"][0]
 
 
@@ -26,24 +26,24 @@ def _model(config: Config) -> Config:
     return config["llmd-gke:models"][0]
 
 
-def _in_pool(**over: object) -> Callable[[Config], None]:
-    return lambda config: _pool(config).update(over)
+def in_pool(**over: object) -> Callable[[Config], None]:
+    return lambda config: pool(config).update(over)
 
 
-def _in_model(**over: object) -> Callable[[Config], None]:
+def in_model(**over: object) -> Callable[[Config], None]:
     return lambda config: _model(config).update(over)
 
 
-def _in_cluster(**over: object) -> Callable[[Config], None]:
+def in_cluster(**over: object) -> Callable[[Config], None]:
     return lambda config: config["llmd-gke:cluster"].update(over)
 
 
-def _second_model(config: Config) -> None:
+def second_model(config: Config) -> None:
     config["llmd-gke:models"].append({**_model(config), "name": "second"})
 
 
-def _second_pool(config: Config) -> None:
-    config["llmd-gke:pools"].append({**_pool(config), "name": "more"})
+def second_pool(config: Config) -> None:
+    config["llmd-gke:pools"].append({**pool(config), "name": "more"})
 
 
 def _larger_range(config: Config) -> None:
@@ -55,16 +55,16 @@ def _no_dashboard(config: Config) -> None:
 
 
 CHANGES: Mapping[str, Callable[[Config], None]] = {
-    "prompts are shorter": _in_model(maxModelLen=2048),
-    "two replicas": _in_model(replicas=2),
-    "the pool may grow": _in_pool(maxNodes=8),
-    "hosts on demand": _in_pool(capacity="on-demand"),
-    "a second pool": _second_pool,
-    "a second model": _second_model,
+    "prompts are shorter": in_model(maxModelLen=2048),
+    "two replicas": in_model(replicas=2),
+    "the pool may grow": in_pool(maxNodes=8),
+    "hosts on demand": in_pool(capacity="on-demand"),
+    "a second pool": second_pool,
+    "a second model": second_model,
     "a larger range of nodes": _larger_range,
-    "stable releases": _in_cluster(releaseChannel="STABLE"),
-    "signed images only": _in_cluster(binaryAuthorization=True),
-    "a regional control plane": _in_cluster(controlPlane="regional"),
+    "stable releases": in_cluster(releaseChannel="STABLE"),
+    "signed images only": in_cluster(binaryAuthorization=True),
+    "a regional control plane": in_cluster(controlPlane="regional"),
     "no dashboard": _no_dashboard,
 }
 """In the order in which they are applied: what follows builds on what comes before."""

@@ -26,9 +26,9 @@ def pod(name: str, *, namespace: str = "models", **changes: Any) -> Object:
     return made
 
 
-def policy(name: str, *rules: Object, selector: Object | None = None, **spec: Any) -> Object:
+def policy(name: str, *rules: Object, **spec: Any) -> Object:
     """A NetworkPolicy of the models' namespace with these rules of ingress."""
     return {
         "metadata": {"name": name, "namespace": "models"},
-        "spec": {"podSelector": selector or {}, "policyTypes": ["Ingress"], "ingress": list(rules), **spec},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": list(rules), **spec},
     }

@@ -14,7 +14,7 @@ CLUSTER = "projects/demo/locations/europe-west4/clusters/serving"
 TAINT = ("google.com/tpu", "present", "NoSchedule")
 
 
-def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed: Any) -> RunningPool:
+def tpu_pool(name: str = "v6e", **changed: Any) -> RunningPool:
     """A pool of ct6e-standard-4t hosts, autoscaled from 0 to 4."""
     pool = RunningPool(
         id=f"{CLUSTER}/nodePools/{name}",
@@ -25,7 +25,7 @@ def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed
         minimum=0,
         maximum=4,
         initial=0,
-        hosts=hosts,
+        hosts=1,
         chips=4,
         vcpus=180,
         memory_gb=720,
@@ -33,7 +33,7 @@ def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed
         labels={
             "cloud.google.com/gke-nodepool": name,
             "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
-            "cloud.google.com/gke-tpu-topology": topology,
+            "cloud.google.com/gke-tpu-topology": "2x2",
             "cloud.google.com/gke-accelerator-count": "4",
         },
         taints=(TAINT,),

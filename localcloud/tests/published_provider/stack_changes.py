@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from llmd_gke.repository import CLONE
+from localcloud.tests.life_cycle.settings_changes import (
+    Config,
+    in_cluster,
+    in_model,
+    in_pool,
+    pool,
+    second_model,
+    second_pool,
+)
 from tests.real_engine.harness import Rehearsal
 
 PAGE = CLONE / "docs/stacks.md"
 MARK = "<!-- made by `python -m localcloud.tests.published_provider.stack_changes` -->"
 _TABLE = re.compile(re.escape(MARK) + r"\n\n((?:\|[^\n]*\n)+)")
 STACK = "dev"
-Config = dict[str, Any]
 Event = dict[str, Any]
 Change = Callable[[Config], None]
 MOST_NAMES = 4
@@ -31,36 +39,8 @@ def base(config: Config) -> None:
     pool(config).update(maxNodes=4)
 
 
-def pool(config: Config) -> Config:
-    return config["llmd-gke:pools"][0]
-
-
-def _cluster(**over: object) -> Change:
-    return lambda config: config["llmd-gke:cluster"].update(over)
-
-
 def _network(**over: object) -> Change:
     return lambda config: config.setdefault("llmd-gke:network", {}).update(over)
-
-
-def _pool(**over: object) -> Change:
-    return lambda config: pool(config).update(over)
-
-
-def _model(**over: object) -> Change:
-    return lambda config: config["llmd-gke:models"][0].update(over)
-
-
-def _second_model(config: Config) -> None:
-    config["llmd-gke:models"].append({**config["llmd-gke:models"][0], "name": "second"})
-
-
-def _second_pool(config: Config) -> None:
-    config["llmd-gke:pools"].append({**pool(config), "name": "more"})
-
-
-def _elsewhere(config: Config) -> None:
-    config["llmd-gke:cluster"].update(zone="europe-west4-a")
 
 
 def _external(config: Config) -> None:
@@ -69,24 +49,24 @@ def _external(config: Config) -> None:
 
 CHANGES: dict[str, Change] = {
     "none": lambda config: None,
-    "a second entry in `models`": _second_model,
-    "`models[].replicas`": _model(replicas=2),
-    "`models[].maxModelLen`": _model(maxModelLen=2048),
-    "a second entry in `pools`": _second_pool,
-    "`pools[].maxNodes`": _pool(maxNodes=5),
-    "`pools[].machineType` and `topology`": _pool(machineType="ct6e-standard-4t", topology="2x2"),
-    "`pools[].capacity`": _pool(capacity="on-demand"),
+    "a second entry in `models`": second_model,
+    "`models[].replicas`": in_model(replicas=2),
+    "`models[].maxModelLen`": in_model(maxModelLen=2048),
+    "a second entry in `pools`": second_pool,
+    "`pools[].maxNodes`": in_pool(maxNodes=5),
+    "`pools[].machineType` and `topology`": in_pool(machineType="ct6e-standard-4t", topology="2x2"),
+    "`pools[].capacity`": in_pool(capacity="on-demand"),
     "`network.nodes`, larger": _network(nodes="10.0.0.0/19"),
     "`network.nodes`, smaller": _network(nodes="10.0.0.0/21"),
     "`network.pods` or `network.services`": _network(services="10.8.16.0/20"),
     "`network.proxies`": _network(proxies="10.9.2.0/23"),
     "`gateway.exposure`": _external,
-    "`cluster.releaseChannel`": _cluster(releaseChannel="STABLE"),
-    "`cluster.binaryAuthorization`": _cluster(binaryAuthorization=True),
-    "`cluster.deletionProtection`": _cluster(deletionProtection=True),
-    "`cluster.controlPlane`": _cluster(controlPlane="regional"),
-    "`cluster.name`": _cluster(name="llmd-other"),
-    "`cluster.zone` in another region": _elsewhere,
+    "`cluster.releaseChannel`": in_cluster(releaseChannel="STABLE"),
+    "`cluster.binaryAuthorization`": in_cluster(binaryAuthorization=True),
+    "`cluster.deletionProtection`": in_cluster(deletionProtection=True),
+    "`cluster.controlPlane`": in_cluster(controlPlane="regional"),
+    "`cluster.name`": in_cluster(name="llmd-other"),
+    "`cluster.zone` in another region": in_cluster(zone="europe-west4-a"),
 }
 """The change as the page calls it, and the change of the stack file."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from localcloud.tests.life_cycle.settings_changes import in_cluster
 from localcloud.tests.real_engine.test_changes import UP, changes, pool, services
 from tests.real_engine.harness import APIS_ON, Rehearsal
 
@@ -27,12 +28,8 @@ def test_a_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(published: Reh
     assert published.kept() == {}, "what is left would have been named, and the status 1"
 
 
-def clustered(**over: object) -> Any:
-    return lambda config: config["llmd-gke:cluster"].update(over)
-
-
 def test_what_is_switched_off_goes_off(published: Rehearsal) -> None:
-    published.edit("dev", clustered(binaryAuthorization=True, secretManager=True, encryption={"database": KEY}))
+    published.edit("dev", in_cluster(binaryAuthorization=True, secretManager=True, encryption={"database": KEY}))
     published.up("dev")
 
     def cluster() -> dict[str, Any]:
@@ -41,7 +38,7 @@ def test_what_is_switched_off_goes_off(published: Rehearsal) -> None:
         )
 
     assert cluster()["databaseEncryption"]["state"] == "ENCRYPTED"
-    published.edit("dev", clustered(binaryAuthorization=False, secretManager=False, encryption={}))
+    published.edit("dev", in_cluster(binaryAuthorization=False, secretManager=False, encryption={}))
     steps = changes(published.steps(*UP, stack="dev"))
     # The APIs that the options needed leave the stack, and stay enabled.
     assert {name: step for name, step in steps.items() if step != "delete"} == {"cluster-control-plane": "update"}

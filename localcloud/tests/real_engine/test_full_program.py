@@ -5,24 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from functools import cache
 from typing import Any
 
-import pytest
-
-from llmd_gke.graph.recording import load
-from llmd_gke.repository import CLONE
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from localcloud.workflow import home, state
 from tests.real_engine.harness import Rehearsal
-
-
-@cache
-def resources() -> int:
-    """What stack ``local`` consists of, by its recorded graph; with the stack itself."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CLOUD_VARIABLE, "rehearsal")
-        return len(load(CLONE, "local").nodes)
+from tests.real_engine.test_program import resources
 
 
 def model(config: dict[str, Any]) -> dict[str, Any]:

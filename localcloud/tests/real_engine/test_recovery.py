@@ -22,8 +22,8 @@ def wait_for_object(rehearsal: Rehearsal, name: str) -> None:
     until(lambda: any(ident.endswith(f"/{name}") for ident in rehearsal.cloud()), f"{name} is in the cloud")
 
 
-def slow(rehearsal: Rehearsal, method: str, seconds: float = 20) -> None:
-    rehearsal.google_faults({"fault": "slow", "method": method, "seconds": seconds})
+def slow(rehearsal: Rehearsal, method: str) -> None:
+    rehearsal.google_faults({"fault": "slow", "method": method, "seconds": 20})
 
 
 def fast(rehearsal: Rehearsal) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes import streams as many
-from localcloud.tests.real_kubernetes.harness import Laptop, until
+from localcloud.tests.real_kubernetes.harness import Laptop
 from localcloud.tests.real_kubernetes.serving import ask, chat
 from localcloud.tests.real_kubernetes.streams import Streams
 
@@ -72,12 +72,7 @@ def labels(laptop: Laptop) -> dict[str, str]:
 
 def await_replicas(laptop: Laptop, count: int) -> None:
     """Waits for exactly so many servers, all of them ready."""
-
-    def look() -> bool:
-        pods = models.servers(laptop)
-        return len(pods) == count and all(objects.is_ready(pod) for pod in pods)
-
-    until(look, f"{count} ready servers", SCALE_SECONDS)
+    models.ready_servers(laptop, count, wait_seconds=SCALE_SECONDS)
 
 
 def evaluations_without_numbers(laptop: Laptop) -> int:

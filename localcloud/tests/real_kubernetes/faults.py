@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -118,11 +118,5 @@ def another_server(laptop: Laptop, like: objects.Object, simulator: str) -> Gene
 def load(laptop: Laptop, url: str, model: str, at_once: int, tokens: int) -> Generator[None]:
     """So many clients, each with one request at a time, whose answer has so many tokens: the simulator echoes."""
     body = json.dumps({"model": model, "prompt": " ".join(["word"] * tokens), "max_tokens": tokens})
-    command = laptop.entered([sys.executable, "-P", "-c", _LOAD, url, str(at_once), body])
-    client = subprocess.Popen(
-        command, env=laptop.inner_environment, cwd=laptop.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    )
-    try:
+    with laptop.beside("-c", _LOAD, url, str(at_once), body, file=Path(os.devnull), seconds=180):
         yield
-    finally:
-        client.communicate(timeout=180)

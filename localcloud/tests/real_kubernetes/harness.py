@@ -82,9 +82,9 @@ class Laptop(Rehearsal):
             assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
         return done
 
-    def python(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def python(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs Python source in the namespaces, with this clone's packages."""
-        return self.inside(sys.executable, "-P", "-c", program, *arguments, check=check)
+        return self.inside(sys.executable, "-P", "-c", program, *arguments)
 
     def kubectl(self, *arguments: str, check: bool = True, stdin: str | None = None) -> str:
         """What ``kubectl`` prints; fails the test with its message when it fails."""
@@ -111,6 +111,26 @@ class Laptop(Rehearsal):
 
     def entered(self, command: list[str]) -> list[str]:
         return inside.command(self.workdir.home, command)
+
+    @contextmanager
+    def beside(self, *arguments: str, file: Path, seconds: float, **environment: str) -> Generator[None]:
+        """A Python program in the namespaces that prints to ``file`` for as long as the block lasts.
+
+        It ends when its input does, within ``seconds``.
+        """
+        with file.open("w") as out:
+            program = subprocess.Popen(
+                self.entered([sys.executable, "-P", *arguments]),
+                env=self.inner_environment | environment,
+                cwd=self.folder,
+                stdin=subprocess.PIPE,
+                stdout=out,
+            )
+            try:
+                yield
+            finally:
+                program.communicate(timeout=seconds)
+        assert program.returncode == 0
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

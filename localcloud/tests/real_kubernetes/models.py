@@ -9,6 +9,7 @@ from typing import Any
 
 from localcloud.tests.real_kubernetes import objects
 from localcloud.tests.real_kubernetes.harness import Laptop, until
+from tests.real_engine.harness import WAIT_SECONDS
 
 SERVICES = "llminferenceservices.serving.kserve.io"
 SECOND = {
@@ -46,14 +47,16 @@ def servers(laptop: Laptop, name: str = "qwen") -> list[objects.Object]:
     return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
 
-def ready_servers(laptop: Laptop, count: int, name: str = "qwen") -> list[objects.Object]:
+def ready_servers(
+    laptop: Laptop, count: int, name: str = "qwen", wait_seconds: float = WAIT_SECONDS
+) -> list[objects.Object]:
     """Waits for exactly so many pods, all of them ready."""
 
     def look() -> list[objects.Object]:
         pods = servers(laptop, name)
         return pods if len(pods) == count and all(objects.is_ready(pod) for pod in pods) else []
 
-    return until(look, f"{count} ready pods of {name}")
+    return until(look, f"{count} ready pods of {name}", wait_seconds)
 
 
 @contextmanager

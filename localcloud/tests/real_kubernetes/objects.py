@@ -80,9 +80,9 @@ def pods_of(cloud: Asks, deployment: str, namespace: str = MODELS) -> list[Objec
     return [pod for part in sets for pod in owned(pods, part)]
 
 
-def arguments(pod: Object, container: str = "main") -> list[str]:
-    """A container's arguments."""
-    return next(c for c in pod["spec"]["containers"] if c["name"] == container).get("args", [])
+def arguments(pod: Object) -> list[str]:
+    """The server's arguments."""
+    return next(c for c in pod["spec"]["containers"] if c["name"] == "main").get("args", [])
 
 
 def variables(pod: Object) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,17 +55,6 @@ class Load:
 @contextmanager
 def steady(laptop: Laptop, file: Path, url: str, model: str, key: str | None = None) -> Generator[Load]:
     """Load for as long as the block lasts, with a caller's key if given; its last requests are answered at the end."""
-    command = laptop.entered([sys.executable, "-P", str(CLIENT), url, model, str(PAUSE_SECONDS)])
-    with file.open("w") as out:
-        client = subprocess.Popen(
-            command,
-            env={**laptop.inner_environment, **({"LLM_API_KEY": key} if key else {})},
-            cwd=laptop.folder,
-            stdin=subprocess.PIPE,
-            stdout=out,
-        )
-        try:
-            yield Load(file)
-        finally:
-            client.communicate(timeout=90)
-    assert client.returncode == 0
+    environment = {"LLM_API_KEY": key} if key else {}
+    with laptop.beside(str(CLIENT), url, model, str(PAUSE_SECONDS), file=file, seconds=90, **environment):
+        yield Load(file)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,13 +64,5 @@ class Streams:
 @contextmanager
 def streams(stack: Laptop, file: Path, base: str, wanted: Sequence[dict[str, Any]]) -> Generator[Streams]:
     """So many streams at once (``streams_client.py``) for as long as the block lasts."""
-    command = stack.entered([sys.executable, "-P", str(CLIENT), base, json.dumps(wanted)])
-    with file.open("w") as out:
-        process = subprocess.Popen(
-            command, env=stack.inner_environment, cwd=stack.folder, stdin=subprocess.PIPE, stdout=out
-        )
-        try:
-            yield Streams(file)
-        finally:
-            process.communicate(timeout=400)
-    assert process.returncode == 0
+    with stack.beside(str(CLIENT), base, json.dumps(wanted), file=file, seconds=400):
+        yield Streams(file)

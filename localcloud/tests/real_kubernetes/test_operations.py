@@ -16,7 +16,7 @@ from localcloud.tests.real_kubernetes import models, objects
 from localcloud.tests.real_kubernetes.commands import called
 from localcloud.tests.real_kubernetes.harness import Laptop
 from operations.bench.result import LAPTOP
-from operations.live import engine, local_steps
+from operations.live import local_steps
 from operations.options import Cloud
 from operations.status.gather import KINDS
 from operations.target import Target
@@ -111,11 +111,6 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []
     assert (tmp_path / "bench" / "throughput.svg").exists()
     assert any(line.startswith("bench: ") and "1 concurrent" in line for line in lines), lines
-
-
-def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:
-    laptop.make("up", "--always")
-    assert engine.was_unchanged(target, 0)
 
 
 def real(laptop: objects.Asks) -> Callable[[str], list[Any]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,18 +24,8 @@ PICKER = "qwen-kserve-router-scheduler"
 def received(laptop: Laptop, tmp_path: Path) -> Iterator[Path]:
     """What a receiver of OTLP gets, in a file: a list of names for each export."""
     file = tmp_path / "spans.jsonl"
-    with file.open("w") as out:
-        receiver = subprocess.Popen(
-            laptop.entered([sys.executable, "-P", str(RECEIVER), str(tracing.GRPC_PORT)]),
-            env=laptop.inner_environment,
-            cwd=laptop.folder,
-            stdin=subprocess.PIPE,
-            stdout=out,
-        )
-        try:
-            yield file
-        finally:
-            receiver.communicate(timeout=30)
+    with laptop.beside(str(RECEIVER), str(tracing.GRPC_PORT), file=file, seconds=30):
+        yield file
 
 
 def exports(file: Path) -> list[list[str]]:

@@ -38,17 +38,6 @@ async def endpoint(talk: Talk) -> AsyncGenerator[Address]:
         server.close()
 
 
-@contextlib.asynccontextmanager
-async def service(*endpoints: Address) -> AsyncGenerator[Address]:
-    """A Service's address before these endpoints."""
-    proxy, address = Proxy(), free()
-    await proxy.show({address: endpoints})
-    try:
-        yield address
-    finally:
-        proxy.close()
-
-
 def naming(name: bytes) -> Talk:
     """Speaks first, before it has read anything."""
 
@@ -76,8 +65,11 @@ async def first_bytes(address: Address) -> bytes:
 
 def test_a_client_whose_service_has_no_endpoint_that_answers_is_cut_off_at_once() -> None:
     async def run() -> bytes:
-        async with service(free(), free()) as address, asyncio.timeout(2):
-            return await first_bytes(address)
+        proxy, address = Proxy(), free()
+        await proxy.show({address: (free(), free())})
+        with contextlib.closing(proxy):
+            async with asyncio.timeout(2):
+                return await first_bytes(address)
 
     with contextlib.suppress(ConnectionResetError):
         assert asyncio.run(run()) == b""

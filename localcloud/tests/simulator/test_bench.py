@@ -12,6 +12,7 @@ from localcloud.tests.simulator.simulating import simulating
 from operations.bench import load
 from operations.bench.workload import Workload
 from operations.cli import main
+from operations.outputs import Endpoint
 from tests.fakes import generator
 
 pytestmark = pytest.mark.slow
@@ -55,22 +56,13 @@ def test_the_turns_of_a_session_have_its_history(tmp_path: Path, capsys: pytest.
 
 def test_every_request_has_the_callers_key_and_googles_token_and_none_asks_for_health() -> None:
     with behind_key("key-of-team-a", "token-of-google") as (url, asked):
-        amounts = load.Load(
-            url=url,
-            model="qwen",
-            workloads=[Workload("random", 200, 100, 16)],
-            seconds=2,
-            warmup=3,
-            first=1,
-            most=1,
-            key="key-of-team-a",
-            identity="token-of-google",
-        )
-        ([level], _) = load.run(generator.python(), amounts, lambda text: None)
+        endpoint = Endpoint("qwen", url, "qwen", key="key-of-team-a", identity="token-of-google")
+        amounts = load.Load([Workload("random", 200, 100, 16)], seconds=2, warmup=3, most=1)
+        ([level], _) = load.run(generator.python(), endpoint, amounts, lambda text: None)
     assert (level.errors, level.requests > 0) == (0, True)
     # A server that answers at once has not answered everything when the warm-up ends.
     assert 1.5 < level.seconds < 3
     assert {path for path, _ in asked} <= {"/v1/models", "/v1/completions"}
     assert {key for _, key in asked} == {"Bearer key-of-team-a"}
-    assert "key-of-team-a" not in repr(amounts)
-    assert "token-of-google" not in repr(amounts)
+    assert "key-of-team-a" not in repr(endpoint)
+    assert "token-of-google" not in repr(endpoint)

@@ -21,6 +21,7 @@ import pytest
 
 from llmd_gke.catalog import kserve, metrics
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
+from llmd_gke.catalog.scaling import SHORTEST_IDLE_SECONDS
 from localcloud.cluster import autoscaling as keda
 from localcloud.monitoring import options
 from localcloud.tests.real_kubernetes import autoscaling, models, objects
@@ -262,3 +263,17 @@ def test_replicas_follow_the_queue_of_real_servers_up_and_down(server: Server, t
         with streams(laptop, tmp_path / "streams", server.root(DOOR), wanted(40, SHORT)) as load:
             autoscaling.await_replicas(laptop, 2)
     assert load.broken() == []
+
+
+def test_an_idle_server_goes_and_a_request_starts_it(server: Server) -> None:
+    laptop, door = server.laptop, server.entrances[DOOR]
+    changed(server, lambda model: model["scaling"].update(idleAfterSeconds=SHORTEST_IDLE_SECONDS))
+
+    def status() -> int:
+        request = keyed(chat("hello", model=MODEL, path="chat/completions"), KEY)
+        return ask(laptop, door.base, request, seconds=120)[0]["status"]
+
+    with autoscaling.patched(laptop, **autoscaling.shorter_idle_time(laptop)):
+        until(lambda: not models.servers(laptop), "no server after the idle time", autoscaling.SCALE_SECONDS)
+        assert status() == 503
+        until(lambda: status() == 200, "an answer of the started server", autoscaling.SCALE_SECONDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from llmd_gke.catalog.front_door import UNFORCED_USAGE
+
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "--port": ("--por 8001", "--por=8001"),
     "--host": ("--hos 127.0.0.1",),
@@ -13,6 +15,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "--shutdown-timeout": ("--shut 0", "--shutdown_time=0"),
     "--lora-modules": ("--lora-module sql=/x", "--lora_m=sql=/x"),
     "--no-enable-prefix-caching": ("--no-enable-prefix", "--no_enable_pre"),
+    UNFORCED_USAGE: ("--no-enable-force", "--no_enable_fo"),
     "--quantization": ("--quant awq", "--quantizatio=awq", "-qawq"),
     "--kv-transfer-config": (
         '--kv-transfer {"kv_connector":"NixlConnector"}',

@@ -112,6 +112,8 @@ USAGE_NAMESPACE = "io.envoy.ai_gateway"
 USAGE_KEY = "llm_total_token"
 """Metadata key under which AI Gateway stores an answer's number of tokens, for the limits."""
 
+FORCED_USAGE, UNFORCED_USAGE = "--enable-force-include-usage", "--no-enable-force-include-usage"
+"""Arguments of vLLM: whether streams report their tokens to clients that did not ask, too."""
 USAGE_FILTER = "front-door.usage"
 """Name of the filter of an EnvoyPatchPolicy by which streams report their tokens. AI Gateway puts its own filter before
 the first with a name of Envoy Gateway's."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import front_door
-from llmd_gke.rules import exposure, open_gateway
+from llmd_gke.rules import exposure, open_gateway, pods, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown, Value
 
@@ -102,13 +102,16 @@ def _in_url(problem: str) -> Finding:
     )
 
 
-def patched(spec: Input) -> Iterator[Finding]:
-    """An EnvoyPatchPolicy changes the front door's proxies, other than by the filter for usage."""
+def asks_for_usage(spec: Input) -> bool:
+    """Whether an EnvoyPatchPolicy adds the filter by which streams report their tokens, and changes nothing else."""
     operations = [patch.get("operation") for patch in spec.get("jsonPatches").each()]
     changes = {(one.get("op").text(), one.get("value", "name").text()) for one in operations}
-    if changes == {("add", front_door.USAGE_FILTER)}:
-        return
-    yield Finding(
+    return changes == {("add", front_door.USAGE_FILTER)}
+
+
+def patched() -> Finding:
+    """An EnvoyPatchPolicy changes the front door's proxies."""
+    return Finding(
         "security-policy-merge",
         "this EnvoyPatchPolicy changes the configuration of the front door's proxies after its policies: it can "
         "remove the check of keys",
@@ -177,6 +180,30 @@ def shared_limits(spec: Input) -> Iterator[Finding]:
             allowed="rateLimit.global",
             fix="use type: Global with shared: true",
         )
+
+
+def counts_tokens(spec: Input) -> bool:
+    """Whether a BackendTrafficPolicy limits tokens."""
+    return any(
+        rule.get("cost", "response", "metadata", "namespace").text() == front_door.USAGE_NAMESPACE
+        for rule in spec.get("rateLimit", "global", "rules").each()
+    )
+
+
+def reports_usage(template: Input) -> Iterator[Finding]:
+    """The server of a runtime configuration reports the tokens of every stream."""
+    for container in template.get("containers").each():
+        arguments = vllm_arguments.read(pods.arguments(container))
+        # Of several the server takes the last.
+        told = [one for one in arguments if one.name in (front_door.FORCED_USAGE, front_door.UNFORCED_USAGE)][-1:]
+        reports = [one for one in told if one.name == front_door.FORCED_USAGE and one.value.lower() != "false"]
+        if not reports and any(one.name == "--served-model-name" for one in arguments):
+            yield Finding(
+                "forced-usage",
+                f"{container.path}.args: streams of /v1/completions report no usage, so they escape the token budgets",
+                allowed=front_door.FORCED_USAGE,
+                fix=f"remove {told[0].written}" if told else f"add {front_door.FORCED_USAGE}",
+            )
 
 
 def is_kept(route: Input) -> bool:

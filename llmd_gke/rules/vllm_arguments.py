@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from llmd_gke.catalog import tracing, versions, vllm
+from llmd_gke.catalog import front_door, tracing, versions, vllm
 from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator
 from llmd_gke.catalog.models import FORMATS
 from llmd_gke.rules.finding import Finding
@@ -80,6 +80,8 @@ KNOWN_ARGUMENTS = frozenset(
         LORA_MODULES,
         TRUST_REMOTE_CODE,
         *CHANGE_CONTEXT,
+        front_door.FORCED_USAGE,
+        front_door.UNFORCED_USAGE,
         *tracing.ARGUMENTS,
     }
 )

@@ -14,6 +14,7 @@ from policies.rules.kinds import (
     EXTENSION_POLICY,
     GATEWAY,
     HTTP_ROUTE,
+    LLM_SERVICE_CONFIG,
     PATCH_POLICY,
     SECURITY_POLICY,
     TRAFFIC_POLICY,
@@ -41,8 +42,15 @@ def _merges(program: Program, _settings: ParameterValues) -> Iterator[StackFindi
             yield from about(policy, front_door.own_identity(policy.spec))
     for policy in program.of(PATCH_POLICY) if reach.has_door else ():
         names = {name for kind, name, _ in reach.targets(policy) if kind == "Gateway"}
-        if not names or names & reach.doors:
-            yield from about(policy, front_door.patched(policy.spec))
+        if (not names or names & reach.doors) and not front_door.asks_for_usage(policy.spec):
+            yield StackFinding(policy, front_door.patched())
+
+
+def _usage(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
+    counts = any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY))
+    if counts and not any(front_door.asks_for_usage(policy.spec) for policy in program.of(PATCH_POLICY)):
+        for config in program.of(LLM_SERVICE_CONFIG):
+            yield from about(config, front_door.reports_usage(config.spec.get("template")))
 
 
 def _internal(program: Program, _settings: ParameterValues) -> Iterator[StackFinding]:
@@ -127,6 +135,20 @@ SHARED = Rule(
     kinds=(TRAFFIC_POLICY,),
     check_object=on_spec(front_door.shared_limits),
     severity="medium",
+)
+
+USAGE = Rule(
+    name="forced-usage",
+    title="Models report the tokens of every stream where a budget counts them",
+    why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
+    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`, "
+    f"or the proxies the filter `{facts.USAGE_FILTER}` of this program.",
+    sources=(
+        "https://docs.vllm.ai/en/latest/cli/serve.html",
+        "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
+    ),
+    kinds=(TRAFFIC_POLICY, LLM_SERVICE_CONFIG, PATCH_POLICY),
+    check_program=_usage,
 )
 
 BESIDE = Rule(

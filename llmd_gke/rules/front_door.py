@@ -1,4 +1,4 @@
-"""Rules about the front door's objects, and ways to bypass it.
+"""Rules about the front door's objects, ways to bypass it, and the usage that token budgets count.
 
 Facts: :mod:`llmd_gke.catalog.front_door`.
 """

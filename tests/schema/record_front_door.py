@@ -174,7 +174,7 @@ def files() -> Iterator[tuple[str, str]]:
     yield "Chart.yaml", _yaml(chart)
     yield (
         "values.yaml",
-        '# The version that the CRDs were recorded from, so that a new one is a change.\nrecordedFrom: ""\n',
+        '# The version of Envoy Gateway that the CRDs were recorded for.\nrecordedFrom: ""\n',
     )
 
 

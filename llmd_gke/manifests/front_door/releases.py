@@ -34,7 +34,7 @@ def crds() -> Release:
     Helm installs the missing ones, and never changes or removes them (``tests/schema/record_front_door.py``).
     """
     version = versions.chart(front_door.GATEWAY_CHART).version
-    # The provider compares values, not the files of a folder: the version must be one of the values.
+    # A chart of ours has a version of its own; `llmd-gke upgrade` reads here which one of Envoy Gateway it is for.
     values: JsonObject = {"recordedFrom": version}
     chart = f"./charts/{front_door.CRDS_CHART}"
     return Release(front_door.CRDS_CHART, front_door.PROXIES_NAMESPACE, chart, None, values)

@@ -30,3 +30,12 @@ BRIDGE = "cni0"
 BRIDGE_ADDRESS = "10.244.0.1"
 BRIDGE_PREFIX = 16
 """Prefix length of the bridge to which all pods are attached: they reach each other and the node without routes."""
+
+
+def hardware_address(address: str) -> str:
+    """The MAC address of the interface with that IPv4 address, always the same, as OVN-Kubernetes gives it.
+
+    Neighbours remember it: with a new one they would send to the old one for up to 20 s.
+    https://github.com/ovn-kubernetes/ovn-kubernetes/blob/master/go-controller/pkg/util/net.go (``IPAddrToHWAddr``)
+    """
+    return ":".join(["0a", "58", *(f"{int(part):02x}" for part in address.split("."))])

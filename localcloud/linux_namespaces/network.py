@@ -7,7 +7,14 @@ from typing import Any, cast
 
 from pyroute2 import IPRoute  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX, CONTROL_PLANE, SERVICE_RANGE
+from localcloud.linux_namespaces.addresses import (
+    BRIDGE,
+    BRIDGE_ADDRESS,
+    BRIDGE_PREFIX,
+    CONTROL_PLANE,
+    SERVICE_RANGE,
+    hardware_address,
+)
 
 
 def netlink() -> Any:
@@ -30,7 +37,9 @@ def set_up() -> None:
         ip.link("set", index=lo, state="up")
         ip.addr("add", index=lo, address=CONTROL_PLANE, prefixlen=32)
         ip.route("add", type="local", table=255, scope="host", dst=SERVICE_RANGE, oif=lo)
-        ip.link("add", ifname=BRIDGE, kind="bridge")
+        # Without an address of its own, a bridge takes one of its interfaces' and changes it as pods come and go:
+        # https://github.com/containernetworking/cni/issues/285
+        ip.link("add", ifname=BRIDGE, kind="bridge", address=hardware_address(BRIDGE_ADDRESS))
         bridge = index(ip, BRIDGE)[0]
         ip.addr("add", index=bridge, address=BRIDGE_ADDRESS, prefixlen=BRIDGE_PREFIX)
         ip.link("set", index=bridge, state="up")

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX
+from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX, hardware_address
 from localcloud.linux_namespaces.network import index, netlink
 from localcloud.nodes import mesh
 from localcloud.nodes.launcher import CLONE_NEWNET, join
@@ -91,7 +91,7 @@ def _inside(pid: int, address: str, injected: bool) -> None:
         ip.link("set", index=index(ip, "lo")[0], state="up")
         eth0 = index(ip, "eth0")[0]
         ip.addr("add", index=eth0, address=address, prefixlen=BRIDGE_PREFIX)
-        ip.link("set", index=eth0, state="up")
+        ip.link("set", index=eth0, address=hardware_address(address), state="up")
         ip.route("add", dst="default", gateway=BRIDGE_ADDRESS)
     if injected:
         mesh.redirect()

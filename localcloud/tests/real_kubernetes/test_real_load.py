@@ -233,9 +233,12 @@ def test_prompts_hit_the_cache_of_the_server_that_the_picker_chooses_by_their_be
     assert min(cached) < BLOCK, "by chance all of them hit once in 4,096 runs"
 
 
-def test_a_rollout_and_its_way_back_lose_no_stream(server: Server, tmp_path: Path) -> None:
+def test_a_rollout_its_way_back_and_its_end_lose_no_stream(server: Server, tmp_path: Path) -> None:
     def two_versions(model: dict[str, Any]) -> None:
         model.update(replicas=1, versions=[{"name": "v1"}, {"name": "v2", "extraArgs": ["--seed=1"]}])
+
+    def without_versions(model: dict[str, Any]) -> None:
+        del model["versions"], model["rollout"]
 
     changed(server, two_versions)
     new = f"{MODEL}-v2"
@@ -244,6 +247,8 @@ def test_a_rollout_and_its_way_back_lose_no_stream(server: Server, tmp_path: Pat
             rollout = {"to": "v2", "percent": percent, "stable": "v1"}
             changed(server, lambda model, now=rollout: model.update(rollout=now))
             until(lambda now=names: {one["by"] for one in running.await_more(24)} == now, f"{percent} %", 300)
+        changed(server, without_versions)
+        running.await_more(48)
     assert running.broken() == []
 
 
@@ -251,8 +256,7 @@ def test_replicas_follow_the_queue_of_real_servers_up_and_down(server: Server, t
     laptop = server.laptop
 
     def by_load(model: dict[str, Any]) -> None:
-        for key in ("replicas", "versions", "rollout"):
-            model.pop(key, None)
+        del model["replicas"]
         pace = {"waitingPerReplica": 2, "scaleUpEverySeconds": 15, "scaleDownAfterSeconds": 60}
         model.update(minReplicas=1, maxReplicas=2, scaling=pace)
 

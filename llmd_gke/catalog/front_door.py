@@ -114,9 +114,6 @@ USAGE_KEY = "llm_total_token"
 
 FORCED_USAGE, UNFORCED_USAGE = "--enable-force-include-usage", "--no-enable-force-include-usage"
 """Arguments of vLLM: whether streams report their tokens to clients that did not ask, too."""
-USAGE_FILTER = "front-door.usage"
-"""Name of the filter of an EnvoyPatchPolicy by which streams report their tokens. AI Gateway puts its own filter before
-the first with a name of Envoy Gateway's."""
 
 PICKER_MESSAGE_BYTES = 32 * 1024 * 1024
 """AI Gateway sends a body to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import front_door
+from llmd_gke.catalog.streamed_usage import FILTER
 from llmd_gke.rules import exposure, open_gateway, pods, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown, Value
@@ -102,11 +103,18 @@ def _in_url(problem: str) -> Finding:
     )
 
 
+_FILTERS = "$.default_filter_chain.filters[0].typed_config.http_filters["
+
+
 def asks_for_usage(spec: Input) -> bool:
     """Whether an EnvoyPatchPolicy adds the filter by which streams report their tokens, and changes nothing else."""
     operations = [patch.get("operation") for patch in spec.get("jsonPatches").each()]
-    changes = {(one.get("op").text(), one.get("value", "name").text()) for one in operations}
-    return changes == {("add", front_door.USAGE_FILTER)}
+    return bool(operations) and all(
+        one.get("op").value == "add"
+        and one.get("value").value == FILTER
+        and (one.get("jsonPath").text() or "").startswith(_FILTERS)
+        for one in operations
+    )
 
 
 def patched() -> Finding:

@@ -61,11 +61,9 @@ def objects(
     # Gateway. When a model is stopped these are deleted last.
     routes: list[Named] = []
     kept: list[Named] = []
-    if model.stopped:
-        pass
-    elif door is None:
+    if door is None and not model.stopped:
         routes = _own_routes(model, pool, gateway, ENTRANCES, kept=False)
-    else:
+    elif door is not None and not model.stopped:
         routes = behind_door.objects(model, door, ENTRANCES)
         # AI Gateway writes a new pool's status once and gives up after a conflict: no other gateway may write then.
         kept = _own_routes(model, pool, gateway, ENTRANCES, SERVICE, kept=True) if door.keep_paths else []

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from llmd_gke.catalog import front_door
-from llmd_gke.manifests.front_door import models, script, streamed_usage
+from llmd_gke.catalog.streamed_usage import FILTER
+from llmd_gke.manifests.front_door import models, script
 from llmd_gke.settings import FrontDoorSettings, ModelSettings
 from localcloud.gke_gateway.envoy.process import binary
 from localcloud.tests.gke_gateway.servers import ModelServer, free_port
@@ -90,8 +91,7 @@ def door(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Itera
     lua = {"name": "lua", **typed("http.lua.v3.Lua", default_source_code={"inline_string": script.code(DOOR, MODELS)})}
     abort = {"http_status": 400, "percentage": {"numerator": 100}}
     earlier = typed("http.fault.v3.HTTPFault", abort=abort, headers=[{"name": "x-earlier", "present_match": True}])
-    usage = {"name": "usage", **typed("http.lua.v3.Lua", default_source_code={"inline_string": streamed_usage.CODE})}
-    http = [usage, {"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
+    http = [FILTER, {"name": "earlier", **earlier}, lua, {"name": "router", **typed("http.router.v3.Router")}]
     manager = typed(
         "network.http_connection_manager.v3.HttpConnectionManager",
         stat_prefix="door",

@@ -233,7 +233,7 @@ def test_prompts_hit_the_cache_of_the_server_that_the_picker_chooses_by_their_be
     assert min(cached) < BLOCK, "by chance all of them hit once in 4,096 runs"
 
 
-def test_a_rollout_its_way_back_and_its_end_lose_no_stream(server: Server, tmp_path: Path) -> None:
+def test_a_rollout_and_its_way_back_lose_no_stream_and_its_end_cuts_none_off(server: Server, tmp_path: Path) -> None:
     def two_versions(model: dict[str, Any]) -> None:
         model.update(replicas=1, versions=[{"name": "v1"}, {"name": "v2", "extraArgs": ["--seed=1"]}])
 
@@ -247,9 +247,11 @@ def test_a_rollout_its_way_back_and_its_end_lose_no_stream(server: Server, tmp_p
             rollout = {"to": "v2", "percent": percent, "stable": "v1"}
             changed(server, lambda model, now=rollout: model.update(rollout=now))
             until(lambda now=names: {one["by"] for one in running.await_more(24)} == now, f"{percent} %", 300)
+        assert running.broken() == []
         changed(server, without_versions)
         running.await_more(48)
-    assert running.broken() == []
+    # Why some are refused: docs/front-door.md#limits-of-the-front-door.
+    assert {one["status"] for one in running.broken()} <= {503}
 
 
 def test_replicas_follow_the_queue_of_real_servers_up_and_down(server: Server, tmp_path: Path) -> None:

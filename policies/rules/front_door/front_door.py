@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from llmd_gke.catalog import front_door as facts
+from llmd_gke.catalog.streamed_usage import FILTER
 from llmd_gke.catalog.upstream import source
 from llmd_gke.rules import front_door
 from policies.rules.kinds import (
@@ -142,7 +143,7 @@ USAGE = Rule(
     title="Models report the tokens of every stream where a budget counts them",
     why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
     "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`, "
-    f"or the proxies the filter `{facts.USAGE_FILTER}` of this program.",
+    f"or the proxies the filter `{FILTER['name']}` of this program.",
     sources=(
         "https://docs.vllm.ai/en/latest/cli/serve.html",
         "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",

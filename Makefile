@@ -141,7 +141,7 @@ sbom:  ##- write bills of materials of the Python packages (CycloneDX) to sbom/
 	@python3 operations/sbom.py sbom
 
 requirements:  ##- resolve requirements/*.in into the hash-pinned *.txt again
-	@$(SET_UP) --resolve
+	@python3 -m llmd_common.resolve_requirements
 
 known:
 	@case "$$MAKE_CLOUD" in rehearsal|laptop) ;; \

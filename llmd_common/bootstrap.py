@@ -5,7 +5,6 @@
 a ``.venv`` that the user made.
 uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
 holds the hash of what is installed, so that a second run takes a few milliseconds and an interrupted one is repeated.
-``--resolve`` updates the pins.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import errno
 import fcntl
 import hashlib
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -38,6 +36,7 @@ BESIDE = ("bench", "clients", "front-door", "vllm", "weights")
 are left out, ``SET.overrides`` versions other than those that packages ask for, ``SET.unused`` files to remove.
 """
 OLDEST, NEWEST = (3, 11), (3, 14)
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 PROGRESS_SECONDS = 10
 SCRIPT = """{starts}
 import sys
@@ -85,7 +84,7 @@ def stamp_of(name: str) -> str:
     pins = hashlib.sha256()
     for one in SETS[: SETS.index(name) + 1]:
         pins.update(requirements(one).read_bytes())
-    return f"{name} {pins.hexdigest()} {sys.version_info[0]}.{sys.version_info[1]}"
+    return f"{name} {pins.hexdigest()} {PYTHON}"
 
 
 def run(command: list[str], doing: str, meanwhile: Callable[[], None] = lambda: None) -> None:
@@ -129,26 +128,23 @@ def make_venv(folder: Path, *options: str) -> None:
 
 def uv() -> Path:
     """The pinned uv, from an environment of its own in the cache folder; installed there if missing."""
-    pins = requirements("uv")
-    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
-    folder = cache_folder() / f"uv-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
-    program = folder / "bin" / "uv"
-    if not (folder / "complete").exists() or not (folder / "bin" / "python").exists():
+    folder = beside_folder("uv")
+    if not is_beside("uv"):
         make_venv(folder)
         install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        run([*install, "--require-hashes", "-r", str(pins)], "install uv")
+        run([*install, "--require-hashes", "-r", str(requirements("uv"))], "install uv")
         (folder / "complete").touch()
-    return program
+    return folder / "bin" / "uv"
 
 
 def beside_folder(name: str) -> Path:
-    """The folder of the environment of a set of ``BESIDE``, whether it is installed or not."""
+    """The folder of the environment of a set of ``BESIDE``, or of uv, whether it is installed or not."""
     key = hashlib.sha256(requirements(name).read_bytes()).hexdigest()[:12]
-    return cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    return cache_folder() / f"{name}-{key}-py{PYTHON}"
 
 
 def is_beside(name: str) -> bool:
-    """Whether a set of ``BESIDE`` is installed."""
+    """Whether a set of ``BESIDE``, or uv, is installed."""
     folder = beside_folder(name)
     return (folder / "complete").exists() and (folder / "bin" / "python").exists()
 
@@ -158,7 +154,7 @@ def beside(name: str, say: Callable[[str], None] = print) -> Path:
 
     Raises ``BootstrapFailed``. Clones with the same pins share it; an interrupted installation is repeated.
     """
-    check_python((sys.version_info[0], sys.version_info[1]))
+    check_python(sys.version_info[:2])
     pins, folder = requirements(name), beside_folder(name)
     python = folder / "bin" / "python"
     if not is_beside(name):
@@ -222,7 +218,7 @@ def only_one(what: str = "") -> Generator[None]:
 
 def install(name: str) -> None:
     """Installs exactly the packages of a set into ``.venv``."""
-    check_python((sys.version_info[0], sys.version_info[1]))
+    check_python(sys.version_info[:2])
     stamp = VENV / "llmd-gke.stamp"
     read = stamp.read_text() if stamp.exists() else ""
     name = wanted(name, read.partition(" ")[0])
@@ -235,7 +231,7 @@ def install(name: str) -> None:
         started = time.monotonic()
         print(f"Python environment: installing the set {name} into .venv (about a minute) ...", flush=True)
         tool = uv()
-        same_python = read.endswith(f" {sys.version_info[0]}.{sys.version_info[1]}")
+        same_python = read.endswith(f" {PYTHON}")
         if not (same_python and (VENV / "bin" / "python").exists()):
             make_venv(VENV, "--without-pip")
         stamp.unlink(missing_ok=True)
@@ -259,9 +255,7 @@ def starts(python: Path) -> str:
 
 
 def write_path(folder: Path) -> None:
-    """Writes the path file of this clone's packages, like an editable installation: the policy pack finds them by
-    it.
-    """
+    """Writes the path file of this clone's packages, like an editable installation; the policy pack needs it."""
     for packages in folder.glob("lib/python3.*/site-packages"):
         file = packages / "llmd-gke.pth"
         if not file.exists() or file.read_text(encoding="utf-8") != f"{ROOT}\n":
@@ -283,44 +277,6 @@ def write_scripts(folder: Path) -> None:
             file.chmod(0o755)
 
 
-def resolve() -> None:
-    """Resolves every SET.txt again from its SET.in, without recording where the packages come from."""
-    check_python((sys.version_info[0], sys.version_info[1]))
-    tool = uv()
-    quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]
-    with tempfile.TemporaryDirectory() as folder:
-        smaller: Path | None = None  # the complete pins of the set before this one
-        for name in ("uv", *BESIDE, *SETS):
-            complete = Path(folder) / f"{name}.txt"
-            command = [str(tool), "pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"]
-            source = requirements(name, "in")
-            without = source.with_suffix(".without")
-            if without.exists():
-                command += ["--excludes", str(without)]
-            overrides = source.with_suffix(".overrides")
-            if overrides.exists():
-                command += ["--overrides", str(overrides)]
-            if smaller is not None:
-                command += ["--constraints", str(smaller)]
-            where = [str(source), "-o", str(complete)]
-            run([*command, *quiet, *where], f"resolve {source}")
-            pins = complete.read_text(encoding="utf-8")
-            if smaller is not None:
-                previous = requirements(SETS[SETS.index(name) - 1])
-                pins = added(pins, smaller, os.path.relpath(previous, source.parent))
-            source.with_suffix(".txt").write_text(pins, encoding="utf-8")
-            if name in SETS:
-                smaller = complete
-
-
-def added(pins: str, smaller: Path, included: str) -> str:
-    """The pins that a set adds to those of the ``smaller`` one, which the result includes by its path ``included``."""
-    pin = re.compile(r"^[A-Za-z0-9].*\n(?:[ ].*\n)+", re.MULTILINE)
-    known = {one.splitlines()[0] for one in pin.findall(smaller.read_text(encoding="utf-8"))}
-    comment = pins[: pins.index("\n", pins.index("make requirements")) + 1]
-    return f"{comment}-r {included}\n" + "".join(one for one in pin.findall(pins) if one.splitlines()[0] not in known)
-
-
 def disk_problem(error: OSError) -> str:
     """Error and fix of what the disk refuses; empty for other errors."""
     chosen = "set LLMD_GKE_CACHE or LLMD_GKE_HOME to"
@@ -337,26 +293,10 @@ def disk_problem(error: OSError) -> str:
     return f"{error}\nFix: {fix}; then run the command again."
 
 
-def main(arguments: list[str]) -> int:
-    """Returns the exit status: 0, 1 for an explained failure, 2 for wrong usage, 130 after Ctrl-C."""
+def exit_status(task: Callable[[], object]) -> int:
+    """Runs a task; returns 0, 1 for an explained failure, 130 after Ctrl-C."""
     try:
-        if arguments == ["--resolve"]:
-            resolve()
-        elif arguments == ["--scripts"]:
-            write_scripts(VENV)
-        elif len(arguments) == 2 and arguments[0] == "--beside" and arguments[1] in BESIDE:
-            beside(arguments[1])
-        elif len(arguments) == 2 and arguments[0] == "--remove" and arguments[1] in BESIDE:
-            remove(arguments[1])
-        elif len(arguments) == 1 and arguments[0] in SETS:
-            install(arguments[0])
-        else:
-            print(
-                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--resolve|--scripts\n"
-                f"       ... --beside|--remove {'|'.join(BESIDE)}",
-                file=sys.stderr,
-            )
-            return 2
+        task()
     except BootstrapFailed as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -367,6 +307,24 @@ def main(arguments: list[str]) -> int:
         print("\nStopped. The next run continues from here.", file=sys.stderr)
         return 130
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Returns :func:`exit_status`, or 2 for wrong usage."""
+    *options, name = arguments or [""]
+    if arguments == ["--scripts"]:
+        return exit_status(lambda: write_scripts(VENV))
+    if options == ["--beside"] and name in BESIDE:
+        return exit_status(lambda: beside(name))
+    if options == ["--remove"] and name in BESIDE:
+        return exit_status(lambda: remove(name))
+    if not options and name in SETS:
+        return exit_status(lambda: install(name))
+    print(
+        f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--scripts\n       ... --beside|--remove {'|'.join(BESIDE)}",
+        file=sys.stderr,
+    )
+    return 2
 
 
 if __name__ == "__main__":

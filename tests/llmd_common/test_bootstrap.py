@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_common import bootstrap
+from llmd_common import bootstrap, resolve_requirements
 
 
 @pytest.mark.parametrize("version", [(3, 10), (2, 7), (3, 15)])
@@ -76,7 +76,7 @@ def test_a_set_lists_only_what_it_adds_and_changes_with_the_sets_that_it_include
     smaller = tmp_path / "program.txt"
     smaller.write_text("# make requirements\nrich==14 \\\n    --hash=sha256:aa\n    # via program.in\n")
     both = smaller.read_text() + "typer==1 \\\n    --hash=sha256:bb\n    # via operations.in\n"
-    larger = bootstrap.added(both, smaller, "program.txt")
+    larger = resolve_requirements.added(both, smaller, "program.txt")
     assert larger.splitlines()[1:3] == ["-r program.txt", "typer==1 \\"]
     assert "rich" not in larger
     (tmp_path / "operations.txt").write_text(larger)

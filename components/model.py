@@ -15,7 +15,7 @@ from components.model_updates import failed_rollout, failed_service, replaced_po
 from components.network import Network
 from components.refused_changes import before_update
 from llmd_gke.catalog.scaling import Source
-from llmd_gke.manifests import client_request, scaling
+from llmd_gke.manifests import client_request, routing, scaling
 from llmd_gke.manifests.objects import model as manifests
 from llmd_gke.settings import (
     FrontDoorSettings,
@@ -154,7 +154,7 @@ class Model(pulumi.ComponentResource):
             special=special,
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
-        path, served = model.address
+        path, served = routing.address(model)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, path if door is None else "")
         self.curl = (
             None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmd_gke.catalog.models import bucket_of
 from llmd_gke.manifests import naming
 from llmd_gke.settings import ModelSettings
 
@@ -74,7 +75,7 @@ def grants(model: ModelSettings) -> list[Grant]:
 
 def copy_grants(model: ModelSettings) -> list[Grant]:
     """The roles of the Job that copies a model's weights: it lists the bucket, and writes only into its folder."""
-    if model.weights_cache is None or (bucket := model.weights_bucket) is None:
+    if model.weights_cache is None or (bucket := bucket_of(model.weights_uri)) is None:
         return []
     path = model.weights_uri.removeprefix(f"gs://{bucket}").strip("/")
     return [

@@ -85,9 +85,16 @@ def shared_route(model: ModelSettings, settings: GatewaySettings, *, kept: bool 
     one that carries it.
     """
     release = model.release
-    if release is None or model.name == release.model or not model.carries_model:
+    if release is None or model.name == release.model or model.name != release.carrier:
         return None
     return _route(model, release.model, release.shares, settings, kept=kept)
+
+
+def address(model: ModelSettings) -> tuple[str, str]:
+    """Path and name for a model's clients: the model's, or its own where another version carries these."""
+    if model.release is None or model.name == model.release.carrier:
+        return f"/{model.namespace}/{model.model_name}", model.served_name
+    return model.path, model.name
 
 
 def _route(

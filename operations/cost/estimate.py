@@ -265,10 +265,15 @@ def autoscaled(settings: StackSettings) -> list[str]:
     if not settings.autoscaled:
         return []
     low, high = settings.least_totals, settings.totals
-    names = ", ".join(f"{model.name} ({model.replicas_text}{_hours(model)})" for model in settings.autoscaled)
+    names = ", ".join(f"{model.name} ({_replicas(model)}{_hours(model)})" for model in settings.autoscaled)
     if low.usd_per_hour is None or high.usd_per_hour is None:
         return [f"Autoscaled: {names}; {NO_PRICE}"]
     return [f"Autoscaled: {names}; {low.usd_per_hour:,.2f} to {high.usd_per_hour:,.2f} USD an hour with GKE's fee."]
+
+
+def _replicas(model: ModelSettings) -> str:
+    least, most = model.least_replicas, model.most_replicas
+    return counted(most, "replica") if least == most else f"{least} to {most} replicas"
 
 
 def _hours(model: ModelSettings) -> str:

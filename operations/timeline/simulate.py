@@ -64,7 +64,7 @@ def download(model: ModelSettings) -> Duration:
 
 def weights(model: ModelSettings) -> Duration:
     """How long a server waits for its weights, from a bucket or from Hugging Face."""
-    if model.weights_bucket is None:
+    if catalogue.bucket_of(model.weights_uri) is None:
         return download(model)
     if model.parallel_download:
         return Duration(_gigabytes(model) / durations.FILE_CACHE_GB_PER_SECOND, durations.FILE_CACHE_SOURCE)

@@ -10,8 +10,7 @@ from pydantic import Field, PrivateAttr
 from llmd_gke.catalog import kserve, models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.gateways import gke
-from llmd_gke.rules import callers, schedule
-from llmd_gke.rules.callers import SERVED_NAME
+from llmd_gke.rules import callers
 from llmd_gke.settings.sections.adapters import AdapterSettings, Rank
 from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
@@ -19,9 +18,6 @@ from llmd_gke.settings.sections.scaling import ScalingSettings, ScheduleSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 from llmd_gke.settings.sections.variables import VariableSettings
 from llmd_gke.settings.sections.versions import Release, RolloutSettings, VersionSettings, releases
-from llmd_gke.wording import counted
-
-LONGEST_DRAIN_SECONDS = gke.LONGEST_DRAINING_SECONDS - kserve.PRE_STOP_SECONDS
 
 
 class ModelSettings(Section):
@@ -48,7 +44,7 @@ class ModelSettings(Section):
     schedule: ScheduleSettings | None = None
     """Hours within which there are at least ``minReplicas`` servers; outside of them there are none once the model is
     idle (default: always); only with ``maxReplicas``."""
-    served_model_name: Annotated[str, Field(pattern=SERVED_NAME)] | None = None
+    served_model_name: Annotated[str, Field(pattern=callers.SERVED_NAME)] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
     """Devices that share one layer (default: all devices of the slice, divided by other parallelisms in
@@ -88,7 +84,7 @@ class ModelSettings(Section):
     of models, otherwise by the owner)."""
     startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
     """Time limit in minutes for image pull, download and XLA compilation (default: from the size of the weights)."""
-    drain_seconds: Annotated[int, Field(ge=0, le=LONGEST_DRAIN_SECONDS)] = 60
+    drain_seconds: Annotated[int, Field(ge=0, le=gke.LONGEST_DRAINING_SECONDS - kserve.PRE_STOP_SECONDS)] = 60
     """Time in seconds that running requests get to finish when a pod terminates (default: 60). The load balancer drains
     for an hour at most, of which KServe's pause before the pod's end takes 15 s."""
     warm_up: bool = True
@@ -143,18 +139,12 @@ class ModelSettings(Section):
         if self._release is not None or not self.versions:
             return (self,)
         result: list[ModelSettings] = []
-        for version, release in zip(
-            self.versions, releases(self.name, self.namespace, self.versions, self.rollout), strict=True
-        ):
-            update = {
-                **version.own,
-                "name": release.name,
-                "served_model_name": self.served_name,
-                "at_root": self.at_root and release.name == release.carrier,
-            }
-            one = self.model_copy(update=update)
-            one._release = release
-            result.append(one)
+        placed = releases(self.name, self.namespace, self.versions, self.rollout)
+        for version, release in zip(self.versions, placed, strict=True):
+            at_root = self.at_root and release.name == release.carrier
+            own = {**version.own, "name": release.name, "served_model_name": self.served_name, "at_root": at_root}
+            result.append(self.model_copy(update=own))
+            result[-1]._release = release
         return tuple(result)
 
     @property
@@ -173,11 +163,6 @@ class ModelSettings(Section):
         return self.namespace if self._release is None else self._release.namespace
 
     @property
-    def carries_model(self) -> bool:
-        """Whether the model's own path is this version's; true without versions."""
-        return self._release is None or self._release.carrier == self.name
-
-    @property
     def needs_token(self) -> bool:
         """Whether the weights require an accepted licence, and thus ``llmd-gke:hfToken``."""
         return models.is_gated(self.uri) if self.gated is None else self.gated
@@ -185,7 +170,7 @@ class ModelSettings(Section):
     @property
     def startup_budget(self) -> int:
         """Time limit in minutes from the pod's start to the server's first answer."""
-        return models.startup_minutes(self.uri) if self.startup_minutes is None else self.startup_minutes
+        return self.startup_minutes or models.startup_minutes(self.uri)
 
     @property
     def weights_uri(self) -> str:
@@ -193,20 +178,15 @@ class ModelSettings(Section):
         return self.uri if self.weights_cache is None else models.copy_of(self.uri, self.weights_cache)
 
     @property
-    def weights_bucket(self) -> str | None:
-        """The bucket the weights are mounted from."""
-        return models.bucket_of(self.weights_uri)
-
-    @property
     def cache_bucket(self) -> str | None:
         """The bucket that keeps compiled graphs."""
-        return None if self.compile_cache is None else models.bucket_of(self.compile_cache)
+        return models.bucket_of(self.compile_cache or "")
 
     @property
     def read_buckets(self) -> tuple[str, ...]:
         """The buckets of weights and adapters, each once."""
-        found = (self.weights_bucket, *(models.bucket_of(adapter.uri) for adapter in self.adapters))
-        return tuple(dict.fromkeys(bucket for bucket in found if bucket is not None))
+        found = map(models.bucket_of, (self.weights_uri, *(adapter.uri for adapter in self.adapters)))
+        return tuple(dict.fromkeys(filter(None, found)))
 
     @property
     def uses_buckets(self) -> bool:
@@ -219,11 +199,6 @@ class ModelSettings(Section):
         return self.max_replicas is not None
 
     @property
-    def scheduled(self) -> bool:
-        """Whether the model has no server outside of its hours."""
-        return self.autoscaled and self.schedule is not None
-
-    @property
     def idle_after_seconds(self) -> int | None:
         """Time without a request in seconds after which the model has no server; ``None`` if it keeps its servers."""
         return self.pace.idle_after_seconds if self.autoscaled else None
@@ -231,16 +206,14 @@ class ModelSettings(Section):
     @property
     def scales_to_zero(self) -> bool:
         """Whether the model may have no server although it is not stopped."""
-        return self.scheduled or self.idle_after_seconds is not None
+        return self.autoscaled and (self.schedule is not None or self.pace.idle_after_seconds is not None)
 
     def serves_at(self, now: datetime) -> bool:
         """Whether the settings ask for servers at a time, which has a time zone: not stopped, and within its hours. An
         idle model counts as serving: a request starts its servers.
         """
-        if self.idle_after_seconds is not None:
-            return not self.stopped
-        given = self.schedule if self.scheduled else None
-        return not self.stopped and (given is None or schedule.is_open(given.time_zone, given.hours, now))
+        given = self.schedule if self.autoscaled and self.idle_after_seconds is None else None
+        return not self.stopped and (given is None or given.is_open(now))
 
     @property
     def most_replicas(self) -> int:
@@ -263,32 +236,22 @@ class ModelSettings(Section):
         return self.scaling or ScalingSettings()
 
     @property
-    def replicas_text(self) -> str:
-        """The number of replicas for people: ``3 replicas``, ``1 to 4 replicas``."""
-        least, most = (0 if self.scales_to_zero else self.serving_replicas), self.max_replicas or self.replicas
-        return counted(most, "replica") if least == most else f"{least} to {most} replicas"
-
-    @property
     def served_name(self) -> str:
         """The name that clients send as ``model``."""
         return self.served_model_name or self.name
 
     @property
-    def published_name(self) -> str:
-        """The model's other name, which KServe advertises in ``status.addresses``."""
-        return f"publishers/{self.model_namespace}/models/{self.served_name}"
-
-    @property
     def answers_to(self) -> tuple[str, ...]:
         """The names that its servers answer to, without adapters: first the two of this version alone, if it has such,
-        then the two of the model. Answers contain the first.
+        then the two of the model, of which KServe advertises the second. Answers contain the first.
         """
         own = (self.name, f"publishers/{self.namespace}/models/{self.name}")
-        return (*(() if self.name == self.model_name else own), self.served_name, self.published_name)
+        both = (self.served_name, f"publishers/{self.model_namespace}/models/{self.served_name}")
+        return both if self.name == self.model_name else (*own, *both)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names that its servers answer to, with those of adapters, also of adapters in ``extra_args``."""
+        """All names that its servers answer to, with those of adapters, also in ``extra_args``."""
         adapters = (*(adapter.name for adapter in self.adapters), *callers.adapters(self.extra_args))
         return tuple(dict.fromkeys((*self.answers_to, *adapters)))
 
@@ -296,10 +259,3 @@ class ModelSettings(Section):
     def path(self) -> str:
         """The path of the model at the gateway: ``/NAMESPACE/NAME``."""
         return f"/{self.namespace}/{self.name}"
-
-    @property
-    def address(self) -> tuple[str, str]:
-        """Path and name for its clients: the model's, or its own where another version carries these."""
-        if self.carries_model:
-            return f"/{self.namespace}/{self.model_name}", self.served_name
-        return self.path, self.name

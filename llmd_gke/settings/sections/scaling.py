@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from llmd_gke.catalog.scaling import (
     SHORTEST_IDLE_SECONDS,
     Source,
 )
+from llmd_gke.rules import schedule
 from llmd_gke.settings.sections.base import Section
 
 
@@ -23,6 +25,10 @@ class ScheduleSettings(Section):
     """Time zone of the hours: a name of the IANA database, such as ``Europe/Amsterdam``."""
     hours: tuple[str, ...] = Field(strict=False)
     """Days and hours such as ``Mon-Fri 08:00-18:00``, none of which overlap; 24:00 is the end of a day."""
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether a time, which has a time zone, is within the hours."""
+        return schedule.is_open(self.time_zone, self.hours, now)
 
 
 class ScalingSettings(Section):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from llmd_gke.catalog import front_door, tracing, versions, vllm
@@ -192,7 +192,7 @@ def servers(argv: Sequence[str]) -> int:
 def is_server(argv: Iterable[str]) -> bool:
     """Whether a command line may be a server's: it has one of vLLM's arguments, written in full."""
     return any(
-        one.name in KNOWN_ARGUMENTS and one.written.startswith("--") and not one.abbreviated for one in read(list(argv))
+        one.name in KNOWN_ARGUMENTS and one.written.startswith("--") and not one.abbreviated for one in read(argv)
     )
 
 
@@ -201,8 +201,7 @@ def server_words(argv: Sequence[str], *, command: bool) -> Sequence[str]:
     starts = _starts(argv)
     if not starts:
         return () if command else argv
-    words = argv[starts[0] + 1 :]
-    return words[: next((at for at, word in enumerate(words) if word in SEPARATORS or word.endswith(";")), len(words))]
+    return list(takewhile(lambda word: word not in SEPARATORS and not word.endswith(";"), argv[starts[0] + 1 :]))
 
 
 def hides_words(argv: Iterable[str]) -> bool:

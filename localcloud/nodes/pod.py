@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,13 +117,13 @@ class PodWorker:
     def log(self, container: str, *, previous: bool) -> LogFile | None:
         """The log of a container, of the present run or the one before."""
         every = (*self._records.init, *self._records.main)
-        container_record = next((one for one in every if one.name == container), None)
-        if container_record is None:
+        record = next((one for one in every if one.name == container), None)
+        if record is None:
             return None
-        number = container_record.restarts - (1 if previous else 0)
+        number = record.restarts - (1 if previous else 0)
         return LogFile(
             self._folder / f"{container}.{number}.log",
-            lambda: container_record.restarts == number and not container_record.finished,
+            lambda: record.restarts == number and not record.finished,
         )
 
     async def run(self) -> None:
@@ -143,7 +144,6 @@ class PodWorker:
                 await sandbox.close()
             writer.cancel()
             self._volumes.remove()
-        self._records.address = self._records.address or ""
         if not self._removed:
             await self._finish()
 
@@ -293,11 +293,9 @@ class PodWorker:
     async def _update_volumes(self) -> None:
         while True:
             self.content_changed.clear()
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(RENEW_SECONDS):
                     await self.content_changed.wait()
-            except TimeoutError:
-                pass
             try:
                 await self._volumes.write()
             except (MissingObject, NotImitated, KubeError, *Unreachable, ValueError, OSError) as error:

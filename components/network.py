@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -13,6 +14,7 @@ from components.fresh_apis import patient
 from components.optional import optional, present
 from components.refused_changes import before_update, gateway_changed, secondary_ranges_kept
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
+from llmd_gke.manifests import routing
 from llmd_gke.settings import NetworkSettings, StackSettings
 
 PODS = "pods"
@@ -32,7 +34,7 @@ class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
     gateway's address is public. ``gateway``: whose it is; GKE's proxies need a subnet. ``protect`` protects the VPC
     against deletion, ``audit`` logs its connections. ``gateway_ip``: the address of an existing Gateway
-    (default: one is reserved).
+    (default: one is reserved). ``routes``: those at the gateway, NAMESPACE/NAME.
     """
 
     settings: NetworkSettings
@@ -44,6 +46,7 @@ class NetworkArgs:
     protect: bool
     audit: bool
     gateway_ip: str | None = None
+    routes: Sequence[str] = ()
 
     @classmethod
     def of(cls, settings: StackSettings) -> Self:
@@ -59,6 +62,7 @@ class NetworkArgs:
             protect=cluster.protect,
             audit=cluster.audit,
             gateway_ip=optional(settings.gateway.existing, lambda gateway: gateway.address),
+            routes=routing.at_the_edge(settings),
         )
 
     @property
@@ -101,7 +105,7 @@ class Network(pulumi.ComponentResource):
         if not googles:
             place["gateway"] = args.gateway
         network_name = prefix if existing is None else existing.network_path(args.project)
-        hooks = before_update(f"{name}-proxies-kept", gateway_changed)
+        hooks = before_update(f"{name}-proxies-kept", gateway_changed(args.routes))
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         super().__init__("llmd-gke:network:Network", name, {"network": network_name, **place}, opts)
         self.for_nodes = []

@@ -7,6 +7,12 @@ from typing import Any
 
 import pulumi
 
+WITHOUT_TIMEOUTS = (
+    "for route in {routes}; do kubectl get httproute -n ${{route%/*}} ${{route#*/}} -o json | "
+    "jq 'del(.spec.rules[].timeouts)' | kubectl replace -f -; done"
+)
+"""Takes them out of routes, by NAMESPACE/NAME: never out of those of others."""
+
 
 def before_update(name: str, hook: Callable[[pulumi.ResourceHookArgs], None]) -> pulumi.ResourceHookBinding:
     """Calls ``hook`` before an update, also of a preview. Deletions and replacements do not call it."""
@@ -43,27 +49,31 @@ def secondary_ranges_kept(args: pulumi.ResourceHookArgs) -> None:
             raise _refusal(name, before[name], cidr, "its pods and services use it")
 
 
-def gateway_changed(args: pulumi.ResourceHookArgs) -> None:
-    """Raises :class:`pulumi.RunError` if the range of the proxy-only subnet changes in the same network and region.
+def gateway_changed(routes: Sequence[str]) -> Callable[[pulumi.ResourceHookArgs], None]:
+    """A hook that raises :class:`pulumi.RunError` if the range of the proxy-only subnet changes in the same network and
+    region.
 
     Google does not delete the subnet under a Gateway's proxies, and has one active subnet for proxies in a region and
     network, so the new one cannot come first (terraform-google-modules/terraform-google-lb#75,
     https://cloud.google.com/load-balancing/docs/proxy-only-subnets).
 
-    Warns where GKE's Gateway takes the place of Istio's: it is not programmed while a route has ``timeouts``, and the
-    program changes routes only once it is.
+    It warns where GKE's Gateway takes the place of Istio's: that is not programmed while one of the ``routes`` has
+    ``timeouts``, and the program changes routes only once it is.
     """
-    before, now = args.old_outputs or {}, args.new_inputs or {}
-    old, new = before.get("proxies"), now.get("proxies")
-    same = all(before.get(key) == now.get(key) for key in ("network", "region"))
-    if same and old and new and old != new:
-        raise _refusal("proxies", str(old), str(new), "the proxies of its Gateway use it")
-    if before.get("gateway") and not now.get("gateway"):
-        pulumi.log.warn(
-            "llmd-gke:gateway.class: GKE's Gateway waits while routes of the one before have timeouts (GWCER104).\n"
-            "Fix: while `up` waits for edge-gateway: "
-            "kubectl get httproute -A -o json | jq 'del(.items[].spec.rules[].timeouts)' | kubectl replace -f -"
-        )
+
+    def check(args: pulumi.ResourceHookArgs) -> None:
+        before, now = args.old_outputs or {}, args.new_inputs or {}
+        old, new = before.get("proxies"), now.get("proxies")
+        same = all(before.get(key) == now.get(key) for key in ("network", "region"))
+        if same and old and new and old != new:
+            raise _refusal("proxies", str(old), str(new), "the proxies of its Gateway use it")
+        if before.get("gateway") and not now.get("gateway"):
+            pulumi.log.warn(
+                "llmd-gke:gateway.class: GKE's Gateway waits while routes of the one before have timeouts (GWCER104).\n"
+                f"Fix: while `up` waits for edge-gateway: {WITHOUT_TIMEOUTS.format(routes=' '.join(routes))}"
+            )
+
+    return check
 
 
 def _ranges(inputs: Mapping[str, Any] | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP, PolicyTarget, Servin
 from llmd_gke.json_types import Json, JsonObject, kubernetes_object
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.gateway import GATEWAY_API, parent
-from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, StackSettings
 
 
 def _pool(name: str) -> JsonObject:
@@ -95,6 +95,15 @@ def address(model: ModelSettings) -> tuple[str, str]:
     if model.release is None or model.name == model.release.carrier:
         return f"/{model.namespace}/{model.model_name}", model.served_name
     return model.path, model.name
+
+
+def at_the_edge(settings: StackSettings) -> tuple[str, ...]:
+    """NAMESPACE/NAME of the stack's routes at the Gateway of the load balancer."""
+    models = [one for one in settings.models if not one.stopped] if settings.routes_pools_at_the_edge else []
+    named = [(one, name) for one in models for name in (one.name, *([one.model_name] if one.carries_model else []))]
+    own = [f"{one.namespace}/{naming.route(name)}" for one, name in named]
+    door = [] if settings.front_door is None else [f"{front_door.PROXIES_NAMESPACE}/{front_door.NAME}"]
+    return tuple(dict.fromkeys([*own, *door]))
 
 
 def _route(

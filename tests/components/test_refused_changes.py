@@ -10,11 +10,17 @@ import pytest
 
 from components.model_updates import replaced_pods
 from components.refused_changes import gateway_changed, same_project, secondary_ranges_kept
-from llmd_gke.manifests import serving
-from llmd_gke.settings import StackSettings
+from llmd_gke.manifests import routing, serving
+from llmd_gke.settings import StackSettings, parse
+from llmd_gke.settings.load import read_config
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
+from tests.components import kinds
+from tests.components.conftest import ROOT
+from tests.components.kinds import metadata, of, spec
+from tests.components.variants import changes, variant
 
 Hook = Callable[[pulumi.ResourceHookArgs], None]
+MOVED = gateway_changed([])
 Values = dict[str, Any]
 PLACE = {"network": "llmd", "region": "us-east5", "proxies": "10.9.0.0/23"}
 
@@ -35,7 +41,7 @@ def call(hook: Hook, before: Values | None, now: Values) -> None:
         (same_project, {"project": "a"}, {"project": "b"}, 'gcp:project = "b": this stack is in project a'),
         (secondary_ranges_kept, ranges(), ranges(services="10.8.16.0/20"), "network.services = .* has 10.8.0.0/20, "),
         (secondary_ranges_kept, ranges(), ranges(pods="10.4.0.0/13"), "network.pods = .* its pods and services use it"),
-        (gateway_changed, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* proxies of its Gateway"),
+        (MOVED, PLACE, {**PLACE, "proxies": "10.9.0.0/22"}, "network.proxies = .* proxies of its Gateway"),
     ],
 )  # fmt: skip
 def test_a_change_that_ends_badly_is_refused_with_the_way_out(
@@ -54,12 +60,12 @@ def test_a_change_that_ends_badly_is_refused_with_the_way_out(
         (secondary_ranges_kept, ranges(), {**ranges(), "description": "new"}),
         (secondary_ranges_kept, ranges(), ranges(more="10.40.0.0/20")),
         (secondary_ranges_kept, {}, ranges()),
-        (gateway_changed, PLACE, {**PLACE, "network": "other", "proxies": "10.9.2.0/23"}),
-        (gateway_changed, PLACE, {**PLACE, "region": "us-east1", "proxies": "10.9.2.0/23"}),
-        (gateway_changed, PLACE, {**PLACE, "proxies": None}),
-        (gateway_changed, {**PLACE, "proxies": None}, PLACE),
-        (gateway_changed, {"network": "llmd", "subnet": "llmd-nodes"}, PLACE),
-        (gateway_changed, None, PLACE),
+        (MOVED, PLACE, {**PLACE, "network": "other", "proxies": "10.9.2.0/23"}),
+        (MOVED, PLACE, {**PLACE, "region": "us-east1", "proxies": "10.9.2.0/23"}),
+        (MOVED, PLACE, {**PLACE, "proxies": None}),
+        (MOVED, {**PLACE, "proxies": None}, PLACE),
+        (MOVED, {"network": "llmd", "subnet": "llmd-nodes"}, PLACE),
+        (MOVED, None, PLACE),
     ],
 )
 def test_a_change_beside_it_passes(hook: Hook, before: Values | None, now: Values) -> None:
@@ -102,10 +108,19 @@ def test_new_pods_are_said_with_the_wait_and_without_a_spare_host_with_the_order
     assert all(text in one for one in said)
 
 
-def test_who_leaves_istios_gateway_is_told_what_the_next_one_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["mesh", "tokens"])
+def test_who_leaves_istios_gateway_is_told_how_the_stacks_own_routes_lose_their_timeouts(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {**read_config(ROOT, "eu4a"), **changes(name)}
+    settings = parse({key: value for key, value in config.items() if value is not None}, "eu4a").settings
+    routes = [node for node in of(kinds.ROUTE)(variant(name)) if "backendRefs" in str(spec(node))]
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", said.append)
+    hook = gateway_changed(routing.at_the_edge(settings))
     istios = {**PLACE, "gateway": "istio"}
     for before, now, warnings in ((PLACE, istios, 0), (istios, istios, 0), (istios, PLACE, 1)):
-        call(gateway_changed, before, now)
+        call(hook, before, now)
         assert len(said) == warnings
+    named = said[0].partition("for route in ")[2].partition(";")[0].split()
+    assert sorted(named) == sorted(f"{metadata(node, 'namespace')}/{metadata(node, 'name')}" for node in routes)

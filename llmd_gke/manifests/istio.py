@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from llmd_gke.catalog import front_door, kserve, monitoring, registries
 from llmd_gke.catalog.registries import NONE, Mirrors
-from llmd_gke.gateways import istio
+from llmd_gke.gateways import gke, istio
 from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.json_types import Json, JsonObject
 from llmd_gke.manifests import firewall, naming, platform_firewall, pod_security
@@ -61,6 +61,9 @@ def controller(
     # Istio's default ends every stream 5 s after a proxy was told to go.
     pod: JsonObject = {"topologySpreadConstraints": [spread], "terminationGracePeriodSeconds": DRAIN_SECONDS}
     drain: JsonObject = {"proxyMetadata": {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS": "true"}}
+    # As GKE's: Istio's hour is longer than the servers' (``rules/environment.py``), which would close one that a request
+    # is on its way on. Of clusters of pools, too, and of sidecars (istio ``pilot/pkg/networking/core/cluster_builder.go``).
+    idle: JsonObject = {"connectionPool": {"http": {"idleTimeout": f"{gke.KEEP_ALIVE_SECONDS}s"}}}
     proxies: JsonObject = {
         "deployment": {"spec": {"replicas": 2, "template": {"spec": pod}}},
         "podDisruptionBudget": {"spec": {"minAvailable": 1}},
@@ -77,7 +80,7 @@ def controller(
         "seccompProfile": _SECCOMP,
         "gateways": {"seccompProfile": _SECCOMP},
         "gatewayClasses": {istio.CLASS: proxies},
-        "meshConfig": {"accessLogEncoding": "JSON", "defaultConfig": drain},
+        "meshConfig": {"accessLogEncoding": "JSON", "defaultConfig": drain, "defaultTrafficPolicy": idle},
     }
     settings = _hub(mirrors)
     if mesh:

@@ -8,6 +8,7 @@ import pytest
 from llmd_gke.gateways import istio
 from llmd_gke.gateways.gateway import GATEWAY_LABEL
 from llmd_gke.graph.resources import Graph
+from llmd_gke.rules.environment import KEEP_ALIVE_SECONDS
 from tests.components import kinds
 from tests.components.conftest import Record
 from tests.components.kinds import metadata, of, spec
@@ -83,6 +84,12 @@ def test_istiod_leaves_pools_alone_that_only_a_front_door_routes_to(
     (control,) = kinds.chart(istio.CONTROLLER_CHART)(graph)
     values = cast("Any", control.inputs["values"])
     assert values["env"] == {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION": reads_pools}
+
+
+def test_the_proxies_close_idle_connections_to_servers_before_the_servers_do(external: Graph) -> None:
+    (control,) = kinds.chart(istio.CONTROLLER_CHART)(external)
+    policy = cast("Any", control.inputs["values"])["meshConfig"]["defaultTrafficPolicy"]
+    assert int(policy["connectionPool"]["http"]["idleTimeout"].removesuffix("s")) < KEEP_ALIVE_SECONDS
 
 
 def test_each_model_has_a_rule_for_its_picker_and_a_limit_in_its_route(external: Graph) -> None:

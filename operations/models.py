@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def endpoints(target: Target, models: Iterable[ModelSettings], command: str) -> 
     wanted = [one.name for one in models]
     if missing := [name for name in wanted if name not in there]:
         raise NotUp(f"Stack {target.stack} is up without {', '.join(missing)}.\nFix: {target.up}")
-    chosen = [there[name] for name in wanted]
+    chosen = [replace(there[name], gateway=target.settings.gateway.implementation) for name in wanted]
     admitted(chosen)
     return chosen
 

@@ -43,12 +43,14 @@ class Endpoint:
 
     ``behind_door``: through the front door, with the ``key`` of a caller; ``namespace`` is the model's there, and
     elsewhere part of the URL. ``behind_iap``: requests also need Google's token ``identity``, which IAP checks.
+    ``gateway``: the class of the Gateway.
     """
 
     name: str
     url: str
     served_model_name: str
     behind_door: bool = False
+    gateway: str = "gke"
     namespace: str = ""
     key: str = field(default="", repr=False)
     behind_iap: bool = False

@@ -18,7 +18,7 @@ from llmd_gke.google_errors.page import table
 @dataclass(frozen=True)
 class Symptom:
     """``sign``: a regular expression for the symptom; ``shown``: its text for readers; ``command`` may use
-    ``{stack}``.
+    ``{stack}``; ``gateway``: at a Gateway of which class, as in the settings (default: any).
     """
 
     key: str
@@ -26,6 +26,7 @@ class Symptom:
     shown: str
     cause: str
     command: str
+    gateway: str | None = None
 
 
 STATUS = "llmd-gke status --stack {stack}"
@@ -80,6 +81,15 @@ CLIENTS = (
         "503 `no healthy upstream`",
         "no pod is healthy for Google's load balancer: still starting, or its health check requests the wrong path",
         STATUS,
+        "gke",
+    ),
+    Symptom(
+        "no-ready-server",
+        r"no healthy upstream",
+        "503 `no healthy upstream`, at Istio's Gateway",
+        "no pod of the model is ready: it starts, is idle, or its pods fail",
+        STATUS,
+        "istio",
     ),
     Symptom(
         "cut-at-30-seconds",
@@ -87,6 +97,15 @@ CLIENTS = (
         "504 `upstream request timeout`, or an answer that breaks off after 30 s",
         "GKE's default backend timeout: no GCPBackendPolicy is attached to the InferencePool",
         "kubectl -n models get gcpbackendpolicy -o yaml",
+        "gke",
+    ),
+    Symptom(
+        "over-the-limit",
+        r"upstream request timeout",
+        "504 `upstream request timeout`, at Istio's Gateway",
+        "the answer took longer than the model's `requestTimeoutSeconds`, which its route has as `timeouts`: raise it",
+        "pulumi up --stack {stack}",
+        "istio",
     ),
     Symptom(
         "route-unknown",
@@ -95,6 +114,14 @@ CLIENTS = (
         "the gateway has no route for that path: the HTTPRoute is not accepted, or the URL belongs to another "
         "model or gateway",
         STATUS,
+    ),
+    Symptom(
+        "route-unknown",
+        rf"({_status(404)}):?\s*$",
+        "404 without a body, at Istio's Gateway",
+        "the gateway has no route for that path, as where GKE's says `fault filter abort`",
+        STATUS,
+        "istio",
     ),
     Symptom(
         "tls-to-plain",
@@ -114,7 +141,7 @@ CLIENTS = (
         "old-http",
         rf"{_status(426)}|Upgrade Required",
         "426 Upgrade Required",
-        "the client uses HTTP/1.0 (as Apache Bench does), which GKE's load balancer rejects",
+        "the client uses HTTP/1.0 (as Apache Bench does), which the gateway rejects",
         "llmd-gke bench --stack {stack}",
     ),
     Symptom(
@@ -312,9 +339,10 @@ def explain_log(text: str) -> Symptom | None:
     return next((one for one in PODS if re.search(one.sign, text, re.IGNORECASE)), None)
 
 
-def explain(text: str) -> Symptom | None:
-    """The first symptom whose sign is in a text that a client got."""
-    return next((one for one in CLIENTS if re.search(one.sign, text, re.IGNORECASE)), None)
+def explain(text: str, gateway: str) -> Symptom | None:
+    """The first symptom whose sign is in a text that a client got, at a Gateway of this class."""
+    there = (one for one in CLIENTS if one.gateway in (None, gateway))
+    return next((one for one in there if re.search(one.sign, text, re.IGNORECASE)), None)
 
 
 if __name__ == "__main__":  # `client` or `pod`: prints that table of docs/troubleshooting.md

@@ -45,7 +45,7 @@ async def smoke(
             say(f"asking {endpoint.name} at {endpoint.url}")
             left = max(deadline - time.monotonic(), 1.0)
             outcomes += await _one(Client(endpoint, http, min(REQUEST_SECONDS, left), options), endpoint, deadline)
-    return [_explained(outcome, stack) for outcome in outcomes]
+    return [_explained(outcome, stack, endpoints[0].gateway) for outcome in outcomes]
 
 
 async def _one(client: Client, endpoint: Endpoint, deadline: float) -> list[Outcome]:
@@ -85,10 +85,10 @@ async def _try(name: str, check: Check, client: Client, endpoint: Endpoint, dead
     return Outcome(name, endpoint.name, verdict, detail, round(time.monotonic() - started, 2))
 
 
-def _explained(outcome: Outcome, stack: str) -> Outcome:
+def _explained(outcome: Outcome, stack: str, gateway: str) -> Outcome:
     if outcome.verdict != "failed":
         return outcome
-    symptom = explain(outcome.detail)
+    symptom = explain(outcome.detail, gateway)
     if symptom is None:
         return replace(outcome, fix=f"llmd-gke status --stack {stack}")
     return replace(outcome, cause=symptom.cause, fix=symptom.command.format(stack=stack))

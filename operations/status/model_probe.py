@@ -47,7 +47,7 @@ async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
 
 
 def _bad(endpoint: Endpoint, problem: str, stack: str) -> Line:
-    symptom = explain(problem)
+    symptom = explain(problem, endpoint.gateway)
     # Here "see status" would not help: the lines above are the status.
     here = symptom is None or "llmd-gke status" in symptom.command
     fix = "" if here or symptom is None else symptom.command.format(stack=stack)

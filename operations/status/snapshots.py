@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from operations import outputs
@@ -46,7 +47,8 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
     kubeconfig = await asyncio.to_thread(outputs.kubeconfig, target)
     settings = target.settings
     running = {model.name for model in settings.models if model.serves_at(datetime.now(UTC))}
-    endpoints = [endpoint for endpoint in values.models if endpoint.name in running]
+    gateway = settings.gateway.implementation
+    endpoints = [replace(endpoint, gateway=gateway) for endpoint in values.models if endpoint.name in running]
     cluster: ClusterApi | None = None
     while True:
         asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))

@@ -116,7 +116,7 @@ CLIENTS = (
         STATUS,
     ),
     Symptom(
-        "route-unknown",
+        "no-path",
         rf"({_status(404)}):?\s*$",
         "404 without a body, at Istio's Gateway",
         "the gateway has no route for that path, as where GKE's says `fault filter abort`",

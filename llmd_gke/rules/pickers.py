@@ -23,7 +23,7 @@ FLOORS: Mapping[str, str] = {
 
 
 def endpoint_picker(pod: Input, floors: Mapping[str, str]) -> Iterator[Finding]:
-    """An endpoint picker is new enough to use TLS with GKE's Gateway, and has TLS enabled."""
+    """An endpoint picker is new enough to use TLS with its Gateway, and has TLS enabled."""
     for container in containers(pod):
         image = container.get("image").text() or ""
         name, _, tag = _split(image)
@@ -43,7 +43,7 @@ def endpoint_picker(pod: Input, floors: Mapping[str, str]) -> Iterator[Finding]:
             if key.lstrip("-") == "secure-serving" and value.lower() in ("false", "f", "0"):
                 yield Finding(
                     "endpoint-picker",
-                    f"{container.path}: --secure-serving={value}; GKE's data plane calls the endpoint picker over TLS",
+                    f"{container.path}: --secure-serving={value}; the Gateway calls the endpoint picker over TLS",
                     fix="remove it: the default is true",
                 )
 

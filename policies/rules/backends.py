@@ -4,6 +4,7 @@ noted, never guessed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from llmd_gke.gateways.gateway import Proxies
@@ -11,9 +12,10 @@ from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.gateways.gke_policies import BACKENDS
 from llmd_gke.gateways.proxies import PROXIES
 from llmd_gke.rules import routes
+from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input, Unknown
-from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL
-from policies.rules.rule import Parameter, ParameterValues, Program, Subject
+from policies.rules.kinds import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG, POOL, Kind
+from policies.rules.rule import Parameter, ParameterValues, Program, StackFinding, Subject, about
 
 OTHER_GATEWAYS = Parameter(
     "otherGateways",
@@ -80,6 +82,22 @@ def is_elsewhere(subject: Subject, settings: ParameterValues) -> bool:
     others = settings.texts("otherGateways")
     beside = bool(others) and any(parent.get("namespace").value is None for parent in parents)
     return routes.belongs_elsewhere(parents, subject.namespace if beside else "", others)
+
+
+def at_gke(
+    check: Callable[[Subject], Iterator[Finding]], *kinds: Kind
+) -> Callable[[Program, ParameterValues], Iterator[StackFinding]]:
+    """Turns a check of a route, or of what has one, into one of the program's objects of these kinds at Gateways of
+    GKE, or at Gateways it does not have.
+    """
+
+    def checked(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
+        others = with_other_classes(program, settings)
+        for subject in program.of(*kinds):
+            if not is_elsewhere(subject, others):
+                yield from about(subject, check(subject))
+
+    return checked
 
 
 def backend_of(reference: Input, route: Subject) -> BackendReference | None:

@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from components.network import NetworkArgs
 from llmd_gke.graph.resources import Graph
-from llmd_gke.settings import NetworkSettings, StackSettings
-from llmd_gke.settings.sections.network import ExistingNetworkSettings
+from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import of
 from tests.components.variants import variant
@@ -58,19 +56,7 @@ def test_addresses_that_replace_each_other_have_different_names(record: Record) 
     own, outside = (graph.find(kinds.ADDRESS).inputs for graph in (variant("bare"), record()))
     assert (outside["name"], own["name"]) == ("llmd-eu4a-gateway", "llmd-eu4a-gateway-internal")
     assert (outside["addressType"], "subnetwork" in outside) == ("EXTERNAL", False)
-    names = {
-        NetworkArgs(
-            settings=NetworkSettings(existing=ExistingNetworkSettings(network="corp", subnet=subnet)),
-            project="my-project",
-            region="europe-west4",
-            prefix="llmd-eu4a",
-            exposure="internal",
-            gateway="gke",
-            protect=False,
-            audit=False,
-        ).address_name
-        for subnet in ("gke", "other")
-    }
+    names = {str(network(record, subnet=name).find(kinds.ADDRESS).inputs["name"]) for name in ("gke", "other")}
     assert len(names - {str(own["name"]), str(outside["name"])}) == 2
 
 

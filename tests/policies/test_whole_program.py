@@ -43,14 +43,6 @@ def test_the_platform_charts_hold_no_policies() -> None:
     assert of(run_pack([ROUTE, chart]), "health-check-missing", "MANDATORY")
 
 
-def test_routes_of_a_gateway_of_another_class_are_left_alone() -> None:
-    gateway = {"metadata": {"name": "inference-gateway", "namespace": "inference-gateway"}}
-    istio = Resource(
-        "kubernetes:gateway.networking.k8s.io/v1:Gateway", "g", {**gateway, "spec": {"gatewayClassName": "istio"}}
-    )
-    assert of(run_pack([ROUTE, istio]), "health-check-missing") == []
-
-
 def test_a_policy_in_another_namespace_does_not_count() -> None:
     elsewhere = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "metadata.namespace", "other"))
     assert of(run_pack([ROUTE, elsewhere]), "health-check-missing", "MANDATORY")

@@ -138,15 +138,15 @@ MISSING_CHECK = Rule(
     name="health-check-missing",
     title="Every backend of GKE's Gateway has a HealthCheckPolicy",
     why="KServe creates none, and GKE's default requests `/`. The rule collects InferencePools and Services from "
-    "all routes of the program; a route does not show the class of its Gateway, so every route counts as "
-    "attached to GKE's.",
+    "all routes of the program but those whose Gateways are in it with another class; a Gateway that is not in it "
+    "counts as GKE's.",
     sources=(POLICY_CHART,),
     kinds=(kinds.HTTP_ROUTE, kinds.LLM_SERVICE, kinds.POOL, kinds.GATEWAY, kinds.HEALTH_CHECK),
     check_program=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="If another program creates the policies, make this rule advisory. For routes of other gateways, set "
-    "`otherGateways`.",
+    opt_out="If another program creates the policies, make this rule advisory. For routes of other "
+    "Gateways that are not in it, set `otherGateways`.",
 )
 
 BACKEND_TIMEOUT = Rule(

@@ -8,8 +8,8 @@ from llmd_gke.catalog import kserve
 from llmd_gke.rules import serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
-from policies.rules.backends import OTHER_GATEWAYS, is_elsewhere
-from policies.rules.kinds import AI_ROUTE, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG
+from policies.rules.backends import OTHER_GATEWAYS, at_gke
+from policies.rules.kinds import AI_ROUTE, GATEWAY, HTTP_ROUTE, LLM_SERVICE, LLM_SERVICE_CONFIG
 from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, on_spec
 
 VALIDATION = kserve.source(f"{kserve.API}/llm_inference_service_validation.go")
@@ -19,14 +19,13 @@ def _shape(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
     yield from serving.router_shape(subject.spec, subject.name, config=subject.kind == LLM_SERVICE_CONFIG)
 
 
-def _managed(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if not subject.partial and not is_elsewhere(subject, settings):
+def _managed(subject: Subject) -> Iterator[Finding]:
+    if not subject.partial:
         yield from serving.managed_route(subject.spec)
 
 
-def _inline(subject: Subject, settings: ParameterValues) -> Iterator[Finding]:
-    if not is_elsewhere(subject, settings):
-        yield from serving.inline_route(subject.spec)
+def _inline(subject: Subject) -> Iterator[Finding]:
+    yield from serving.inline_route(subject.spec)
 
 
 def _workers(subject: Subject, _settings: ParameterValues) -> Iterator[Finding]:
@@ -106,11 +105,12 @@ MANAGED_ROUTE = Rule(
     "and refers to the v1alpha2 InferencePool first. No setting changes that. A Config passes such a router on "
     "to every service that is based on it.",
     sources=(kserve.issue(5707), kserve.issue(5050)),
-    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG),
-    check_object=_managed,
+    kinds=(LLM_SERVICE, LLM_SERVICE_CONFIG, GATEWAY),
+    check_program=at_gke(_managed, LLM_SERVICE, LLM_SERVICE_CONFIG),
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="For routes of another Gateway, list it in `otherGateways` and in router.gateway.refs.",
+    opt_out="For routes of a Gateway that is another's and not in the program, list it in `otherGateways` and in "
+    "router.gateway.refs.",
 )
 
 INLINE_ROUTE = Rule(
@@ -119,8 +119,8 @@ INLINE_ROUTE = Rule(
     why="KServe overwrites the InferencePool group of an inline route with v1alpha2, and does not remove fields "
     "that were removed from the inline route.",
     sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
-    kinds=(LLM_SERVICE,),
-    check_object=_inline,
+    kinds=(LLM_SERVICE, GATEWAY),
+    check_program=at_gke(_inline, LLM_SERVICE),
     level="advisory",
     severity="medium",
     parameters=(OTHER_GATEWAYS,),

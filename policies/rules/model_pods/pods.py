@@ -67,9 +67,10 @@ PLAIN_SECRET = Rule(
 
 ENDPOINT_PICKER = Rule(
     name="endpoint-picker",
-    title="Endpoint pickers are new enough for GKE's Gateway and serve TLS",
+    title="Endpoint pickers are new enough for their Gateway and serve TLS",
     why="Before llm-d 0.7.0 (Gateway API inference extension 1.4.0) the endpoint picker's TLS does not offer h2 "
-    "(`No ALPN negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS.",
+    "(`No ALPN negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS, and "
+    "Istio's proxies do by the rule that `istio-picker-tls` asks for.",
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
     kinds=WORKLOADS,
     check_object=_picker,

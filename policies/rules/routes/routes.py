@@ -9,7 +9,7 @@ from llmd_gke.gateways import gke_routes
 from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
-from policies.rules.backends import OTHER_GATEWAYS, ROUTE_KINDS, is_elsewhere, route_of, with_other_classes
+from policies.rules.backends import OTHER_GATEWAYS, ROUTE_KINDS, at_gke, route_of
 from policies.rules.kinds import (
     ALPHA_POOL,
     ANY_POLICY,
@@ -19,7 +19,7 @@ from policies.rules.kinds import (
     LLM_SERVICE,
     LLM_SERVICE_CONFIG,
 )
-from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject, about
+from policies.rules.rule import ParameterValues, Program, Rule, StackFinding, Subject
 
 REPORTS = gke_routes.REPORTS
 
@@ -27,15 +27,7 @@ REPORTS = gke_routes.REPORTS
 def _at_gke(
     check: Callable[[Input], Iterator[Finding]],
 ) -> Callable[[Program, ParameterValues], Iterator[StackFinding]]:
-    """Turns a check of a route into one of the program's routes at Gateways of GKE, or at Gateways it does not have."""
-
-    def checked(program: Program, settings: ParameterValues) -> Iterator[StackFinding]:
-        others = with_other_classes(program, settings)
-        for route in program.of(*ROUTE_KINDS):
-            if not is_elsewhere(route, others):
-                yield from about(route, check(route_of(route)))
-
-    return checked
+    return at_gke(lambda route: check(route_of(route)), *ROUTE_KINDS)
 
 
 def _references(subject: Subject) -> Iterator[Input]:

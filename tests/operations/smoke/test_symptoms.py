@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from operations.symptoms import explain, explain_log
@@ -56,20 +54,10 @@ def test_what_is_said_finds_its_cause_or_none(symptom: str, key: str | None) -> 
     assert (explanation and explanation.key) == key
 
 
-@pytest.mark.parametrize(
-    ("symptom", "key"),
-    [
-        ("expected status 200, got 503: no healthy upstream", "no-ready-server"),
-        ("expected status 200, got 504: upstream request timeout", "over-the-limit"),
-        ("/health returns 404: ", "route-unknown"),
-        ("got 404: The model `x` does not exist.", "model-name"),
-    ],
-)
-def test_at_istios_gateway_nothing_of_googles_is_the_cause(symptom: str, key: str) -> None:
-    explanation = explain(symptom, "istio")
-    assert explanation
-    assert explanation.key == key
-    assert not re.search("Google|GCP", explanation.cause + explanation.command)
+def test_istios_gateway_says_some_of_it_otherwise_or_for_other_reasons() -> None:
+    said = ["got 503: no healthy upstream", "got 504: upstream request timeout", "/health returns 404: "]
+    found = [one and one.key for one in (explain(text, "istio") for text in said)]
+    assert found == ["no-ready-server", "over-the-limit", "no-path"]
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ def test_a_healthy_server_that_knows_another_model_is_bad() -> None:
 
 
 def test_a_gateway_without_healthy_backends_is_explained() -> None:
-    line = ask(Behaviour(unhealthy=True))
-    assert "health check requests the wrong path" in line.text
+    for gateway, cause in (("gke", "health check requests the wrong path"), ("istio", "no pod of the model is ready")):
+        assert cause in ask(Behaviour(unhealthy=True), gateway=gateway).text
 
 
 def test_a_stack_that_is_not_up_leaves_status_7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,8 +61,8 @@ def controller(
     # Istio's default ends every stream 5 s after a proxy was told to go.
     pod: JsonObject = {"topologySpreadConstraints": [spread], "terminationGracePeriodSeconds": DRAIN_SECONDS}
     drain: JsonObject = {"proxyMetadata": {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS": "true"}}
-    # As GKE's: Istio's hour is longer than that of the servers (``rules/environment.py``), which would close connections
-    # under requests. Also to pools, and from sidecars (istio ``pilot/pkg/networking/core/cluster_builder.go``).
+    # As GKE's: Istio's hour is longer than the time of the servers (``rules/environment.py``), which would close
+    # connections under requests. To pools, too, and from sidecars (istio ``pilot/pkg/networking/core``).
     idle: JsonObject = {"connectionPool": {"http": {"idleTimeout": f"{gke.KEEP_ALIVE_SECONDS}s"}}}
     proxies: JsonObject = {
         "deployment": {"spec": {"replicas": 2, "template": {"spec": pod}}},

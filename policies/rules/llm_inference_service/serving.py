@@ -100,7 +100,7 @@ ROUTER_SHAPE = Rule(
 
 MANAGED_ROUTE = Rule(
     name="managed-route",
-    title="LLMInferenceServices and their Configs refer to an HTTPRoute of the program",
+    title="Behind GKE's Gateway LLMInferenceServices and their Configs refer to an HTTPRoute of the program",
     why="A route that KServe creates has timeouts on each rule, which GKE rejects (GWCER104), names every rule, "
     "and refers to the v1alpha2 InferencePool first. No setting changes that. A Config passes such a router on "
     "to every service that is based on it.",

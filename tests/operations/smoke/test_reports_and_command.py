@@ -8,11 +8,16 @@ from xml.etree import ElementTree
 
 import pytest
 
+from llmd_gke.repository import CLONE
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from operations import models
 from operations.cli import main
-from operations.options import Output
+from operations.options import Cloud, Output
+from operations.outputs import Endpoint, Outputs
 from operations.printing import show
-from operations.smoke import checks, report
+from operations.smoke import checks, command, report
 from operations.smoke.outcome import Outcome
+from operations.target import Target
 from tests.fakes.vllm import Behaviour, serving
 
 OUTCOMES = [
@@ -55,6 +60,15 @@ def test_junit_has_a_suite_for_each_model_and_survives_any_bytes() -> None:
     assert failure is not None
     assert failure.get("message") == "cut after 30.0 s <504>"
     assert "kubectl x" in str(failure.text)
+
+
+def test_a_failure_is_explained_by_the_class_of_the_stacks_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "laptop")
+    with serving(Behaviour(unhealthy=True)) as url:
+        up = Outputs("127.0.0.1", (Endpoint("qwen", url, "qwen"),), {}, {})
+        monkeypatch.setattr(models, "read", lambda _target: up)
+        (first, *_) = command.look(Target("istio", Cloud.LAPTOP, CLONE), seconds=9)
+    assert "no pod of the model is ready" in first.cause
 
 
 @pytest.fixture

@@ -90,9 +90,14 @@ def shared_route(model: ModelSettings, settings: GatewaySettings, *, kept: bool 
     return _route(model, release.model, release.shares, settings, kept=kept)
 
 
+def _carries(model: ModelSettings) -> bool:
+    """Whether the route of all versions is this model's."""
+    return model.release is None or model.name == model.release.carrier
+
+
 def address(model: ModelSettings) -> tuple[str, str]:
     """Path and name for a model's clients: the model's, or its own where another version carries these."""
-    if model.release is None or model.name == model.release.carrier:
+    if _carries(model):
         return f"/{model.namespace}/{model.model_name}", model.served_name
     return model.path, model.name
 
@@ -100,7 +105,7 @@ def address(model: ModelSettings) -> tuple[str, str]:
 def at_the_edge(settings: StackSettings) -> tuple[str, ...]:
     """NAMESPACE/NAME of the stack's routes at the Gateway of the load balancer."""
     models = [one for one in settings.models if not one.stopped] if settings.routes_pools_at_the_edge else []
-    named = [(one, name) for one in models for name in (one.name, *([one.model_name] if one.carries_model else []))]
+    named = [(one, name) for one in models for name in (one.name, *([one.model_name] if _carries(one) else []))]
     own = [f"{one.namespace}/{naming.route(name)}" for one, name in named]
     door = [] if settings.front_door is None else [f"{front_door.PROXIES_NAMESPACE}/{front_door.NAME}"]
     return tuple(dict.fromkeys([*own, *door]))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typer
 
-from operations.exits import BadInput, Failed, Refused
+from operations.exits import BadInput, Busy, Failed, Refused
 from operations.options import Cloud
 from operations.progress import working
 from operations.target import Target
@@ -77,8 +77,8 @@ class Update:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """While another process of this clone changes the stack with the same command, raises ``BadInput``. The lock
-        ends with its process.
+        """While another process of this clone changes the stack with the same command, raises ``Busy``. The lock ends
+        with its process.
         """
         stack = self.target.stack
         with (self._folder() / f"{self.verb}-{stack}.lock").open("a+", encoding="utf-8") as holder:
@@ -86,7 +86,7 @@ class Update:
                 fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder.seek(0)
-                raise BadInput(
+                raise Busy(
                     f"Another {self.verb} of stack {stack} is under way: process {holder.read()}.\n"
                     f"Fix: wait until it ends, or end it with Ctrl-C; then {self.again}"
                 ) from None
@@ -151,11 +151,14 @@ class StackChange(Update):
             replace(self.file, before)
             raise
 
+    @property
+    def ways(self) -> str:
+        """How to go on with it, and back."""
+        return f"`{self.again}` completes it" + (f", `{self.back}` undoes it" if self.back != self.again else "")
+
     def update(self, says: str) -> Path:
         """Runs ``up`` and returns its log, see :meth:`run`. ``says``: what the file says, without its name."""
-        return self.run(
-            f"{self.name} says `{says}` for {self.model}", f"`{self.again}` completes it, `{self.back}` undoes it"
-        )
+        return self.run(f"{self.name} says `{says}` for {self.model}", self.ways)
 
 
 def replace(file: Path, content: bytes) -> None:

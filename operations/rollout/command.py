@@ -40,8 +40,9 @@ def command(
     only: no pod and no connection ends. The file always says where a rollout stands, also after Ctrl-C, which prints
     how to go on.
 
-    Exit status 1: an update or a check failed; 2: there is no such version, or another rollout is under way; 4: not
-    confirmed, and the file is unchanged; 7: the stack or the version is not up.
+    Exit status 1: an update or a check failed; 2: there is no such version, or another one is between 0 and 100
+    percent; 4: not confirmed, and the file is unchanged; 5: another process makes a rollout, or somebody has changed
+    the file between two steps; 7: the stack or the version is not up.
     """
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations import models
@@ -50,14 +51,14 @@ def command(
         from operations.rollout.run import rollout
         from operations.stack_change import StackChange
 
-        if back == (to is not None):
-            raise BadInput("One of --to and --back says where requests go.\nFix: --to VERSION, or --back")
-        time = re.fullmatch(r"(\d+)([smh])", every)
+        if back == (to is not None) or (back and (percent < 100 or step or check)):
+            raise BadInput("One of --to and --back says where requests go.\nFix: --to VERSION, or --back alone")
+        time = re.fullmatch(r"([1-9]\d{0,4})([smh])", every)
         if time is None:
-            raise BadInput(f"--every {every} is not a time.\nAllowed: a number of seconds, minutes or hours.\nFix: 5m")
+            raise BadInput(f"--every {every} is not a time.\nAllowed: 1 to 99999 and s, m or h.\nFix: --every 5m")
         unknown = {one for one in check.split(",") if one} - {*Check}
         if unknown:
-            raise BadInput(f"--check {check}: there is no check {', '.join(sorted(unknown))}.\nFix: {','.join(Check)}")
+            raise BadInput(f"--check: there is no check {', '.join(sorted(unknown))}.\nFix: --check {','.join(Check)}")
         target = Target.choose(stack, cloud)
         one = models.versions(target, model)[0]
         plan = plans.back(one) if to is None else plans.forward(one, to, percent, step)

@@ -49,12 +49,8 @@ def forward(model: ModelSettings, to: str, percent: int, step: int | None) -> Pl
     if rollout is not None and to != rollout.to:
         stable, now = (rollout.to if now == 100 else stable), 0
     if to == stable:
-        raise BadInput(
-            f"Version {to} answers all requests of {model.model_name} that no rollout moves.\n"
-            f"Fix: --to {next(one for one in versions if one != to)}, or --back"
-            if len(versions) > 1
-            else f"Model {model.model_name} has only the version {to}.\nFix: add another one to versions"
-        )
+        fix = next((f"--to {one}" for one in versions if one != to), "add another one to versions")
+        raise BadInput(f"{to} answers all requests of {model.model_name} that no rollout moves.\nFix: {fix}")
     stops = range(now + step, percent, step) if step else ()
     versions_of = [object_name(model.model_name, one) for one in (to, stable)]
     grows, other = versions_of if percent >= now else versions_of[::-1]

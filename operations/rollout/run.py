@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from time import sleep
+from typing import NoReturn
 
+from llmd_gke.settings.sections.versions import object_name
 from operations.ending_in_order import ending_in_order
-from operations.exits import BadInput, Failed
+from operations.exits import BadInput, Busy, Failed, Unreachable
 from operations.options import Cloud, Output
 from operations.printing import show
 from operations.progress import working
@@ -25,16 +27,17 @@ def rollout(
     """Runs the steps. ``every``: seconds between two, at whose end the checks are made; those of the last one are made
     at once, unless alerts are among them.
 
-    Raises ``NotUp`` for a version that is not up, ``Refused`` without consent, ``Failed`` when an update fails, and
-    when a check fails, after the way back.
+    Raises ``NotUp`` for a version that is not up, ``Refused`` without consent, ``Busy`` when somebody has changed the
+    file between two steps, ``Failed`` when an update fails, and when a check fails, after the way back.
     """
     target, name = change.target, change.model
     with working(f"looking at {plan.grows}"):
         asking.up(target, plan.grows)
         if checks and target.cloud is Cloud.REHEARSAL:
             raise BadInput("The rehearsal answers no requests and has no metrics.\nFix: leave out --check")
-    for number, percent in enumerate(plan.percents):
-        _step(change, plan, percent, yes=yes or number > 0)
+    content = b""
+    for percent in plan.percents:
+        content = _step(change, plan, percent, yes=yes, before=content)
         last = percent == plan.percents[-1]
         try:
             if not last or (percent and Check.ALERTS in checks):  # which see nothing at once
@@ -43,34 +46,50 @@ def rollout(
                     sleep(every)
             with working(f"checking {plan.grows}") as work:
                 found = [*asking.problems(target, plan.grows, plan.other, checks, work.say)]
+        except Unreachable as unreadable:
+            found = [str(unreadable)]
         except KeyboardInterrupt:
             print(
                 f"\n{plan.to} answers {percent} % of the requests of {name}, and the stack is as {change.name} says.\n"
-                f"Fix: `{change.again}` goes on, `{change.back}` takes all requests back.",
+                f"Fix: {change.ways}.",
                 file=sys.stderr,
             )
             raise
-        if found and percent:
-            _back(change, plan, percent, found)
+        if found:
+            _failed(change, plan, percent, found)
     end = plan.percents[-1]
     data: dict[str, object] = {"stack": target.stack, "model": name, **plan.written(end), "file": change.name}
     show(output, data, "\n".join(_summary(change, plan, end)))
 
 
-def _step(change: StackChange, plan: Plan, percent: int, *, yes: bool) -> Path:
+def _step(change: StackChange, plan: Plan, percent: int, *, yes: bool, before: bytes = b"") -> bytes:
+    """Returns the file that it writes. ``before``: that of the step before it, if any."""
     from llmd_gke.settings.stack_edit import with_rollout
 
     written = plan.written(percent)
     says = "rollout: {" + ", ".join(f"{key}: {value}" for key, value in written.items()) + "}"
-    change.write(change.written(lambda text: with_rollout(text, change.model, written), says), yes=yes)
-    return change.update(says)
+
+    def edit(text: str) -> str:
+        if before and text.encode() != before:  # nobody has agreed to what it says now
+            raise Busy(f"{change.name} was changed since the last step: this is the end.\nFix: read it; {change.ways}")
+        return with_rollout(text, change.model, written)
+
+    content = change.written(edit, says)
+    change.write(content, yes=yes or before != b"")
+    change.update(says)
+    return content
 
 
-def _back(change: StackChange, plan: Plan, percent: int, found: Sequence[str]) -> None:
-    """Takes all requests back. Always raises ``Failed``."""
+def _failed(change: StackChange, plan: Plan, percent: int, found: Sequence[str]) -> NoReturn:
+    """Takes all requests back, unless it is the version that they would go to that has failed. Raises ``Failed``."""
     why = "".join(f"\n{one}" for one in found)
+    if plan.grows != object_name(change.model, plan.to):
+        raise Failed(
+            f"{plan.stable} answers {100 - percent} % of the requests of {change.model} and failed its checks.{why}\n"
+            f"Fix: correct version {plan.stable}, or move more requests to {plan.to}"
+        )
     print(f"{plan.to} failed at {percent} %, all requests go back to {plan.stable}:{why}", file=sys.stderr)
-    _step(change, plan, 0, yes=True)
+    _step(replace(change, again=change.back), plan, 0, yes=True)
     raise Failed(
         f"{plan.to} failed its checks at {percent} % of the requests; {plan.stable} answers all of them again.{why}\n"
         f"Fix: correct version {plan.to} in {change.name}, deploy it, then {change.again}"
@@ -83,7 +102,8 @@ def _summary(change: StackChange, plan: Plan, percent: int) -> list[str]:
     if percent == 100:
         lines.append(
             f"{plan.stable} keeps its servers for the way back: {change.back}\n"
-            f"To release them, remove the version from {change.name} and deploy the stack."
+            f"To release them, remove {plan.stable} from the versions in {change.name}, and rollout if {plan.to} is "
+            "then the only one; deploy the stack."
         )
     elif percent:
         lines.append(f"Go on: llmd-gke rollout --model {change.model} --to {plan.to} --percent 100 --stack {stack}")

@@ -90,14 +90,38 @@ def test_each_step_is_in_the_file_before_its_update_and_the_rest_of_the_file_sta
     assert "llmd-gke rollout --model qwen --stack one --back" in done.stdout
 
 
-def test_a_check_that_fails_takes_all_requests_back(clone: Clone, engine: Engine, others: Others) -> None:
+@pytest.mark.parametrize("check", ["smoke", "alerts"])
+def test_a_check_that_fails_or_cannot_be_made_takes_all_requests_back(
+    clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
     others.smoke = 1
-    done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--check", "smoke")
+    away = Asked(8, "", "no chat")
+    monkeypatch.setattr(run, "sleep", lambda _: monkeypatch.setattr(checks, "call", lambda *_: away))
+    done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--check", check)
     assert done.returncode == 1
     assert said(clone) == {"to": "v2", "percent": 0, "stable": "v1"}
     assert "percent: 0" in engine.says("file")
     assert "no chat" in done.stderr
     assert "v1 answers all of them again" in done.stderr
+
+
+def test_requests_do_not_go_back_to_a_version_that_fails(clone: Clone, engine: Engine, others: Others) -> None:
+    assert rollout(clone, engine, "--to", "v2", "--percent", "50").returncode == 0
+    others.smoke = 1
+    done = rollout(clone, engine, "--to", "v2", "--percent", "5", "--check", "smoke")
+    assert (done.returncode, said(clone)["percent"]) == (1, 5)
+    assert "v1 answers 95 % of the requests of qwen and failed its checks" in done.stderr
+
+
+def test_a_way_back_whose_update_fails_names_the_log_and_is_completed_by_the_way_back(
+    clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others.smoke = 1
+    monkeypatch.setattr(run, "sleep", lambda _: (engine.folder / "fails").touch())
+    done = rollout(clone, engine, "--to", "v2", "--step", "50", "--check", "smoke")
+    assert (done.returncode, said(clone)["percent"]) == (1, 0)
+    assert "this is the up" in done.stderr
+    assert "the log names; `llmd-gke rollout --model qwen --stack one --back` completes it\n" in done.stderr
 
 
 def test_the_next_rollout_begins_where_the_last_one_ended_and_the_way_back_leads_there(
@@ -118,9 +142,9 @@ def test_the_next_rollout_begins_where_the_last_one_ended_and_the_way_back_leads
         ("", ("--to", "v9"), "no version v9"),
         ("", ("--to", "v1"), "v1 answers all requests"),
         ("", ("--back",), "has no rollout"),
-        ("", ("--to", "v2", "--back"), "One of --to and --back"),
-        ("", ("--to", "v2", "--percent", "101"), ""),
-        ("", ("--to", "v2", "--every", "soon"), "--every soon is not a time"),
+        *[("", ("--back", *more), "or --back alone") for more in (("--to", "v2"), ("--percent", "5"))],
+        ("", ("--to", "v2", "--percent", "101"), "Invalid value for '--percent'"),
+        *[("", ("--to", "v2", "--every", f"{one}"), f"--every {one} is not") for one in ("soon", "0s", "9999999h")],
         ("", ("--to", "v2", "--check", "luck"), "there is no check luck"),
         ("{to: v2, percent: 50}", ("--to", "v3"), "in a rollout already: v2 answers 50 %"),
         ("{to: v2, percent: 50, stable: v0}", ("--back",), "there is no version v0"),
@@ -137,14 +161,20 @@ def test_what_cannot_be_is_refused_and_the_file_stays(
     assert problem in done.stderr
 
 
-def test_a_second_rollout_is_refused_while_the_first_waits_for_its_next_step(
+def test_between_two_steps_a_second_rollout_is_refused_and_a_change_of_the_file_by_hand_is_the_last_word(
     clone: Clone, engine: Engine, others: Others, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second: list[Done] = []
-    monkeypatch.setattr(run, "sleep", lambda _: second.append(rollout(clone, engine, "--to", "v2")))
-    first = rollout(clone, engine, "--to", "v2", "--percent", "20", "--step", "10")
-    assert (first.returncode, said(clone)["percent"]) == (0, 20)
-    assert second[0].returncode == 2
+
+    def meanwhile(_: float) -> None:
+        second.append(rollout(clone, engine, "--to", "v2"))
+        file_of(clone).write_text(file_of(clone).read_text().replace("percent: 20", "percent: 0"))
+
+    monkeypatch.setattr(run, "sleep", meanwhile)
+    first = rollout(clone, engine, "--to", "v2", "--step", "10")
+    assert (first.returncode, said(clone)["percent"], engine.says("calls").count("up")) == (5, 0, 2)
+    assert "Pulumi.one.yaml was changed since the last step" in first.stderr
+    assert second[0].returncode == 5
     assert f"under way: process {os.getpid()}" in second[0].stderr
     assert rollout(clone, engine, "--back").returncode == 0
 
@@ -171,7 +201,5 @@ def test_ctrl_c_between_two_steps_leaves_a_sound_state_and_the_next_command(
     done = rollout(clone, engine, "--to", "v2", "--step", "10", "--every", "60s")
     assert done.returncode == 130
     assert said(clone)["percent"] == 10
-    assert (
-        "`llmd-gke rollout --model qwen --stack one --to v2 --percent 100 --step 10 --every 60s` goes on" in done.stderr
-    )
-    assert "--back` takes all requests back" in done.stderr
+    assert "rollout --model qwen --stack one --to v2 --percent 100 --step 10 --every 60s` completes it" in done.stderr
+    assert "--back` undoes it" in done.stderr

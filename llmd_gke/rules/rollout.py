@@ -13,7 +13,7 @@ def names(versions: Sequence[str], to: str, stable: str | None) -> Iterator[tupl
     """Requests move between two versions that are there. Each finding comes with the key of the rollout."""
     listed = ", ".join(versions)
     for key, version in (("to", to), ("stable", stable)):
-        if version is not None and version not in versions:
+        if version is not None and version not in versions and len(versions) != 1:
             others = [one for one in versions if one not in (to, stable)] or versions
             finding = Finding(
                 RULE,
@@ -26,7 +26,7 @@ def names(versions: Sequence[str], to: str, stable: str | None) -> Iterator[tupl
     if to == stable or len(versions) == 1:
         finding = Finding(
             RULE,
-            f"{to} would answer all requests whatever the percent",
+            f"{versions[0] if len(versions) == 1 else to} would answer all requests whatever the percent",
             allowed="two versions",
             fix="remove rollout" if len(versions) == 1 else f"stable: {next(o for o in versions if o != to)}",
         )

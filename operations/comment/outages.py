@@ -29,10 +29,11 @@ def outages(changes: Sequence[Change], settings: StackSettings, first_token: Map
     """
     lost = {(one.type, one.name) for one in changes if one.op in LOST}
     names = {name for type_, name in lost if type_ == NODE_POOL}
+    kept = {name for model in settings.models for name in (model.name, model.model_name)}
     for type_, name in sorted(lost):
         if (type_, name) == ADDRESS:
             yield "The gateway gets another address: clients have to use it, and DNS records of others have to change."
-        if type_ == SERVICE and name.removesuffix("-service") not in {model.name for model in settings.models}:
+        if type_ == SERVICE and name.removesuffix("-service") not in kept:
             yield f"Model {name.removesuffix('-service')} is removed: its path and its name answer 404."
     if any(type_ == CLUSTER for type_, _ in lost):
         times = ", ".join(f"{model} {clock(seconds)}" for model, seconds in sorted(first_token.items()))

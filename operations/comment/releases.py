@@ -77,14 +77,16 @@ def _gone(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
     names, kept = {model.name for model in after.models}, {model.model_name for model in after.models}
     for model in () if before is None else before.models:
         if model.release is not None and model.name not in names and model.model_name in kept:
-            yield f"Version {model.release.version} of {model.model_name} is removed: there is no way back to it."
+            percent = model.release.shares[model.name]
+            part = f", which answers {percent} % of its requests," if percent else ""
+            yield f"Version {model.release.version} of {model.model_name}{part} is removed: there is no way back to it."
 
 
 def _shares(before: StackSettings | None, after: StackSettings) -> Iterator[str]:
     old = {} if before is None else _divided(before)
     for name, (shares, sticky) in _divided(after).items():
         earlier = old.get(name, ({}, False))[0]
-        if shares == earlier or (len(shares) == 1 and not earlier):
+        if all(earlier.get(one, 0) == part for one, part in shares.items()) or (len(shares) == 1 and not earlier):
             continue
         parts = [
             f"{version} {percent} %" + (f" (before {earlier.get(version, 0)} %)" if earlier else "")

@@ -230,9 +230,8 @@ def unique(settings: StackSettings) -> Iterator[SettingFinding]:
     rooted: str | None = None
     for key, model in zip(settings.model_keys, settings.models, strict=True):
         if model.name in models_seen:
-            finding = Finding(
-                "unique-name", f"another model has the name {model.name}", fix="give each model a unique name"
-            )
+            fix = "give each model and version a unique name"
+            finding = Finding("unique-name", f"another model or version has the name {model.name}", fix=fix)
             yield SettingFinding(f"{key}.name", model.name, finding, ("llmd-gke:models",))
         models_seen.add(model.name)
         if model.at_root and rooted is not None:

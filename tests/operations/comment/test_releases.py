@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings import StackSettings, parse
+from operations.comment.changes import Change
+from operations.comment.outages import outages
 from operations.comment.releases import releases
+from operations.timeline.simulate import SERVICE
 from tests.operations.comment.test_outages import CONFIG, POOL
 
 VERSIONS = [{"name": "v1"}, {"name": "v2", "image": "vllm/vllm-tpu:v0.26.0"}]
@@ -65,7 +68,10 @@ def test_a_rollout_says_which_callers_get_what() -> None:
     assert list(releases(at(5), at(5))) == []
 
 
-def test_a_version_that_goes_is_the_end_of_the_way_back() -> None:
-    done = settings(versions=VERSIONS, rollout={"to": "v2", "percent": 100})
-    first, _ = releases(done, settings(versions=VERSIONS[1:]))
-    assert first == "Version v1 of qwen is removed: there is no way back to it."
+def test_a_version_that_goes_is_the_end_of_the_way_back_and_the_models_name_stays() -> None:
+    done, half = (settings(versions=VERSIONS, rollout={"to": "v2", "percent": one}) for one in (100, 50))
+    left = settings(versions=VERSIONS[1:])
+    assert [*releases(done, left)] == ["Version v1 of qwen is removed: there is no way back to it."]
+    (line,) = releases(half, settings())
+    assert line == "Version v2 of qwen, which answers 50 % of its requests, is removed: there is no way back to it."
+    assert [*outages([Change("delete", "qwen-service", SERVICE)], left, {})] == []

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from operations.exits import BadInput
 from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
 from operations.stop.command import YesOption
 
@@ -28,14 +29,20 @@ def command(
     called again.
 
     Exit status 1: a step is refused or failed; 4: not confirmed, or CRDs are to be applied first; 7: the stack is not
-    up.
+    up; 8: a registry does not have a chart.
     """
     from operations.progress import working
 
     with working(f"reading stack {stack}", quiet_seconds=0):
+        from llmd_gke.catalog.upgrades import COMPONENTS
         from operations.target import Target
         from operations.upgrade import run
 
+        known = [one.key for one in COMPONENTS if one.crd_step]
+        if unknown := {*(crds or ())} - {*known}:
+            raise BadInput(
+                f"--crds {min(unknown)}: no such step.\nAllowed: {', '.join(known)}.\nFix: --crds {known[0]}"
+            )
         upgrade = run.Upgrade(Target.choose(stack, cloud))
     if plan:
         upgrade.show(output)

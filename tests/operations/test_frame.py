@@ -59,6 +59,7 @@ TOLD_WRONGLY = {
     "comment one two": "Fix: llmd-gke comment --stack one --stack two\n",
     "key revoke x --stack one --cloud rehearsal": "or: llmd-gke key revoke x --stack one --cloud google\n",
     "start one": "Fix: llmd-gke start --stack one",
+    "upgrade --stack one --crds kserve": "Allowed: lws.\nFix: --crds lws",
     "bench qwen --stack one": "Fix: llmd-gke bench --model qwen",
     "smoke --stack one --url x --model qwen": "Fix: http://x",
     **{

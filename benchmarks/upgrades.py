@@ -1,18 +1,24 @@
-"""Walks upgrades of charts on the laptop cloud's API server: ``python benchmarks/upgrades.py``.
+"""Walks upgrades on the laptop cloud: ``python benchmarks/upgrades.py``.
 
-``llmd_gke/catalog/walks.toml`` has the results, which ``llmd-gke upgrade`` cites. The provider's Helm installs the
-older chart with the program's values and then the newer one, as ``pulumi up`` does, and knows nothing of the breaks in
-the catalogue. No controller runs and nobody asks for anything: what is walked are charts, CRDs and objects.
+``llmd_gke/catalog/walks.toml`` has the results, which ``llmd-gke upgrade`` cites. First a whole stack, while clients
+ask (``upgrades_under_load.py``). Then charts: on an API server alone, the provider's Helm installs the older chart with
+the program's values and then the newer one, as ``pulumi up`` does. Neither knows of the breaks in the catalogue.
+
+``--newest`` writes nothing: it walks from the charts of this release to the newest ones, and fails where an update
+does, where objects go with it, or where nobody says which is the newest.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +27,12 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from llmd_gke.catalog.upgrades import WALKED, Walk  # noqa: E402 - this file is run from anywhere
+from upgrades_under_load import present, walks  # noqa: E402 - this file is run from anywhere
+
+from llmd_gke.catalog.upgrades import COMPONENTS, WALKED, Walk  # noqa: E402
 from llmd_gke.manifests.charts import PLATFORM, Release  # noqa: E402
-from localcloud.go_builds import charts  # noqa: E402
+from localcloud.go_builds import charts, go_toolchain  # noqa: E402
+from localcloud.product import versions  # noqa: E402
 from localcloud.tests.real_kubernetes import objects  # noqa: E402
 from localcloud.tests.real_kubernetes.harness import CONTROL_PLANE, Laptop  # noqa: E402
 
@@ -39,18 +48,14 @@ class Pair(NamedTuple):
 
 def now(chart: str) -> str:
     """The version of a chart in this release."""
-    return charts.chart_version(chart).removeprefix("v")
+    return versions.chart(chart).version.removeprefix("v")
 
 
 PAIRS = (
-    Pair("cert-manager", "cert-manager", "1.21.0", now("cert-manager")),
     Pair("lws", "lws", "0.7.0", "0.8.0"),
     Pair("lws", "lws", "0.8.0", now("lws")),
     Pair("kserve", "kserve-llmisvc-crd", "0.19.0", now("kserve-llmisvc-crd")),
 )
-KINDS = "customresourcedefinitions,deployments,services,serviceaccounts,configmaps,secrets,clusterroles"
-OWN = ("kube-", "system:", "sh.helm.")
-"""How names begin that are Kubernetes' or Helm's."""
 PROGRAM = """
 import json
 from pathlib import Path
@@ -74,13 +79,6 @@ def staged(laptop: Laptop, release: Release, chart: Path) -> None:
         "values": release.values,
     }
     (laptop.root / "stage.json").write_text(json.dumps(stage))
-
-
-def present(laptop: Laptop) -> Mapping[str, str]:
-    """The objects of the chart, by kind and name."""
-    found = [one["metadata"] | {"kind": one["kind"]} for one in objects.every(laptop, KINDS)]
-    ours = [one for one in found if not one["name"].startswith(OWN) and "deletionTimestamp" not in one]
-    return {f"{one['kind']} {one['name']}": one["uid"] for one in ours}
 
 
 def behind(laptop: Laptop, chart: Path) -> list[str]:
@@ -144,14 +142,35 @@ def written(walks: Sequence[Walk]) -> str:
     return "# Written by `python benchmarks/upgrades.py`.\n" + "".join(f"\n[[walk]]\n{one}" for one in entries)
 
 
-def main() -> None:
-    """Walks all pairs and writes their results."""
+def newest(unknown: list[str]) -> Generator[Pair]:
+    """From each chart of this release to the newest one, where there is one; ``unknown``: those without an answer."""
+    go = go_toolchain.find(os.environ).command
+    for made in PLATFORM:
+        chart, module = made().name, charts.SOURCES[made().name].module
+        command = [go, "list", "-m", "-f", "{{.Version}}", f"{module}@latest"]
+        with tempfile.TemporaryDirectory() as empty:
+            answer = subprocess.run(command, cwd=empty, text=True, capture_output=True, check=False)
+        version = answer.stdout.strip().removeprefix("v")
+        print(f"{chart}: {now(chart)} here, newest: {version or answer.stderr.strip()}", flush=True)
+        if not version:
+            unknown.append(chart)
+        elif version != now(chart):
+            yield Pair(next(one.key for one in COMPONENTS if chart in one.charts), chart, now(chart), version)
+
+
+def main() -> int:
+    """Walks all pairs and writes their results, or to the newest versions."""
+    latest = "--newest" in sys.argv[1:]
     results: list[Walk] = []
-    for pair in PAIRS:
-        results.append(walk(pair))
-        print(pair.component, results[-1].line, flush=True)
-    WALKED.write_text(written(results))
+    unknown: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-upgrades-") as folder:
+        for one in chain([] if latest else walks(Path(folder)), map(walk, newest(unknown) if latest else PAIRS)):
+            results.append(one)
+            print(one.component, one.line, flush=True)
+    if not latest:
+        WALKED.write_text(written(results))
+    return int(latest and (unknown != [] or any(one.gone or one.update == "failed" for one in results)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -51,9 +51,11 @@ COMPONENTS = [_component(one) for one in tomllib.loads(FILE.read_text(encoding="
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """An upgrade of a chart on the laptop cloud's API server (``benchmarks/upgrades.py``). ``kept``: how many objects
-    are as before; ``gone``, ``replaced``: which are not; ``behind``: CRDs that are not as the chart's folder ``crds/``
-    has them.
+    """An upgrade on the laptop cloud (``benchmarks/upgrades.py``). ``kept``: how many objects are as before; ``gone``,
+    ``replaced``: which are not; ``behind``: CRDs that are not as the chart's folder ``crds/`` has them.
+
+    ``streams``: how many ended meanwhile, 0 where nobody asked; ``lost``: those of them that were refused or cut off;
+    ``silent``: the longest time without an answer, in seconds, to a client that asks five times a second.
     """
 
     component: str
@@ -66,6 +68,16 @@ class Walk:
     gone: Sequence[str]
     replaced: Sequence[str]
     behind: Sequence[str]
+    streams: int = 0
+    lost: int = 0
+    silent: float = 0.0
+
+    @property
+    def clients(self) -> str:
+        """What became of clients."""
+        if not self.streams:
+            return "nobody asked"
+        return f"{self.lost} of {self.streams} streams lost, at most {self.silent} s without an answer"
 
     @property
     def objects(self) -> str:
@@ -77,7 +89,8 @@ class Walk:
     @property
     def line(self) -> str:
         """The result in a line."""
-        return f"{self.before} to {self.after} (chart {self.chart}, {self.on}): {self.update}, {self.objects}"
+        what = f"chart {self.chart}, {self.on}" if self.chart else self.on
+        return f"{self.before} to {self.after} ({what}): {self.update}, {self.clients}, {self.objects}"
 
 
 WALKS = [Walk(**one) for one in tomllib.loads(WALKED.read_text(encoding="utf-8")).get("walk", [])]

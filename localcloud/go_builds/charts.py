@@ -102,17 +102,21 @@ def prepare(folder: Path, *, front_door: bool = False, istio: bool = False, kube
     when a module cannot be downloaded or contains no such chart.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, source in (SOURCES | (FRONT_DOOR if front_door else {}) | (ISTIO if istio else {})).items():
-        version = module_version(name)
-        stamp = f"{source.module}@{version} {source.folder}{source.values or ''}\n"
+    for name in (*SOURCES, *(FRONT_DOOR if front_door else ()), *(ISTIO if istio else ())):
         target = folder / name
-        if modules.is_made(target, stamp):
-            continue
-        with modules.making(target, stamp) as folder_of_chart:
-            made(name, version, folder_of_chart)
+        if not modules.is_made(target, stamp(name)):
+            with modules.making(target, stamp(name)) as folder_of_chart:
+                made(name, module_version(name), folder_of_chart)
     if kubectl is not None:
         _make_keda(kubectl, folder / scaling.KEDA_CHART)
     return folder
+
+
+def stamp(name: str) -> str:
+    """What a chart's folder says it was made from."""
+    source = (SOURCES | FRONT_DOOR | ISTIO)[name]
+    version = f"{source.module}@{module_version(name)} as {versions.chart(name).version}"
+    return f"{version} {source.folder}{source.values or ''}\n"
 
 
 def _make_keda(kubectl: Path, target: Path) -> None:
@@ -128,16 +132,10 @@ def _make_keda(kubectl: Path, target: Path) -> None:
 
 
 def module_version(chart: str) -> str:
-    """The Go module's version of a chart: that of the chart, with a ``v``."""
+    """The Go module's version of a chart: that of the chart, with a ``v``, or an older one."""
     if source := (FRONT_DOOR | ISTIO).get(chart):
         return versions.program(source.module)
     return "v" + versions.chart(chart).version.removeprefix("v")
-
-
-def chart_version(chart: str) -> str:
-    """The version that ``Chart.yaml`` has once the chart is published."""
-    # Published with the tag's `v`: helm install oci://docker.io/envoyproxy/gateway-helm --version v1.8.3.
-    return module_version(chart) if chart in FRONT_DOOR else versions.chart(chart).version
 
 
 def made(name: str, version: str, target: Path) -> Path:
@@ -159,7 +157,7 @@ def made(name: str, version: str, target: Path) -> Path:
         path.chmod(0o755 if path.is_dir() else 0o644)
     if source.stamped:
         about = target / "Chart.yaml"
-        own = chart_version(name)
+        own = versions.chart(name).version  # of the release; the module's may be older
         if version != module_version(name):
             own = version if own.startswith("v") else version.removeprefix("v")
         about.write_text(stamped(about.read_text(), own, own if name in ISTIO else version))

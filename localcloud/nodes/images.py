@@ -84,9 +84,11 @@ class ImageTable:
     def find(self, image: str) -> ImageEntry:
         """The entry of an image; raises :class:`NoImage`. The user's file and Google's are read every time."""
         entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
-        repository = self._upstream(repository_of(image))
+        repository, tagged = repository_of(image), image.partition("@")[0]
+        tag, repository = tagged.removeprefix(repository), self._upstream(repository)
         for entry in entries:
-            if any(fnmatchcase(repository, pattern) for pattern in entry.repository.split()):
+            patterns = entry.repository.split()
+            if any(fnmatchcase(name, one) for one in patterns for name in (repository, repository + tag)):
                 return entry
         raise NoImage(
             f'The laptop cloud has no program for image "{image}". '

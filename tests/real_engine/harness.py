@@ -136,6 +136,24 @@ class Rehearsal:
         main.write_text(text)
         self.commit()
 
+    @contextmanager
+    def released_with(self, versions: Mapping[str, str]) -> Generator[None]:
+        """Within the block the program is that of a release with other versions, by their texts in its file."""
+        library = self.root / "llmd_gke"
+        library.unlink()
+        shutil.copytree(CLONE / "llmd_gke", library)
+        file = library / "catalog/versions.toml"
+        text = file.read_text()
+        for now, then in versions.items():
+            assert text.count(now) == 1, now
+            text = text.replace(now, then)
+        file.write_text(text)
+        try:
+            yield
+        finally:
+            shutil.rmtree(library)
+            library.symlink_to(CLONE / "llmd_gke")
+
     def edit(self, stack: str, change: Callable[[dict[str, Any]], None]) -> None:
         """Edits the ``config`` table of a stack file in place."""
         file = self.workdir.stack_file(stack)

@@ -39,9 +39,15 @@ def test_every_release_of_the_platform_finds_its_chart_in_the_folder(folder: Pat
 
 
 @pytest.mark.parametrize("name", charts.FRONT_DOOR)
-def test_a_chart_of_the_front_door_has_the_version_of_its_module(folder: Path, name: str) -> None:
+def test_a_chart_of_the_front_door_has_the_version_of_the_release_and_says_that_of_its_program(
+    folder: Path, name: str
+) -> None:
     about = load(folder / name / "Chart.yaml")
-    assert (about["name"], about["version"], about["appVersion"]) == (name, *[charts.module_version(name)] * 2)
+    assert (about["name"], about["version"], about["appVersion"]) == (
+        name,
+        versions.chart(name).version,
+        charts.module_version(name),
+    )
 
 
 def paths(values: dict[str, Any], prefix: str = "") -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from typing import Any
@@ -13,22 +12,6 @@ from tests.real_engine.harness import APIS_ON, Rehearsal
 
 OLDER = {'"v1.21.2"': '"v1.20.0"', 'version = "0.9.0"': 'version = "0.8.0"', 'tag = "v0.9.0"': 'tag = "v0.8.0"'}
 """Of cert-manager, LeaderWorkerSet and the endpoint picker."""
-
-
-def released_with(rehearsal: Rehearsal, versions: dict[str, str]) -> None:
-    """The stack is as a release of this program with other versions leaves it."""
-    library = rehearsal.root / "llmd_gke"
-    library.unlink()
-    shutil.copytree(CLONE / "llmd_gke", library)
-    file = library / "catalog/versions.toml"
-    text = file.read_text()
-    for new, old in versions.items():
-        assert text.count(new) == 1
-        text = text.replace(new, old)
-    file.write_text(text)
-    rehearsal.up()
-    shutil.rmtree(library)
-    library.symlink_to(CLONE / "llmd_gke")
 
 
 def upgrade(rehearsal: Rehearsal, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +30,8 @@ def test_an_upgrade_goes_in_order_stops_at_a_failure_and_goes_on_there(running: 
     assert "nothing to upgrade" in upgrade(running, "--apply").stdout
     assert upgrade(running, "--stack", "door").returncode == 7  # no state
 
-    released_with(running, OLDER)
+    with running.released_with(OLDER):
+        running.up()
     wanted = {"cert-manager": ("v1.20.0", "v1.21.2"), "lws": ("0.8.0", "0.9.0"), "picker": ("v0.8.0", "v0.9.0")}
     assert list(planned(running).items()) == list(wanted.items())
 

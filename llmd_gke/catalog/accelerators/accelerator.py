@@ -36,6 +36,11 @@ class ChipPrice:
     spot: float | None
 
 
+def by_region(**prices: tuple[float, float | None]) -> dict[str, ChipPrice]:
+    """Prices by region, whose hyphen is an underscore here."""
+    return {region.replace("_", "-"): ChipPrice(*price) for region, price in prices.items()}
+
+
 @dataclass(frozen=True)
 class Slice:
     """A machine type in a topology: ``hosts`` nodes with ``chips`` chips together, of ``devices_per_chip`` each."""

@@ -24,9 +24,9 @@ from llmd_gke.catalog.accelerators.accelerator import (
     PD_BALANCED,
     Accelerator,
     ChipMetrics,
-    ChipPrice,
     Family,
     MachineType,
+    by_region,
 )
 
 _FLAT_MULTI_HOST = ("2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
@@ -121,18 +121,11 @@ FAMILIES: tuple[Family, ...] = (
         ),
         # europe-west4-a has neither flex-start nor calendar.
         flex_start_zones=frozenset({"asia-northeast1-b", "us-east5-a", "us-east5-b"}),
-        prices={
-            "us-central1": ChipPrice(2.70, 0.544),
-            "us-east1": ChipPrice(2.70, 0.544),
-            "us-west1": ChipPrice(2.70, 0.544),
-            "us-east5": ChipPrice(2.70, 1.215),
-            "us-south1": ChipPrice(2.70, 1.35),
-            "europe-west4": ChipPrice(2.97, 1.037),
-            "asia-southeast1": ChipPrice(2.97, 0.363),
-            "asia-northeast1": ChipPrice(3.24, 0.944),
-            "asia-south1": ChipPrice(3.24, 2.27),
-            "southamerica-west1": ChipPrice(2.70, None),
-        },
+        prices=by_region(
+            us_central1=(2.70, 0.544), us_east1=(2.70, 0.544), us_west1=(2.70, 0.544), us_east5=(2.70, 1.215),
+            us_south1=(2.70, 1.35), europe_west4=(2.97, 1.037), asia_southeast1=(2.97, 0.363),
+            asia_northeast1=(3.24, 0.944), asia_south1=(3.24, 2.27), southamerica_west1=(2.70, None),
+        ),
         minimum_gke="1.31.2-gke.1115000",
     ),
     Family(
@@ -158,7 +151,7 @@ FAMILIES: tuple[Family, ...] = (
         # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/use-gke-dynamic-slicing
         slice_annotation="cloud.google.com/gke-tpu-slice-topology",
     ),
-)
+)  # fmt: skip
 
 TPU = Accelerator(
     name="TPU",

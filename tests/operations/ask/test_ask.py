@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from operations.cli import main
 from tests.fakes.script import SHEBANG
 from tests.fakes.vllm import Behaviour, serving
 from tests.operations.conftest import Clone
 from tests.operations.status.shapes import server
+from tests.operations.support import Done, run
 from tests.waiting import eventually
 
 KUBECTL = """\
@@ -83,12 +83,12 @@ def machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
         yield made
 
 
+Ask = Callable[..., Done]
+
+
 @pytest.fixture
-def ask(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    monkeypatch.setenv("LLMD_GKE_ROOT", str(clone.root))
-    for name in ("STACK", "CLOUD", "LLMD_GKE_CLOUD"):
-        monkeypatch.delenv(name, raising=False)
-    return lambda *arguments: main(["ask", "--stack", "one", *arguments])
+def ask(clone: Clone) -> Ask:
+    return lambda *arguments: run("ask", "--stack", "one", *arguments, root=clone.root)
 
 
 def direct(**more: Any) -> Behaviour:
@@ -96,14 +96,12 @@ def direct(**more: Any) -> Behaviour:
     return Behaviour(prefix="", names=("qwen",), **more)
 
 
-def test_each_server_is_asked_itself_and_no_port_stays_open(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_server_is_asked_itself_and_no_port_stays_open(ask: Ask, machine: Machine) -> None:
     one, two = direct(), direct()
     machine.pods(qwen_kserve_abc_1=one, qwen_kserve_abc_2=two)
-    assert ask("--context", "mine", "--tokens", "2", "--output", "json", "Why?") == 0
-    result = json.loads(capsys.readouterr().out)
-    assert [(row["pod"], row["ready"], row["status"], row["text"]) for row in result["pods"]] == [
+    done = ask("--context", "mine", "--tokens", "2", "--output", "json", "Why?")
+    assert done.returncode == 0
+    assert [(row["pod"], row["ready"], row["status"], row["text"]) for row in json.loads(done.stdout)["pods"]] == [
         (GOOD, True, 200, "word word "),
         (OTHER, True, 200, "word word "),
     ]
@@ -117,52 +115,43 @@ def test_each_server_is_asked_itself_and_no_port_stays_open(
 
 
 def test_without_a_context_the_kubeconfig_of_the_outputs_is_used_from_a_file_that_is_gone_afterwards(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+    ask: Ask, machine: Machine
 ) -> None:
     machine.program("pulumi", PULUMI)
     machine.pods(qwen_kserve_abc_1=direct())
-    assert ask() == 0
-    shown = capsys.readouterr()
-    assert f"{GOOD} (Ready): 200 after " in shown.out
-    assert "the-kubeconfig" not in shown.out + shown.err
+    done = ask()
+    assert f"{GOOD} (Ready): 200 after " in done.stdout
+    assert "the-kubeconfig" not in done.stdout + done.stderr
     for call in machine.calls:
         assert (call["content"].strip(), call["mode"]) == ("the-kubeconfig", "0o600")
         assert not Path(call["file"]).exists()
 
 
-def test_one_pod_is_asked_when_it_is_named_and_a_path_is_read_instead(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_pod_is_asked_when_it_is_named_and_a_path_is_read_instead(ask: Ask, machine: Machine) -> None:
     machine.pods(qwen_kserve_abc_1=direct(), qwen_kserve_abc_2=None)
-    assert ask("--context", "mine", "--pod", GOOD, "--path", "/v1/models") == 0
-    out = capsys.readouterr().out
-    assert '"max_model_len": 2048' in out
-    assert OTHER not in out
+    done = ask("--context", "mine", "--pod", GOOD, "--path", "/v1/models")
+    assert '"max_model_len": 2048' in done.stdout
+    assert OTHER not in done.stdout
 
 
-def test_a_server_that_answers_badly_is_status_1_and_the_others_are_shown(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_that_answers_badly_is_status_1_and_the_others_are_shown(ask: Ask, machine: Machine) -> None:
     machine.pods(qwen_kserve_abc_1=direct(), qwen_kserve_abc_2=direct(unhealthy=True))
-    assert ask("--context", "mine") == 1
-    shown = capsys.readouterr()
-    assert f"{GOOD} (Ready): 200" in shown.out
-    assert f"{OTHER} (Ready): 503" in shown.out
-    assert "1 of 2 pods of qwen did not give a valid answer" in shown.err
-    assert f"Fix: kubectl -n models logs {OTHER} -c main" in shown.err
+    done = ask("--context", "mine")
+    assert done.returncode == 1
+    assert f"{GOOD} (Ready): 200" in done.stdout
+    assert f"{OTHER} (Ready): 503" in done.stdout
+    assert "1 of 2 pods of qwen did not give a valid answer" in done.stderr
+    assert f"Fix: kubectl -n models logs {OTHER} -c main" in done.stderr
 
 
-def test_a_port_that_cannot_be_forwarded_says_why_and_costs_no_answer_of_the_others(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_port_that_cannot_be_forwarded_says_why_and_costs_no_answer_of_the_others(ask: Ask, machine: Machine) -> None:
     machine.pods(qwen_kserve_abc_0=direct(), qwen_kserve_abc_1=None, qwen_kserve_abc_2=direct())
-    assert ask("--context", "mine", "--output", "json") == 1
-    shown = capsys.readouterr()
-    rows = json.loads(shown.out)["pods"]
+    done = ask("--context", "mine", "--output", "json")
+    rows = json.loads(done.stdout)["pods"]
     assert [row["status"] for row in rows] == [200, 0, 200]
     assert f"port-forward to models/{GOOD} failed" in rows[1]["text"]
-    assert "1 of 3 pods of qwen did not give a valid answer" in shown.err
-    assert f"Fix: kubectl -n models describe pod {GOOD}; the caller needs container.pods.portForward" in shown.err
+    assert (done.returncode, "1 of 3 pods of qwen did not give a valid answer" in done.stderr) == (1, True)
+    assert f"Fix: kubectl -n models describe pod {GOOD}; the caller needs container.pods.portForward" in done.stderr
 
 
 def has_ended(process: Path) -> bool:
@@ -174,25 +163,22 @@ def has_ended(process: Path) -> bool:
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
-def test_pods_that_have_finished_are_left_out(
-    phase: str, ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pods_that_have_finished_are_left_out(phase: str, ask: Ask, machine: Machine) -> None:
     machine.pods(qwen_kserve_abc_1=None, qwen_kserve_abc_2=direct())
     listed = json.loads((machine.folder / "pods.json").read_text())
     listed["items"][0]["status"]["phase"] = phase
     (machine.folder / "pods.json").write_text(json.dumps(listed))
-    assert ask("--context", "mine") == 0
-    assert GOOD not in capsys.readouterr().out
+    done = ask("--context", "mine")
+    assert (done.returncode, GOOD in done.stdout) == (0, False)
 
 
 def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
-    ask: Callable[..., int], machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ask: Ask, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("operations.ask.kubectl.ANSWER_SECONDS", 2)
     machine.pods(qwen_kserve_abc_1=None)
     (machine.folder / "ports.json").write_text(json.dumps({GOOD: "signing in"}))
-    assert ask("--context", "mine") == 1
-    assert "no output within 2 s" in capsys.readouterr().out
+    assert "no output within 2 s" in ask("--context", "mine").stdout
     plugin = Path(f"/proc/{(machine.folder / 'plugin').read_text().strip()}/stat")
     eventually(lambda: has_ended(plugin))
 
@@ -207,60 +193,46 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
     ],
 )
 def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
-    arguments: tuple[str, ...],
-    status: int,
-    part: str,
-    ask: Callable[..., int],
-    machine: Machine,
-    *,
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], status: int, part: str, ask: Ask, machine: Machine
 ) -> None:
     machine.pods(qwen_kserve_abc_1=direct())
-    assert ask("--context", "mine", *arguments) == status
-    assert part in capsys.readouterr().err
+    done = ask("--context", "mine", *arguments)
+    assert done.returncode == status
+    assert part in done.stderr
 
 
-def test_an_adapter_is_asked_by_its_name_at_the_servers_of_its_model(
-    ask: Callable[..., int], machine: Machine, clone: Clone
-) -> None:
+def test_an_adapter_is_asked_by_its_name_at_the_servers_of_its_model(ask: Ask, machine: Machine, clone: Clone) -> None:
     file, server_ = clone.root / "Pulumi.one.yaml", direct()
     file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, adapters: [{name: sql, uri: 'hf://me/sql'}]"))
     server_.names = ("qwen", "sql")
     machine.pods(qwen_kserve_abc_1=server_)
-    assert ask("--context", "mine", "--model", "sql") == 0
+    assert ask("--context", "mine", "--model", "sql").returncode == 0
     assert [body["model"] for body in server_.seen] == ["sql"]
 
 
-def test_a_model_without_pods_is_not_up(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine.pods()
-    assert ask("--context", "mine") == 7
-    assert "qwen has no pods in namespace models.\nFix: llmd-gke status --stack one" in capsys.readouterr().err
-
-
-def test_a_stopped_model_is_not_asked(
-    ask: Callable[..., int], machine: Machine, clone: Clone, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stopped_model_is_not_asked(ask: Ask, machine: Machine, clone: Clone) -> None:
     file = clone.root / "Pulumi.one.yaml"
     file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, stopped: true"))
-    assert ask("--context", "mine") == 7
-    assert "qwen is stopped by its settings (`stopped: true`)" in capsys.readouterr().err
+    done = ask("--context", "mine")
+    assert done.returncode == 7
+    assert "qwen is stopped by its settings (`stopped: true`)" in done.stderr
     assert not (machine.folder / "calls").exists()
 
 
-def test_a_cluster_that_does_not_answer_is_status_8(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("prepare", "status", "message"),
+    [
+        (Machine.pods, 7, "qwen has no pods in namespace models.\nFix: llmd-gke status --stack one"),
+        (str, 8, "kubectl cannot list the pods: Unable to connect to the server"),
+        (lambda machine: (machine.folder / "kubectl").unlink(), 3, "Fix: gcloud components install kubectl"),
+    ],
+    ids=["no pods", "no answer", "no kubectl"],
+)
+def test_without_pods_an_answer_or_kubectl_the_status_says_which_is_missing(
+    ask: Ask, machine: Machine, prepare: Callable[[Machine], object], status: int, message: str
 ) -> None:
-    assert ask("--context", "mine") == 8
-    err = capsys.readouterr().err
-    assert "kubectl cannot list the pods: Unable to connect to the server" in err
-    assert "Fix: gcloud auth login" in err
-
-
-def test_without_kubectl_the_command_that_installs_it_is_named(
-    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (machine.folder / "kubectl").unlink()
-    assert ask("--context", "mine") == 3
-    assert "Fix: gcloud components install kubectl" in capsys.readouterr().err
+    prepare(machine)
+    done = ask("--context", "mine")
+    assert done.returncode == status
+    assert message in done.stderr
+    assert status != 8 or "Fix: gcloud auth login" in done.stderr

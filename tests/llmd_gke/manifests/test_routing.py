@@ -138,27 +138,16 @@ def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: 
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
 
 
-def health_checks(model: ModelSettings) -> dict[str, Any]:
-    return {
-        key: policy
-        for key, policy in routing.model_policies(model, GatewaySettings()).items()
-        if key.startswith("health-")
-    }
-
-
-def backend_policies(model: ModelSettings) -> dict[str, Any]:
-    return {
-        key: policy
-        for key, policy in routing.model_policies(model, GatewaySettings()).items()
-        if key.startswith("backend-")
-    }
+def policies(model: ModelSettings, kind: str) -> dict[str, Any]:
+    """The specs of a model's policies whose key begins so."""
+    every: dict[str, Any] = routing.model_policies(model, GatewaySettings())
+    return {key: policy["spec"] for key, policy in every.items() if key.startswith(kind)}
 
 
 def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None:
-    checks = health_checks(model)
+    checks = policies(model, "health-")
     assert set(checks) == {"health-pool", "health-service"}
-    for policy in checks.values():
-        spec = policy["spec"]
+    for spec in checks.values():
         assert "group" in spec["targetRef"]
         default = spec["default"]
         assert default["timeoutSec"] <= default["checkIntervalSec"]
@@ -168,16 +157,13 @@ def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None
         }
 
 
-def test_backend_policies_replace_gkes_thirty_seconds(make_model: MakeModel) -> None:
-    policies = backend_policies(make_model(request_timeout_seconds=900))
-    assert set(policies) == {"backend-pool", "backend-service"}
-    assert [policy["spec"]["default"]["timeoutSec"] for policy in policies.values()] == [900, 900]
-
-
-def test_the_load_balancer_drains_a_pod_until_its_running_requests_must_have_ended(make_model: MakeModel) -> None:
-    policies = backend_policies(make_model(drain_seconds=600))
-    draining = [policy["spec"]["default"]["connectionDraining"] for policy in policies.values()]
-    assert draining == [{"drainingTimeoutSec": 615}] * 2
+def test_backend_policies_replace_gkes_times_and_say_a_rate_only_where_settings_do(make_model: MakeModel) -> None:
+    given = policies(make_model(request_timeout_seconds=900, drain_seconds=600, max_rate_per_endpoint=20), "backend-")
+    assert set(given) == {"backend-pool", "backend-service"}
+    for spec in given.values():
+        assert (spec["default"]["timeoutSec"], spec["default"]["maxRatePerEndpoint"]) == (900, 20)
+        assert spec["default"]["connectionDraining"] == {"drainingTimeoutSec": 615}
+    assert "maxRatePerEndpoint" not in str(policies(make_model(), "backend-"))
 
 
 CERTIFICATES: list[tuple[dict[str, object], dict[str, object]]] = [
@@ -232,9 +218,3 @@ def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> 
         "kind": "Gateway",
         "name": naming.GATEWAY_NAME,
     }
-
-
-def test_a_rate_per_pod_is_said_only_where_settings_give_one(make_model: MakeModel) -> None:
-    policies = backend_policies(make_model(max_rate_per_endpoint=20))
-    assert [policy["spec"]["default"]["maxRatePerEndpoint"] for policy in policies.values()] == [20, 20]
-    assert "maxRatePerEndpoint" not in str(backend_policies(make_model()))

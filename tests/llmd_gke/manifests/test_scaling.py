@@ -40,7 +40,9 @@ def test_it_scales_the_deployment_that_kserve_makes_under_a_name_of_our_own(
 def test_both_sources_give_the_autoscaler_the_same_bounds_and_pace(scaled: ModelSettings) -> None:
     hpa, keda = made(scaled, "gke")["replicas"]["spec"], made(scaled, "keda")["replicas"]["spec"]
     assert (hpa["minReplicas"], hpa["maxReplicas"]) == (keda["minReplicaCount"], keda["maxReplicaCount"]) == (1, 4)
-    assert keda["advanced"]["horizontalPodAutoscalerConfig"] == {"name": "qwen-replicas", "behavior": hpa["behavior"]}
+    # No default that KEDA removes: each preview would add it again.
+    behaviour = {"name": "qwen-replicas", "behavior": hpa["behavior"]}
+    assert keda["advanced"] == {"horizontalPodAutoscalerConfig": behaviour}
     limits = [metric["pods"]["target"]["averageValue"] for metric in hpa["metrics"]]
     assert limits == [trigger["metadata"]["threshold"] for trigger in keda["triggers"]] == ["5", "205"]
 
@@ -52,12 +54,6 @@ def test_running_requests_count_only_where_they_can_exceed_their_threshold(
     model = make_model(min_replicas=1, max_replicas=4, max_num_seqs=sequences)
     triggers = made(model, "keda")["replicas"]["spec"]["triggers"]
     assert [trigger["metadata"]["threshold"] for trigger in triggers] == queries
-
-
-def test_a_scaled_object_has_no_default_that_keda_removes_as_each_preview_would_add_it_again(
-    scaled: ModelSettings,
-) -> None:
-    assert set(made(scaled, "keda")["replicas"]["spec"]["advanced"]) == {"horizontalPodAutoscalerConfig"}
 
 
 def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model: MakeModel) -> None:
@@ -82,6 +78,7 @@ def test_keda_reads_this_clusters_model_and_never_takes_missing_data_for_zero(sc
     assert "fallback" not in spec
     for trigger in spec["triggers"]:
         assert trigger["metadata"]["ignoreNullValues"] == "false"
+        assert trigger["metadata"]["activationThreshold"] == "-1", "active as soon as there is a number"
         assert '{cluster="llmd",namespace="models",model="qwen"}' in trigger["metadata"]["query"]
         assert trigger["metadata"]["serverAddress"].endswith("/projects/my-project/location/global/prometheus")
         assert trigger["authenticationRef"]["name"] == cast("Any", scaling.authentication())["metadata"]["name"]
@@ -96,11 +93,6 @@ def test_the_service_has_no_number_and_pods_are_waited_for_by_what_scales_them(
     assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=RouterReady"
     waits = [one["metadata"].get("annotations", {}).get("pulumi.com/waitFor") for one in made(scaled, source).values()]
     assert waits[-1] == {"gke": "condition=ScalingActive", "keda": "condition=Active"}[source]
-
-
-def test_a_trigger_is_active_as_soon_as_there_is_a_number(scaled: ModelSettings) -> None:
-    (spec,) = [one["spec"] for one in made(scaled, "keda").values()]
-    assert {trigger["metadata"]["activationThreshold"] for trigger in spec["triggers"]} == {"-1"}
 
 
 def test_a_schedule_adds_a_trigger_for_each_entry_and_lets_only_requests_keep_servers_at_night(

@@ -31,10 +31,6 @@ def loading(model: ModelSettings, pool: PoolSettings) -> object:
     return cast("Any", serving.service(model, pool))["spec"].get("storageInitializer")
 
 
-def test_the_server_starts_without_the_presets_script(model: ModelSettings, pool: PoolSettings) -> None:
-    assert container(model, pool)["command"] == ["vllm", "serve", "/mnt/models"]
-
-
 @pytest.mark.parametrize(("machine", "topology"), SINGLE_HOSTS)
 def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     make_model: MakeModel, make_pool: MakePool, machine: str, topology: str

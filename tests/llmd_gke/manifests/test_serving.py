@@ -11,38 +11,31 @@ from llmd_gke.settings import ModelSettings, PoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, container
 
 
-def test_both_names_are_served(make_model: MakeModel, pool: PoolSettings) -> None:
-    arguments = server_pod.server_arguments(make_model(served_model_name="Qwen/Qwen3-4B"), pool)
-    assert arguments[:3] == ["--served-model-name", "Qwen/Qwen3-4B", "publishers/models/models/Qwen/Qwen3-4B"]
-
-
-def test_arguments_follow_the_settings(make_model: MakeModel, pool: PoolSettings) -> None:
-    model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
-    assert server_pod.server_arguments(model, pool)[3:] == [
+def test_arguments_follow_the_settings_and_both_names_are_served(make_model: MakeModel, pool: PoolSettings) -> None:
+    model = make_model(
+        served_model_name="Qwen/Qwen3-4B", max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096,
+        dtype="bfloat16",
+    )  # fmt: skip
+    assert server_pod.server_arguments(model, pool) == [
+        "--served-model-name", "Qwen/Qwen3-4B", "publishers/models/models/Qwen/Qwen3-4B",
         "--port", "8000", "--tensor-parallel-size", "4", "--enable-prefix-caching", "--max-model-len", "2048",
         "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16",
         "--disable-access-log-for-endpoints", "/health,/metrics", "--shutdown-timeout", "60",
     ]  # fmt: skip
 
 
-def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: PoolSettings) -> None:
-    result = set(server_pod.server_arguments(model, pool))
+def test_what_is_not_set_is_left_to_the_server_but_prefix_caching_is_said_either_way(
+    make_model: MakeModel, pool: PoolSettings
+) -> None:
+    result = set(server_pod.server_arguments(make_model(prefix_caching=False), pool))
     assert not result & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
+    assert "--no-enable-prefix-caching" in result
 
 
 def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: PoolSettings) -> None:
     model = make_model(extra_args=("--seed", "7", "--block-size", "32"))
     assert server_pod.server_arguments(model, pool)[-4:] == ["--seed", "7", "--block-size", "32"]
     assert container(model, pool)["args"] == server_pod.server_arguments(model, pool)
-
-
-@pytest.mark.parametrize(
-    ("caching", "argument"), [(True, "--enable-prefix-caching"), (False, "--no-enable-prefix-caching")]
-)
-def test_prefix_caching_is_said_either_way(
-    make_model: MakeModel, pool: PoolSettings, caching: bool, argument: str
-) -> None:
-    assert argument in server_pod.server_arguments(make_model(prefix_caching=caching), pool)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from llmd_gke.manifests import naming, serving, tracing
 from llmd_gke.settings import ModelSettings, PoolSettings, TracesSettings
-
-
-def egress(model: ModelSettings, traces: TracesSettings) -> Any:
-    policy = cast("Any", tracing.network_policy(model, traces))
-    assert policy["spec"]["policyTypes"] == ["Egress"]
-    (rule,) = policy["spec"]["egress"]
-    return rule
 
 
 def test_a_service_is_traced_only_where_that_is_asked_for(model: ModelSettings, pool: PoolSettings) -> None:
@@ -24,23 +19,28 @@ def test_a_service_is_traced_only_where_that_is_asked_for(model: ModelSettings, 
     }
 
 
-def test_the_way_out_is_open_to_the_receivers_namespace_and_port_only(model: ModelSettings) -> None:
-    rule = egress(model, TracesSettings(endpoint="http://collector.observability.svc.cluster.local:4319"))
-    assert rule == {
-        "to": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "observability"}}}],
-        "ports": [{"protocol": "TCP", "port": 4319}],
-    }
+NAMESPACE = "kubernetes.io/metadata.name"
 
 
-def test_an_address_is_opened_alone(model: ModelSettings) -> None:
-    assert egress(model, TracesSettings(endpoint="http://10.1.2.3:4317"))["to"] == [
-        {"ipBlock": {"cidr": "10.1.2.3/32"}}
-    ]
-
-
-def test_cloud_trace_opens_the_way_to_gkes_collector(model: ModelSettings) -> None:
-    (peer,) = egress(model, TracesSettings(cloud_trace=True))["to"]
-    assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "gke-managed-otel"}
+@pytest.mark.parametrize(
+    ("traces", "peer", "port"),
+    [
+        (
+            {"endpoint": "http://collector.observability.svc.cluster.local:4319"},
+            {"namespaceSelector": {"matchLabels": {NAMESPACE: "observability"}}},
+            4319,
+        ),
+        ({"endpoint": "http://10.1.2.3:4317"}, {"ipBlock": {"cidr": "10.1.2.3/32"}}, 4317),
+        ({"cloud_trace": True}, {"namespaceSelector": {"matchLabels": {NAMESPACE: "gke-managed-otel"}}}, 4317),
+    ],
+    ids=["a Service", "an address", "Cloud Trace"],
+)
+def test_the_way_out_is_open_to_the_receiver_only(
+    model: ModelSettings, traces: dict[str, Any], peer: dict[str, Any], port: int
+) -> None:
+    spec = cast("Any", tracing.network_policy(model, TracesSettings(**traces)))["spec"]
+    assert spec["policyTypes"] == ["Egress"]
+    assert spec["egress"] == [{"to": [peer], "ports": [{"protocol": "TCP", "port": port}]}]
 
 
 def test_servers_and_pickers_of_the_model_may_send_traces(model: ModelSettings) -> None:

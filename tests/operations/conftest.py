@@ -45,6 +45,17 @@ class Clone:
         }  # fmt: skip
         (self.root / f"Pulumi.{stack}.yaml").write_text(STACK.format(**chosen))
 
+    @property
+    def file(self) -> Path:
+        """The file of the stack ``one``."""
+        return self.root / "Pulumi.one.yaml"
+
+    def edit(self, old: str, new: str) -> None:
+        self.file.write_text(self.file.read_text().replace(old, new))
+
+    def add(self, lines: str) -> None:
+        self.file.write_text(self.file.read_text() + lines)
+
     def commit(self) -> str:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message=change")

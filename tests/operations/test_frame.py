@@ -127,9 +127,8 @@ def test_calling_one_command_imports_no_other() -> None:
 
 
 def test_the_project_of_the_stack_file_decides_where_the_stack_lives(clone: Clone) -> None:
-    file = clone.root / "Pulumi.one.yaml"
     assert Target.choose("one", root=clone.root).cloud is Cloud.GOOGLE
-    file.write_text(file.read_text().replace("my-project", "rehearsal"))
+    clone.edit("my-project", "rehearsal")
     assert Target.choose("one", root=clone.root).cloud is Cloud.REHEARSAL
     assert Target.choose("one", Cloud.LAPTOP, root=clone.root).cloud is Cloud.LAPTOP
 

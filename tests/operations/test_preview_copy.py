@@ -119,9 +119,8 @@ def test_version_and_features_of_the_state_are_kept(version: int, features: list
 
 
 def test_the_command_writes_a_backend_a_stack_file_and_what_the_engine_needs(clone: Clone, tmp_path: Path) -> None:
-    file = clone.root / "Pulumi.one.yaml"
     extra = "  llmd-gke:hfToken: {secure: v1:abc}\nsecretsprovider: gcpkms://x\nencryptedkey: k\n"
-    file.write_text(file.read_text() + extra)
+    clone.add(extra)
     token = resource("kubernetes:core/v1:Secret", "token", {"stringData": HIDDEN})
     state, into = tmp_path / "state.json", tmp_path / "copy"
     state.write_text(json.dumps(exported(token)))

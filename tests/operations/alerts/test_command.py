@@ -35,7 +35,6 @@ def test_a_factor_that_would_slow_alerts_down_is_refused(clone: Clone) -> None:
 
 
 def test_a_stack_without_alerts_has_no_rules(clone: Clone) -> None:
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text() + "  llmd-gke:monitoring: {alerts: false}\n")
+    clone.add("  llmd-gke:monitoring: {alerts: false}\n")
     done = run("alerts", "--stack", "one", root=clone.root)
     assert yaml.safe_load(done.stdout)["groups"][0]["rules"] == []

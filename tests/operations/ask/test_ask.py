@@ -202,8 +202,8 @@ def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
 
 
 def test_an_adapter_is_asked_by_its_name_at_the_servers_of_its_model(ask: Ask, machine: Machine, clone: Clone) -> None:
-    file, server_ = clone.root / "Pulumi.one.yaml", direct()
-    file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, adapters: [{name: sql, uri: 'hf://me/sql'}]"))
+    server_ = direct()
+    clone.edit("replicas: 3", "replicas: 3, adapters: [{name: sql, uri: 'hf://me/sql'}]")
     server_.names = ("qwen", "sql")
     machine.pods(qwen_kserve_abc_1=server_)
     assert ask("--context", "mine", "--model", "sql").returncode == 0
@@ -211,8 +211,7 @@ def test_an_adapter_is_asked_by_its_name_at_the_servers_of_its_model(ask: Ask, m
 
 
 def test_a_stopped_model_is_not_asked(ask: Ask, machine: Machine, clone: Clone) -> None:
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, stopped: true"))
+    clone.edit("replicas: 3", "replicas: 3, stopped: true")
     done = ask("--context", "mine")
     assert done.returncode == 7
     assert "qwen is stopped by its settings (`stopped: true`)" in done.stderr

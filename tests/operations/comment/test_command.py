@@ -125,8 +125,7 @@ GATED = "hf://meta-llama/Llama-3.1-8B-Instruct"
 
 @pytest.fixture
 def of_the_stand_ins(project: Clone) -> Clone:
-    file = project.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("my-project", "rehearsal"))
+    project.edit("my-project", "rehearsal")
     project.commit()
     return project
 
@@ -139,9 +138,8 @@ def test_a_stack_of_the_stand_ins_has_a_base_also_when_it_is_the_only_one(of_the
 
 def test_a_secret_that_is_missing_stops_google_cloud_and_not_the_stand_ins(of_the_stand_ins: Clone) -> None:
     clone = of_the_stand_ins
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("hf://Qwen/Qwen3-4B", GATED))
-    (clone.root / "Pulumi.two.yaml").write_text(file.read_text().replace("rehearsal", "my-project"))
+    clone.edit("hf://Qwen/Qwen3-4B", GATED)
+    (clone.root / "Pulumi.two.yaml").write_text(clone.file.read_text().replace("rehearsal", "my-project"))
     done = run("comment", "--against", "HEAD", root=clone.root)
     assert done.returncode == 1
     assert "`pulumi up` would reject stack `two`" in done.stdout

@@ -21,10 +21,7 @@ NOTHING = MonitoringPrice(
 
 def settings(clone: Clone, **keys: Any) -> StackSettings:
     clone.write()
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(
-        file.read_text() + "".join(f"  llmd-gke:{key}: {json.dumps(value)}\n" for key, value in keys.items())
-    )
+    clone.add("".join(f"  llmd-gke:{key}: {json.dumps(value)}\n" for key, value in keys.items()))
     return Target("one", Cloud.GOOGLE, clone.root).settings
 
 
@@ -81,9 +78,8 @@ def test_the_log_of_a_replica_has_a_price_with_and_without_the_reads_of_its_metr
     clone.write()
     quiet = json.loads(run("cost", "--stack", "one", "--output", "json", root=clone.root).stdout)["logs"][0]
     assert 0.05 < quiet["usdPerReplicaAndMonth"] < 0.2
-    file = clone.root / "Pulumi.one.yaml"
     logged = "extraArgs: [--disable-access-log-for-endpoints, /health]"
-    file.write_text(file.read_text().replace("name: qwen,", f"name: qwen, {logged},"))
+    clone.edit("name: qwen,", f"name: qwen, {logged},")
     [loud] = logs(Target("one", Cloud.GOOGLE, clone.root).settings)
     assert 20 < loud.gib_per_month * catalogue.USD_PER_GIB_OF_LOGS < 25
     assert "--disable-access-log-for-endpoints /health,/metrics" in str(loud)

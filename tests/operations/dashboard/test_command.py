@@ -79,8 +79,7 @@ def test_a_cloud_of_this_machine_has_no_console_to_be_opened(
 
 def test_a_stack_that_says_so_has_no_dashboard(clone: Clone, exported: dict[str, object]) -> None:
     exported.clear()
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text() + "  llmd-gke:monitoring: {dashboard: false}\n")
+    clone.add("  llmd-gke:monitoring: {dashboard: false}\n")
     done = run("dashboard", "--stack", "one", root=clone.root)
     assert done.returncode == 7
     assert "dashboard: false" in done.stderr

@@ -31,8 +31,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def key(clone: Clone, engine: Path, *arguments: str, keys: str = "") -> Done:
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text() + DOOR + (KEYS % keys if keys else ""))
+    clone.add(DOOR + (KEYS % keys if keys else ""))
     path = f"{engine}{os.pathsep}{os.environ['PATH']}"
     return run("key", *arguments, "--stack", "one", root=clone.root, environment={"PATH": path})
 

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -136,22 +136,16 @@ def test_the_lock_of_a_killed_engine_is_removed_before_the_destroy_is_tried_agai
     assert calls(commands) == ["locked", "cancel"]
 
 
-@pytest.fixture
-def remaining(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], None]:
-    """Sets what the state contains after a destroy."""
-
-    monkeypatch.setattr(outputs, "protected", lambda target: ())
-
-    def set_names(names: list[str]) -> None:
-        monkeypatch.setattr(outputs, "remaining", lambda target: names)
-
-    return set_names
+def leave(patch: pytest.MonkeyPatch, *names: str) -> None:
+    """What the state contains after a destroy."""
+    patch.setattr(outputs, "protected", lambda target: ())
+    patch.setattr(outputs, "remaining", lambda target: [*names])
 
 
 def test_a_destroy_that_ended_with_0_and_left_resources_is_tried_again_and_then_fails(
-    commands: Path, remaining: Callable[[list[str]], None]
+    commands: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remaining(["cluster", "pool"])
+    leave(monkeypatch, "cluster", "pool")
     step = go(commands).steps[-1]
     assert calls(commands)[-2:] == ["down", "down"]
     assert step.verdict == "failed"
@@ -159,13 +153,10 @@ def test_a_destroy_that_ended_with_0_and_left_resources_is_tried_again_and_then_
 
 
 def test_the_destroy_command_fails_after_a_destroy_that_ended_with_0_and_left_resources(
-    commands: Path,
-    remaining: Callable[[list[str]], None],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    commands: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Target, "choose", lambda stack, cloud: Target(stack, cloud, commands))
-    remaining([f"number-{index}" for index in range(49)])
+    leave(monkeypatch, *(f"number-{index}" for index in range(49)))
     assert main(["destroy", "--stack", "eu4a", "--cloud", "google", "--yes"]) == 1
     errors = capsys.readouterr().err
     assert "49 resources" in errors

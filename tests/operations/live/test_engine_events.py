@@ -21,10 +21,18 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "events.jsonl"
 
 
-@pytest.mark.parametrize("op", ["create", "create-replacement"])
-def test_a_resource_took_from_its_first_event_to_its_outputs(log: Path, op: str) -> None:
+@pytest.mark.parametrize(
+    ("op", "created"),
+    [
+        *((op, {"edge-gateway": 95}) for op in ("create", "create-replacement")),
+        *((op, {}) for op in ("same", "update", "delete", "read")),
+    ],
+)
+def test_a_resource_that_was_not_there_took_from_its_first_event_to_its_outputs(
+    log: Path, op: str, created: dict[str, int]
+) -> None:
     log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1095, op)]))
-    assert engine_events.created(log) == {"edge-gateway": 95}
+    assert engine_events.created(log) == created
 
 
 def test_a_preview_creates_nothing(log: Path) -> None:
@@ -33,12 +41,6 @@ def test_a_preview_creates_nothing(log: Path) -> None:
     assert engine_events.created(log) == {}
     log.write_text("\n".join([*preview, event("resourcePreEvent", 1010), event("resOutputsEvent", 1020)]))
     assert engine_events.created(log) == {"edge-gateway": 10}
-
-
-@pytest.mark.parametrize("op", ["same", "update", "delete", "read"])
-def test_a_resource_that_was_there_was_not_created(log: Path, op: str) -> None:
-    log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1001, op)]))
-    assert engine_events.created(log) == {}
 
 
 @pytest.mark.parametrize("rest", ['{"sequence": 3, "resOutp', "[]x", event("resourcePreEvent", 1, "step-of-2030")])

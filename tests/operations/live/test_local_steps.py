@@ -31,6 +31,7 @@ from operations.status.objects import Line, State
 from operations.target import Target
 from tests.operations.bench.test_results import RESULT, level
 from tests.operations.live.conftest import ROOT, Project, running
+from tests.operations.live.support import verdicts
 
 UNCHANGED = {"same": 33}
 
@@ -74,10 +75,6 @@ def go(project: Project, folder: Path) -> tuple[Evidence, list[str]]:
     target = project.target("local", Cloud.LAPTOP)
     run = live_run.Run(target, live_run.Plan(folder / "out", bench_seconds=2, bench_most=2), lines.append)
     return run.all(), lines
-
-
-def verdicts(seen: Evidence) -> dict[str, str]:
-    return {step.name: step.verdict for step in seen.steps}
 
 
 def test_a_run_on_the_laptop_cloud_skips_no_step(laptop: Project, tmp_path: Path) -> None:

@@ -41,26 +41,22 @@ def test_one_point_of_the_alerts_metric_is_written_for_the_stacks_cluster(
     assert series["resource"]["type"] == "global"
 
 
-def test_without_the_right_the_role_is_named(google: emulated.Google, stack: Path) -> None:
-    google.fails("monitoring.projects.timeSeries.create", 403, "Permission monitoring.timeSeries.create denied")
-    done = run("report-drift", "--stack", "one", "--same", root=stack)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "Fix: grant the caller roles/monitoring.metricWriter in project some-project" in done.stderr
-
-
-def test_an_error_of_googles_is_none_of_the_stack(google: emulated.Google, stack: Path) -> None:
-    google.fails("monitoring.projects.timeSeries.create", 400, "bad point")
-    assert run("report-drift", "--stack", "one", "--same", root=stack).returncode == 8
-
-
-def test_a_call_must_say_what_was_found(google: emulated.Google, stack: Path) -> None:
-    done = run("report-drift", "--stack", "one", root=stack)
-    assert done.returncode == 2
-    assert "Fix: --differs or --same" in done.stderr
-
-
-def test_a_stack_of_this_machine_is_not_reported(google: emulated.Google, stack: Path) -> None:
-    done = run("report-drift", "--stack", "one", "--same", "--cloud", "rehearsal", root=stack)
-    assert done.returncode == 2
-    assert "no Cloud Monitoring" in done.stderr
-    assert google.calls == []
+@pytest.mark.parametrize(
+    ("fault", "arguments", "status", "message"),
+    [
+        (403, ("--same",), 3, "Fix: grant the caller roles/monitoring.metricWriter in project some-project"),
+        (400, ("--same",), 8, "bad point"),
+        (0, (), 2, "Fix: --differs or --same"),
+        (0, ("--same", "--cloud", "rehearsal"), 2, "no Cloud Monitoring"),
+    ],
+    ids=["no right", "another error", "nothing said", "a local cloud"],
+)
+def test_what_is_not_written_is_said_with_its_status(
+    google: emulated.Google, stack: Path, fault: int, arguments: tuple[str, ...], status: int, *, message: str
+) -> None:
+    if fault:
+        google.fails("monitoring.projects.timeSeries.create", fault, "bad point")
+    done = run("report-drift", "--stack", "one", *arguments, root=stack)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert message in done.stderr
+    assert fault or google.calls == []

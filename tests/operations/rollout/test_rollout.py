@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -50,12 +49,8 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Others:
 @pytest.fixture(autouse=True)
 def versions(clone: Clone, engine: Engine) -> None:
     clone.write(replicas=1)
-    file = clone.root / "Pulumi.one.yaml"
-    text = file.read_text().replace(
-        '- {name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1}', "- name: qwen"
-    )
-    more = '      uri: "hf://Qwen/Qwen3-4B" # the weights\n      pool: pool\n'
-    file.write_text(text + more + VERSIONS)
+    clone.edit('- {name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1}', "- name: qwen")
+    clone.add('      uri: "hf://Qwen/Qwen3-4B" # the weights\n      pool: pool\n' + VERSIONS)
     engine.left("qwen", "qwen-v2", "qwen-v3", stopped=False)
 
 
@@ -63,13 +58,9 @@ def rollout(clone: Clone, engine: Engine, *arguments: str) -> Done:
     return call("rollout", "--stack", "one", "--yes", *arguments, root=clone.root, environment=engine.environment)
 
 
-def file_of(clone: Clone) -> Path:
-    return clone.root / "Pulumi.one.yaml"
-
-
 def said(clone: Clone) -> dict[str, object]:
     """The rollout in the file."""
-    config = yaml.safe_load(file_of(clone).read_text())["config"]
+    config = yaml.safe_load(clone.file.read_text())["config"]
     return cast("dict[str, object]", config["llmd-gke:models"][0].get("rollout", {}))
 
 
@@ -78,14 +69,14 @@ def test_each_step_is_in_the_file_before_its_update_and_the_rest_of_the_file_sta
 ) -> None:
     waited: list[tuple[float, object]] = []
     monkeypatch.setattr(run, "sleep", lambda seconds: waited.append((seconds, said(clone)["percent"])))
-    before = file_of(clone).read_text().splitlines()
+    before = clone.file.read_text().splitlines()
     done = rollout(clone, engine, "--to", "v2", "--percent", "50", "--step", "20", "--every", "5m", "--check", "smoke")
     assert done.returncode == 0, done.stderr
     assert waited == [(300, 20), (300, 40)]
     assert said(clone) == {"to": "v2", "percent": 50, "stable": "v1"}
     assert engine.says("calls").count("up --yes") == 3
     assert "percent: 50" in engine.says("file")
-    assert [one for one in file_of(clone).read_text().splitlines() if "rollout" not in one] == before
+    assert [one for one in clone.file.read_text().splitlines() if "rollout" not in one] == before
     assert others.asked.count(("smoke", "--model", "qwen-v2")) == 3
     assert "llmd-gke rollout --model qwen --stack one --back" in done.stdout
 
@@ -154,10 +145,10 @@ def test_what_cannot_be_is_refused_and_the_file_stays(
     clone: Clone, engine: Engine, given: str, arguments: tuple[str, ...], problem: str
 ) -> None:
     if given:
-        file_of(clone).write_text(file_of(clone).read_text() + f"      rollout: {given}\n")
-    before = file_of(clone).read_text()
+        clone.add(f"      rollout: {given}\n")
+    before = clone.file.read_text()
     done = rollout(clone, engine, *arguments)
-    assert (done.returncode, engine.says("calls"), file_of(clone).read_text()) == (2, "", before)
+    assert (done.returncode, engine.says("calls"), clone.file.read_text()) == (2, "", before)
     assert problem in done.stderr
 
 
@@ -168,7 +159,7 @@ def test_between_two_steps_a_second_rollout_is_refused_and_a_change_of_the_file_
 
     def meanwhile(_: float) -> None:
         second.append(rollout(clone, engine, "--to", "v2"))
-        file_of(clone).write_text(file_of(clone).read_text().replace("percent: 20", "percent: 0"))
+        clone.edit("percent: 20", "percent: 0")
 
     monkeypatch.setattr(run, "sleep", meanwhile)
     first = rollout(clone, engine, "--to", "v2", "--step", "10")

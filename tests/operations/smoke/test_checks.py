@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -51,13 +52,6 @@ def test_a_pool_without_healthy_backends_is_named_with_cause_and_command() -> No
     assert result["health"].fix == "llmd-gke status --stack eu4a"
 
 
-def test_an_answer_that_the_gateway_cuts_fails_and_blames_the_backend_timeout() -> None:
-    result = look(replace(SLOW, cuts_after=0.5))
-    assert result["longer than 30 s"].verdict == "failed"
-    assert "was cut off after 0." in result["longer than 30 s"].detail
-    assert result["completion"].verdict == "passed"
-
-
 def test_a_server_too_quick_for_the_limit_is_skipped_and_the_way_to_force_it_is_told() -> None:
     result = look(replace(SLOW, seconds_a_token=0.0001, max_model_len=256))
     assert result["longer than 30 s"].verdict == "skipped"
@@ -70,31 +64,27 @@ def test_the_length_of_the_long_answer_can_be_chosen() -> None:
     assert 1777 in {body["max_tokens"] for body in behaviour.seen}
 
 
-def test_a_stream_that_is_held_back_until_its_end_fails() -> None:
-    result = look(replace(SLOW, seconds_a_token=0.03, holds_streams_back=True, max_model_len=300))
-    assert result["streaming"].verdict == "failed"
-    assert "buffers the answer" in result["streaming"].detail
-
-
-def test_a_second_name_that_is_missing_fails_where_it_is_listed_and_where_it_is_used() -> None:
-    result = look(replace(SLOW, names=("qwen",)))
-    assert verdicts(result, "failed") == {"models", "both names"}
-    assert "publishers/models/models/qwen is not listed" in result["models"].detail
-
-
-def test_an_answer_of_another_model_fails() -> None:
-    result = look(replace(SLOW, answers_as="other"))
-    assert "the answer is from 'other'" in result["completion"].detail
-
-
-def test_errors_that_clients_cannot_read_fail() -> None:
-    result = look(replace(SLOW, plain_errors=True))
-    assert verdicts(result, "failed") == {"unknown model"}
-    assert "not a JSON object" in result["unknown model"].detail
-
-
-def test_a_server_that_takes_bad_json_fails() -> None:
-    assert verdicts(look(replace(SLOW, accepts_any_json=True)), "failed") == {"bad JSON"}
+@pytest.mark.parametrize(
+    ("faults", "failed", "detail"),
+    [
+        ({"cuts_after": 0.5}, ("longer than 30 s", "streaming"), "was cut off after 0."),
+        (
+            {"holds_streams_back": True, "seconds_a_token": 0.03, "max_model_len": 300},
+            ("streaming",),
+            "buffers the answer",
+        ),
+        ({"names": ("qwen",)}, ("models", "both names"), "publishers/models/models/qwen is not listed"),
+        ({"answers_as": "other"}, ("completion", "both names", "several at once"), "the answer is from 'other'"),
+        ({"plain_errors": True}, ("unknown model",), "not a JSON object"),
+        ({"accepts_any_json": True}, ("bad JSON",), ""),
+    ],
+)
+def test_a_fault_fails_the_checks_that_meet_it_and_says_what_was_seen(
+    faults: dict[str, Any], failed: tuple[str, ...], detail: str
+) -> None:
+    result = look(replace(SLOW, **faults))
+    assert verdicts(result, "failed") == set(failed)
+    assert detail in result[failed[0]].detail
 
 
 def test_requests_at_once_that_are_turned_away_are_counted() -> None:

@@ -60,29 +60,22 @@ def only(snapshot: Snapshot, settings: StackSettings) -> Line:
     return line
 
 
-def test_pods_that_every_backend_service_calls_healthy_are_good(
-    google: Google, gateway: Gateway, settings: StackSettings
-) -> None:
-    gateway.update({name: states(**{ONE: "HEALTHY", TWO: "HEALTHY"}) for name in ("pool", "service")})
+@pytest.mark.parametrize(
+    ("second", "service", "state", "text", "fix"),
+    [
+        ("HEALTHY", (ONE, TWO), State.GOOD, "2 of 2 Ready pods are HEALTHY for Google's load balancer", ""),
+        ("UNHEALTHY", (ONE,), State.BAD, f"{TWO}: UNHEALTHY", "healthcheckpolicy"),
+        (None, (), State.BUSY, f"{TWO}: in no backend", ""),
+    ],
+)
+def test_ready_pods_are_good_once_every_backend_service_calls_them_healthy(
+    google: Google, gateway: Gateway, settings: StackSettings, second: str | None, service: tuple[str, ...], *,
+    state: State, text: str, fix: str,
+) -> None:  # fmt: skip
+    pool = {ONE: "HEALTHY", **({TWO: second} if second else {})}
+    gateway.update({"pool": states(**pool), "service": states(**dict.fromkeys(service, "HEALTHY"))})
     line = only(pods(ONE, TWO), settings)
-    assert (line.state, line.text) == (State.GOOD, "2 of 2 Ready pods are HEALTHY for Google's load balancer")
-
-
-def test_a_ready_pod_that_the_load_balancer_calls_unhealthy_is_bad(
-    google: Google, gateway: Gateway, settings: StackSettings
-) -> None:
-    gateway.update({"pool": states(**{ONE: "HEALTHY", TWO: "UNHEALTHY"}), "service": states(**{ONE: "HEALTHY"})})
-    line = only(pods(ONE, TWO), settings)
-    assert line.state is State.BAD
-    assert f"{TWO}: UNHEALTHY" in line.text
-    assert "healthcheckpolicy" in line.fix
-
-
-def test_a_ready_pod_in_no_backend_yet_is_waited_for(google: Google, gateway: Gateway, settings: StackSettings) -> None:
-    gateway.update({"pool": states(**{ONE: "HEALTHY"})})
-    line = only(pods(ONE, TWO), settings)
-    assert line.state is State.BUSY
-    assert f"{TWO}: in no backend" in line.text
+    assert (line.state, text in line.text, fix in line.fix) == (state, True, True), line
 
 
 def test_a_pod_that_is_not_ready_is_not_asked_about(google: Google, settings: StackSettings) -> None:

@@ -131,10 +131,20 @@ def ask(behaviour: Behaviour, **more: Any) -> Any:
     return line
 
 
-def test_a_model_that_answers_is_good_and_the_time_of_a_token_is_shown() -> None:
-    line = ask(Behaviour())
-    assert line.state is State.GOOD
-    assert "a token in 0." in line.text
+@pytest.mark.parametrize(
+    ("behaviour", "gateway", "state", "text"),
+    [
+        (Behaviour(), "gke", State.GOOD, "a token in 0."),
+        (Behaviour(names=("other",)), "gke", State.BAD, "healthy, but a completion returns 404"),
+        (Behaviour(unhealthy=True), "gke", State.BAD, "health check requests the wrong path"),
+        (Behaviour(unhealthy=True), "istio", State.BAD, "no pod of the model is ready"),
+    ],
+)
+def test_a_model_is_good_when_it_answers_and_what_keeps_it_from_that_is_explained(
+    behaviour: Behaviour, gateway: str, state: State, text: str
+) -> None:
+    line = ask(behaviour, gateway=gateway)
+    assert (line.state, text in line.text) == (state, True), line
 
 
 def test_a_gateway_with_iap_is_not_asked_without_a_token() -> None:
@@ -143,17 +153,6 @@ def test_a_gateway_with_iap_is_not_asked_without_a_token() -> None:
     assert (line.state, "IAP_TOKEN is not set" in line.text) == (State.UNKNOWN, True)
     assert "gcloud auth print-identity-token" in line.fix
     assert behaviour.seen == []
-
-
-def test_a_healthy_server_that_knows_another_model_is_bad() -> None:
-    line = ask(Behaviour(names=("other",)))
-    assert line.state is State.BAD
-    assert "healthy, but a completion returns 404" in line.text
-
-
-def test_a_gateway_without_healthy_backends_is_explained() -> None:
-    for gateway, cause in (("gke", "health check requests the wrong path"), ("istio", "no pod of the model is ready")):
-        assert cause in ask(Behaviour(unhealthy=True), gateway=gateway).text
 
 
 def test_a_stack_that_is_not_up_leaves_status_7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,24 +19,16 @@ def call(clone: Clone, engine: Engine, verb: str, *arguments: str) -> Done:
     return run(verb, "--stack", "one", *arguments, root=clone.root, environment=engine.environment)
 
 
-def file_of(clone: Clone) -> str:
-    return (clone.root / "Pulumi.one.yaml").read_text()
-
-
-def write_stopped(clone: Clone) -> None:
-    (clone.root / "Pulumi.one.yaml").write_text(file_of(clone).replace("name: qwen", "name: qwen, stopped: true"))
-
-
 def test_a_stop_writes_the_file_before_the_update_and_says_how_to_start_again(clone: Clone, engine: Engine) -> None:
-    before = file_of(clone)
-    file = clone.root / "Pulumi.one.yaml"
+    before = clone.file.read_text()
+    file = clone.file
     real = file.rename(clone.root / "real.yaml")
     real.chmod(0o640)
     file.symlink_to(real.name)
     done = call(clone, engine, "stop", "--yes", "--output", "json")
     assert done.returncode == 0, done.stderr
     assert (file.is_symlink(), real.stat().st_mode & 0o777) == (True, 0o640)  # rights and a link stay
-    assert file_of(clone) == engine.says("file") == before.replace("name: qwen", "name: qwen, stopped: true")
+    assert clone.file.read_text() == engine.says("file") == before.replace("name: qwen", "name: qwen, stopped: true")
     assert engine.says("calls").split()[:2] == ["up", "--yes"]
     printed = json.loads(done.stdout)
     assert (printed["model"], printed["stopped"], printed["changed"]) == ("qwen", True, True)
@@ -58,18 +50,17 @@ def test_people_read_how_long_the_start_takes_and_which_hosts_still_cost(clone: 
 
 def test_a_start_takes_the_switch_back(clone: Clone, engine: Engine) -> None:
     engine.left(stopped=True)
-    write_stopped(clone)
+    clone.edit("name: qwen", "name: qwen, stopped: true")
     done = call(clone, engine, "start", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "stopped: false" in file_of(clone)
+    assert "stopped: false" in clone.file.read_text()
     assert "qwen serves" in done.stdout
 
 
 def test_a_start_does_not_claim_that_a_model_serves_which_may_have_no_server(clone: Clone, engine: Engine) -> None:
     engine.left(stopped=True)
-    file = clone.root / "Pulumi.one.yaml"
     bounds = "minReplicas: 1, maxReplicas: 2, scaling: {idleAfterSeconds: 7200}, stopped: true"
-    file.write_text(file.read_text().replace("replicas: 3", bounds))
+    clone.edit("replicas: 3", bounds)
     done = call(clone, engine, "start", "--yes")
     assert done.returncode == 0, done.stderr
     assert "qwen is no longer stopped" in done.stdout
@@ -80,10 +71,10 @@ def test_a_start_does_not_claim_that_a_model_serves_which_may_have_no_server(clo
 def test_a_model_that_is_so_already_is_left_alone(clone: Clone, engine: Engine, verb: str, stopped: bool) -> None:
     engine.left(stopped=stopped)
     if stopped:
-        write_stopped(clone)
-    before = file_of(clone)
+        clone.edit("name: qwen", "name: qwen, stopped: true")
+    before = clone.file.read_text()
     done = call(clone, engine, verb)
-    assert (done.returncode, engine.says("calls"), file_of(clone)) == (0, "", before)
+    assert (done.returncode, engine.says("calls"), clone.file.read_text()) == (0, "", before)
     assert "already: nothing was changed" in done.stdout
 
 
@@ -102,17 +93,15 @@ def test_a_stack_that_is_not_up_is_not_created(
     clone: Clone, engine: Engine, arguments: tuple[str, ...], written: str
 ) -> None:
     (engine.folder / "output.json").unlink()
-    file = clone.root / "Pulumi.one.yaml"
-    file.write_text(file.read_text().replace("name: qwen", f"name: qwen{written}"))
-    before = file_of(clone)
+    clone.edit("name: qwen", f"name: qwen{written}")
+    before = clone.file.read_text()
     done = call(clone, engine, *arguments)
-    assert (done.returncode, engine.says("calls"), file_of(clone)) == (7, "", before)
+    assert (done.returncode, engine.says("calls"), clone.file.read_text()) == (7, "", before)
 
 
 def test_one_of_several_models_has_to_be_named(clone: Clone, engine: Engine) -> None:
-    file = clone.root / "Pulumi.one.yaml"
     other = '    - {name: other, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: 1, stopped: true}\n'
-    file.write_text(file.read_text().replace("most: 4", "most: 5") + other)
+    clone.add(other)
     done = call(clone, engine, "stop", "--yes")
     assert done.returncode == 2
     assert "Allowed for --model: qwen, other" in done.stderr
@@ -121,18 +110,18 @@ def test_one_of_several_models_has_to_be_named(clone: Clone, engine: Engine) -> 
 
 def test_a_start_without_room_is_refused_and_leaves_the_file(clone: Clone, engine: Engine) -> None:
     clone.write(most=2)
-    write_stopped(clone)
-    before = file_of(clone)
+    clone.edit("name: qwen", "name: qwen, stopped: true")
+    before = clone.file.read_text()
     done = call(clone, engine, "start", "--yes")
-    assert (done.returncode, file_of(clone)) == (2, before)
+    assert (done.returncode, clone.file.read_text()) == (2, before)
     assert "maxNodes" in done.stderr
     assert "is unchanged" in done.stderr
 
 
 def test_nothing_happens_without_consent(clone: Clone, engine: Engine) -> None:
-    before = file_of(clone)
+    before = clone.file.read_text()
     done = call(clone, engine, "stop")
-    assert (done.returncode, engine.says("calls"), file_of(clone)) == (4, "", before)
+    assert (done.returncode, engine.says("calls"), clone.file.read_text()) == (4, "", before)
     assert "--yes" in done.stderr
 
 
@@ -148,7 +137,7 @@ def test_ctrl_c_during_the_update_leaves_what_was_asked_for_and_says_how_to_go_o
         check=False,
     )
     assert done.returncode == 130, done.stderr
-    assert "stopped: true" in file_of(clone)
+    assert "stopped: true" in clone.file.read_text()
     assert "`llmd-gke stop --model qwen --stack one` completes it" in done.stderr
     assert "`llmd-gke start --model qwen --stack one` undoes it" in done.stderr
     assert [one.name for one in clone.root.iterdir() if one.name.startswith(".Pulumi")] == []

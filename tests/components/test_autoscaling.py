@@ -10,7 +10,6 @@ import pytest
 from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.graph.recording import Graph, ResourceNode
 from tests.components import kinds
-from tests.components.conftest import Record
 from tests.components.kinds import of, spec
 from tests.components.variants import variant
 
@@ -26,9 +25,14 @@ def one(graph: Graph, type_: str) -> ResourceNode:
     return node
 
 
+def collects_states(graph: Graph) -> bool:
+    return "HPA" in cast("Any", one(graph, kinds.CLUSTER).inputs["monitoringConfig"])["enableComponents"]
+
+
 def test_a_stack_with_fixed_numbers_has_nothing_of_it(graph: Graph) -> None:
     assert not [node.name for node in graph.nodes.values() if node.type in (AUTOSCALER, HPA, METRIC, SCALED_OBJECT)]
     assert "podAutoscaling" not in one(graph, kinds.CLUSTER).inputs
+    assert not collects_states(graph)
 
 
 @pytest.mark.parametrize(("source", "type_"), SOURCES.items())
@@ -39,11 +43,12 @@ def test_the_service_has_no_number_and_comes_before_what_scales_it(source: str, 
     scaler = one(graph, type_)
     assert service.urn in scaler.depends_on
     assert cast("Any", spec(scaler))["scaleTargetRef"]["name"] == f"qwen{kserve.DEPLOYMENT_SUFFIX}"
-
-
-def test_keda_is_installed_only_where_it_is_the_source() -> None:
-    assert [node.name for node in of(AUTOSCALER)(variant("keda"))] == ["autoscaler"]
-    assert of(AUTOSCALER)(variant("gke")) == []
+    # The label that the adapter selects is in the selector of the Deployment, which is immutable.
+    assert (("labels" in spec(service)), "spec.labels" in service.replace_on_changes) == (source == "gke", True)
+    profile = {"hpaProfile": "PERFORMANCE"} if source == "gke" else None
+    assert one(graph, kinds.CLUSTER).inputs.get("podAutoscaling") == profile
+    assert [node.name for node in of(AUTOSCALER)(graph)] == (["autoscaler"] if source == "keda" else [])
+    assert collects_states(graph)
 
 
 def test_keda_may_read_metrics_and_nothing_else() -> None:
@@ -69,28 +74,6 @@ def test_kedas_namespace_is_closed_before_keda_runs() -> None:
     assert [node.name for node in inside if node.name.endswith("default-deny")]
     (release,) = kinds.chart(scaling.KEDA_CHART)(graph)
     assert {node.urn for node in inside} <= release.depends_on
-
-
-def test_the_label_that_the_adapter_selects_replaces_a_service() -> None:
-    """KServe puts it into the selector of the Deployment, which is immutable."""
-    labelled, plain = (one(variant(source), kinds.SERVICE) for source in ("gke", "keda"))
-    assert ("labels" in spec(labelled), "labels" in spec(plain)) == (True, False)
-    for service in (labelled, plain):
-        assert "spec.labels" in service.replace_on_changes
-
-
-def test_the_managed_adapter_needs_the_clusters_profile() -> None:
-    cluster = one(variant("gke"), kinds.CLUSTER)
-    assert cluster.inputs["podAutoscaling"] == {"hpaProfile": "PERFORMANCE"}
-    assert "podAutoscaling" not in one(variant("keda"), kinds.CLUSTER).inputs
-
-
-def test_states_of_autoscalers_are_collected_where_there_is_one(record: Record) -> None:
-    def components(graph: Graph) -> list[str]:
-        return cast("Any", one(graph, kinds.CLUSTER).inputs["monitoringConfig"])["enableComponents"]
-
-    assert "HPA" in components(variant("keda"))
-    assert "HPA" not in components(record())
 
 
 def test_the_archive_of_kedas_chart_has_its_version() -> None:

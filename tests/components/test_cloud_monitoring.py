@@ -73,22 +73,13 @@ def test_a_front_door_passes_its_check_by_refusing_it_at_the_gateways_address() 
     assert graph.comes_before(address, check)
 
 
-def test_an_internal_gateway_is_not_checked_from_outside() -> None:
-    graph = variant("storage")
-    assert of(POLICY)(graph)
-    assert of(UPTIME_CHECK)(graph) == []
-
-
-def test_without_alerts_nobody_is_notified_and_the_dashboard_stays() -> None:
-    graph = of_stack("gpu", preview=True)
-    assert of(POLICY)(graph) + of(CHANNEL)(graph) == []
-    assert len(of(DASHBOARD)(graph)) == 1
-
-
-def test_with_everything_off_nothing_is_made() -> None:
-    graph = variant("bare")
-    assert of(COMPONENT)(graph) == []
-    assert "dashboardUrl" not in graph.outputs
+def test_what_settings_leave_out_is_not_made() -> None:
+    internal, without_alerts, off = variant("storage"), of_stack("gpu", preview=True), variant("bare")
+    assert of(POLICY)(internal)
+    assert of(UPTIME_CHECK)(internal) == []
+    assert of(POLICY)(without_alerts) + of(CHANNEL)(without_alerts) == []
+    assert len(of(DASHBOARD)(without_alerts)) == 1
+    assert (of(COMPONENT)(off), "dashboardUrl" in off.outputs) == ([], False)
 
 
 def test_nothing_of_it_waits_for_the_cluster_and_all_of_it_for_the_api(graph: Graph) -> None:

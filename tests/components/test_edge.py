@@ -11,11 +11,6 @@ RECORD_SET = "gcp:dns/recordSet:RecordSet"
 GATEWAY_POLICY = "kubernetes:networking.gke.io/v1:GCPGatewayPolicy"
 
 
-def test_the_outputs_say_https_and_the_domain() -> None:
-    graph = variant("edge")
-    assert "https://llm.example.com/models/qwen" in json.dumps(graph.outputs)
-
-
 def test_the_ssl_policy_is_regional_and_the_gateway_policy_names_it() -> None:
     graph = variant("edge")
     policy = graph.find(SSL_POLICY)
@@ -39,10 +34,11 @@ def test_the_record_needs_the_address_and_not_the_gateway() -> None:
     assert any(api.inputs["service"] == "dns.googleapis.com" for api in kinds.of(kinds.API)(graph))
 
 
-def test_the_redirect_comes_after_the_gateway() -> None:
+def test_the_redirect_comes_after_the_gateway_and_outputs_say_https_and_the_domain() -> None:
     graph = variant("edge")
     redirect = graph.find(kinds.ROUTE, "edge-redirect")
     assert graph.comes_before(graph.find(kinds.GATEWAY), redirect)
+    assert "https://llm.example.com/models/qwen" in json.dumps(graph.outputs)
 
 
 def test_without_settings_for_it_there_is_none_of_this(record: Record) -> None:

@@ -43,8 +43,11 @@ def in_zone(record: Record, zone: str, pools: Mapping[str, Mapping[str, object]]
     )
 
 
+Pools = Callable[[str], ResourceNode]
+
+
 @pytest.fixture
-def pools(record: Record) -> Callable[[str], ResourceNode]:
+def pools(record: Record) -> Pools:
     return lambda name: in_zone(record, "us-east5-a", POOLS).find(kinds.NODE_POOL, f"{name}-nodes")
 
 
@@ -74,7 +77,7 @@ def config_of(node: ResourceNode) -> Mapping[str, object]:
     ],
 )
 def test_capacity_is_said_in_full_and_flex_start_is_not_repaired(
-    pools: Callable[[str], ResourceNode], name: str, config: dict[str, object]
+    pools: Pools, name: str, config: dict[str, object]
 ) -> None:
     pool, flex = pools(name), "flexStart" in config
     modes = {"spot", "flexStart", "maxRunDuration", "reservationAffinity"}
@@ -84,9 +87,7 @@ def test_capacity_is_said_in_full_and_flex_start_is_not_repaired(
     assert (pool.inputs["autoscaling"], "nodeCount" in pool.inputs) == (BOUNDS, False)
 
 
-def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(
-    pools: Callable[[str], ResourceNode],
-) -> None:
+def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(pools: Pools) -> None:
     pool, always = pools("slice"), pools("slice-always")
     assert pool.inputs["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "4x4"}
     assert pool.inputs["nodeLocations"] == ["us-east5-a"]
@@ -99,9 +100,7 @@ def test_a_multi_host_slice_is_compact_in_one_zone_and_all_or_nothing(
     assert not {"autoscaling", "initialNodeCount"} & always.inputs.keys()
 
 
-def test_a_pool_starts_with_its_early_hosts_or_with_those_that_always_run_if_they_are_more(
-    pools: Callable[[str], ResourceNode],
-) -> None:
+def test_a_pool_starts_with_its_early_hosts_or_with_those_that_always_run_if_they_are_more(pools: Pools) -> None:
     early, always, other = pools("v6e4"), pools("always"), pools("zone-b")
     assert (early.inputs["initialNodeCount"], early.inputs["autoscaling"]) == (1, BOUNDS)
     assert always.inputs["initialNodeCount"] == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from components.gateway_api import NOT_THERE_YET
@@ -25,29 +27,23 @@ CONFLICT = (
 ABSENT = 'Deployment.apps "qwen-kserve" is invalid: spec.template.spec.containers: Required value'
 
 
-@pytest.mark.parametrize("error", [NOT_FOUND, NO_KIND, NO_KIND.upper(), NO_API, APPLIED])
-def test_a_class_that_is_not_there_yet_is_asked_for_again(error: str) -> None:
-    assert pause("create", [error], NOT_THERE_YET) is not None
+FAILED = "'qwen-kserve' timed out waiting to be Ready\nfile not found"
 
 
-@pytest.mark.parametrize("error", [CONFLICT, ABSENT])
-def test_a_rollout_that_kserve_has_not_begun_is_waited_for(error: str) -> None:
-    assert pause("create", [error], NOT_TAKEN_YET) is not None
-
-
-def test_a_rollout_that_fails_ends_the_update() -> None:
-    error = "'qwen-kserve' timed out waiting to be Ready\nfile not found"
-    assert pause("create", [error], NOT_TAKEN_YET) is None
-
-
-@pytest.mark.parametrize("error", ["forbidden: User cannot patch", "connection refused", ""])
-def test_any_other_error_ends_the_update_at_once(error: str) -> None:
-    assert pause("create", [error, NOT_FOUND], NOT_THERE_YET) is None
-
-
-@pytest.mark.parametrize("operation", ["update", "delete"])
-def test_only_a_creation_is_tried_again(operation: str) -> None:
-    assert pause(operation, [NOT_FOUND], NOT_THERE_YET) is None
+@pytest.mark.parametrize(
+    ("operation", "errors", "passing", "again"),
+    [
+        *(("create", [error], NOT_THERE_YET, True) for error in (NOT_FOUND, NO_KIND, NO_KIND.upper(), NO_API, APPLIED)),
+        *(("create", [error], NOT_TAKEN_YET, True) for error in (CONFLICT, ABSENT)),
+        ("create", [FAILED], NOT_TAKEN_YET, False),
+        *(("create", [one, NOT_FOUND], NOT_THERE_YET, False) for one in ("forbidden", "connection refused", "")),
+        *((operation, [NOT_FOUND], NOT_THERE_YET, False) for operation in ("update", "delete")),
+    ],
+)
+def test_only_a_creation_is_tried_again_and_only_while_what_it_needs_is_not_there(
+    operation: str, errors: list[str], passing: re.Pattern[str], again: bool
+) -> None:
+    assert (pause(operation, errors, passing) is not None) is again
 
 
 def test_the_wait_begins_short_and_ends_after_three_quarters_of_an_hour_within_the_engines_hundred_attempts() -> None:

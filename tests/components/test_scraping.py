@@ -12,6 +12,7 @@ def test_servers_and_pickers_of_every_namespace_are_scraped_once() -> None:
     assert sorted(scraped, key=str) == [
         (namespace, name) for namespace in ("models", "others") for name in (scraping.PICKERS, scraping.SERVERS)
     ]
+    assert [str(one.inputs["spec"]).count("'interval': '15s'") for one in made] == [1] * 4
 
 
 def test_the_collectors_token_belongs_to_an_account_that_may_read_metrics_and_nothing_else() -> None:
@@ -27,11 +28,6 @@ def test_the_collectors_token_belongs_to_an_account_that_may_read_metrics_and_no
         account = graph.find("kubernetes:core/v1:ServiceAccount", f"monitoring-{namespace}-account")
         assert graph.comes_before(account, token), "Kubernetes removes a token whose account is missing"
         assert graph.comes_before(token, graph.find(POD_MONITORING, f"monitoring-{namespace}-pickers"))
-
-
-def test_how_often_is_a_setting() -> None:
-    made = kinds.of(POD_MONITORING)(variant("storage"))
-    assert [str(one.inputs["spec"]).count("'interval': '15s'") for one in made] == [1] * 4
 
 
 def test_without_scraping_nothing_of_it_is_made() -> None:

@@ -69,12 +69,6 @@ def test_priorities_reach_the_picker(graph: Graph) -> None:
         assert "'flowControl': {'defaultRequestTTL': '60s'}" in str(spec(node)), "without servers it would wait forever"
 
 
-def test_without_priorities_the_picker_is_what_it_was(door: Callable[[], Graph]) -> None:
-    graph = door()
-    assert of(OBJECTIVE)(graph) == []
-    assert "featureGates" not in str([spec(node) for node in of(kinds.SERVICE)(graph)])
-
-
 def test_keys_are_secret_and_in_one_secret_only(door: Callable[[], Graph]) -> None:
     graph = door()
     secret = graph.find(kinds.SECRET, "front-door-keys")
@@ -106,11 +100,15 @@ def test_one_plain_key_among_encrypted_ones_is_refused_by_the_program_itself(
     door()  # as after policies ran in the same process: they reset Pulumi's settings
 
 
-def test_without_limits_there_is_neither_a_limiter_nor_redis(door: Callable[[], Graph]) -> None:
+def test_without_limits_and_priorities_there_is_neither_limiter_nor_redis_and_the_picker_is_what_it_was(
+    door: Callable[[], Graph],
+) -> None:
     graph = door()
     assert "rateLimit" not in str(kinds.chart(front_door.GATEWAY_CHART)(graph)[0].inputs["values"])
     assert "rateLimit" not in spec(the(graph, TRAFFIC, "limits"))
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
+    assert of(OBJECTIVE)(graph) == []
+    assert "featureGates" not in str([spec(node) for node in of(kinds.SERVICE)(graph)])
 
 
 def test_a_redis_that_exists_is_used(record: Record) -> None:

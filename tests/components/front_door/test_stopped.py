@@ -59,11 +59,16 @@ def test_a_stack_whose_models_all_run_has_nothing_of_it(record: Record) -> None:
     assert len(rules(graph)) == 1
 
 
-def test_the_answer_is_a_503_that_says_when_to_ask_again(record: Record) -> None:
-    response = overrides(stack(record, True, False))[stopped.STATUS]
+def test_beside_a_running_model_the_answer_is_a_503_that_says_when_to_ask_again_and_no_route_takes_paths(
+    record: Record,
+) -> None:
+    graph = stack(record, True, False)
+    response = overrides(graph)[stopped.STATUS]
     assert response["statusCode"] == 503
     assert response["header"] == {"set": [{"name": "Retry-After", "value": "600"}]}
     assert json.loads(response["body"]["inline"])["error"]["code"] == "model_stopped"
+    assert [rule["matches"][0]["path"]["value"] for rule in rules(graph)] == ["/v1/models"]
+    assert [one.name for one in of(FILTER)(graph)] == ["front-door-models-refusal"]
 
 
 @pytest.mark.parametrize(
@@ -83,12 +88,6 @@ def test_the_script_knows_both_names_of_a_stopped_model_and_its_callers(
             assert f'["{name}"] = {{{allowed}}}' in script(graph)
     running_names = {"open", "closed"} - set(table)
     assert not [name for name in running_names if f'["{name}"] = {{' in script(graph)]
-
-
-def test_with_a_running_model_no_route_takes_the_paths_from_it(record: Record) -> None:
-    graph = stack(record, True, False)
-    assert [rule["matches"][0]["path"]["value"] for rule in rules(graph)] == ["/v1/models"]
-    assert [one.name for one in of(FILTER)(graph)] == ["front-door-models-refusal"]
 
 
 def test_when_all_models_are_stopped_every_path_has_the_answer(record: Record) -> None:

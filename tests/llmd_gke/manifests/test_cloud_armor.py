@@ -35,11 +35,14 @@ def decided(settings: AccessSettings, address: str) -> str:
         (access(requests_per_minute_per_address=60), "throttle", "throttle"),
     ],
 )
-def test_ranges_admit_and_throttle_and_everyone_else_is_denied(
+def test_ranges_admit_and_throttle_and_policies_take_only_what_denies_everyone_else_for_a_guard(
     settings: AccessSettings, inside: str, outside: str
 ) -> None:
     assert decided(settings, "192.0.2.9") == inside
     assert decided(settings, "203.0.113.9") == outside
+    policy = Input({"rules": cast("Any", armor.rules(settings))})
+    assert list(cloud_armor.policy_rules(policy)) == []
+    assert cloud_armor.restricts(policy) is (outside == "deny(403)")
 
 
 def test_a_rule_has_ten_ranges_and_no_range_is_lost() -> None:
@@ -57,19 +60,3 @@ def test_a_throttle_counts_each_address_for_itself_and_answers_429() -> None:
     assert options["rateLimitThreshold"] == {"count": 60, "intervalSec": 60}
     assert (options["conformAction"], options["exceedAction"], options["enforceOnKey"]) == ("allow", "deny(429)", "IP")
     assert last["action"] == "allow"
-
-
-@pytest.mark.parametrize(
-    ("settings", "guards"),
-    [
-        (access(ranges=["192.0.2.0/24"]), True),
-        (access(ranges=["192.0.2.0/24"], requests_per_minute_per_address=60), True),
-        (access(requests_per_minute_per_address=60), False),
-    ],
-)
-def test_the_policies_accept_what_the_program_makes_and_a_throttle_is_no_guard(
-    settings: AccessSettings, guards: bool
-) -> None:
-    policy = Input({"rules": cast("Any", armor.rules(settings))})
-    assert list(cloud_armor.policy_rules(policy)) == []
-    assert cloud_armor.restricts(policy) is guards

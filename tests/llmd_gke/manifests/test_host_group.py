@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -92,13 +91,6 @@ def lines(process: subprocess.Popen[str], start: str) -> str:
         if line.startswith(start):
             return line
     raise AssertionError(f"ended without a line that begins with {start!r}")
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "waited 30 s in vain"
-        time.sleep(0.02)
 
 
 def test_the_leader_serves_only_when_every_host_has_joined(start: Start, log: Path, hosts: Path) -> None:

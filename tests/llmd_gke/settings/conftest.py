@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 Config = dict[str, Any]
 Refuse = Callable[..., str]
+Accept = Callable[..., Checked]
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def refused() -> Refuse:
 
 
 @pytest.fixture
-def accepted() -> Callable[..., Checked]:
+def accepted() -> Accept:
 
     def checked(config: Config, secrets: list[str] | None = None) -> Checked:
         return parse(config, "eu4a", secrets)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from llmd_gke.settings import Checked, required_secrets
+from llmd_gke.settings import required_secrets
 from llmd_gke.settings.stack_secrets import missing_secrets, plain_secrets
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
 CLIENT = "123456789012-abc123.apps.googleusercontent.com"
 HTTPS = {"exposure": "external", "tls": {"certificateManager": ["llm"]}}
@@ -30,9 +29,7 @@ def with_access(config: Config, access: dict[str, Any], gateway: dict[str, Any] 
         {"ranges": ["10.0.0.0/8"], "requestsPerMinutePerAddress": 1_000_000, "iap": {"clientId": CLIENT}},
     ],
 )
-def test_each_of_its_parts_may_be_set_alone(
-    config: Config, accepted: Callable[..., Checked], access: dict[str, Any]
-) -> None:
+def test_each_of_its_parts_may_be_set_alone(config: Config, accepted: Accept, access: dict[str, Any]) -> None:
     settings = accepted(with_access(config, access)).settings
     assert settings.access.uses_cloud_armor is ("ranges" in access or "requestsPerMinutePerAddress" in access)
     assert ("iap" in settings.apis) is ("iap" in access)
@@ -45,9 +42,7 @@ def test_a_range_is_listed_once_and_all_fit_into_ten_rules(config: Config, refus
     assert "at most 100" in text
 
 
-def test_iaps_secret_is_needed_with_iap_only_and_never_in_plain_text(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_iaps_secret_is_needed_with_iap_only_and_never_in_plain_text(config: Config, accepted: Accept) -> None:
     assert SECRET not in required_secrets(accepted(with_access(config, {"ranges": ["192.0.2.0/24"]})).settings)
     settings = accepted(with_access(config, {"iap": {"clientId": CLIENT}})).settings
     assert SECRET in required_secrets(settings)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from llmd_gke.settings import Checked
-from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
+from tests.llmd_gke.settings.conftest import HEAD, Accept, Config, Refuse
 
 
 @pytest.mark.parametrize(
@@ -120,7 +117,7 @@ def test_a_missing_secret_is_refused_with_the_command(
 
 
 def test_a_stack_for_the_stand_ins_is_refused_elsewhere(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked], monkeypatch: pytest.MonkeyPatch
+    config: Config, refused: Refuse, accepted: Accept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config["gcp:project"] = "rehearsal"
     assert refused(config) == (

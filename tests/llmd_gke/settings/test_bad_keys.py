@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from llmd_gke.settings import Checked, SettingsError, load_stack
-from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
+from llmd_gke.settings import SettingsError, load_stack
+from tests.llmd_gke.settings.conftest import HEAD, Accept, Config, Refuse
 
 
 def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Refuse) -> None:
@@ -41,7 +40,7 @@ def test_a_key_that_resembles_nothing_is_to_be_removed(config: Config, refused: 
     assert message.endswith("fix:     remove it")
 
 
-def test_other_peoples_namespaces_are_none_of_our_business(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_other_peoples_namespaces_are_none_of_our_business(config: Config, accepted: Accept) -> None:
     config["kubernetes:suppressDeprecationWarnings"] = "true"
     config["gcp:region"] = "europe-west4"
     config["other:models"] = []

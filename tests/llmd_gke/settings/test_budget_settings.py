@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from llmd_gke.catalog import overhead
 from llmd_gke.rules import budget as rules
-from llmd_gke.settings import Checked
 from llmd_gke.settings.validation.budget import besides
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
 
 def limited(config: Config, **budget: Any) -> Config:
@@ -18,9 +16,7 @@ def limited(config: Config, **budget: Any) -> Config:
     return config
 
 
-def test_a_budget_above_the_maximum_is_accepted_and_becomes_a_label(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_a_budget_above_the_maximum_is_accepted_and_becomes_a_label(config: Config, accepted: Accept) -> None:
     settings = accepted(limited(config, usdPerHour=50)).settings
     assert settings.budget_labels == {rules.LABEL: "5000"}
     assert "billingbudgets" not in settings.apis
@@ -28,7 +24,7 @@ def test_a_budget_above_the_maximum_is_accepted_and_becomes_a_label(
     assert smaller.budget_labels == settings.budget_labels
 
 
-def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_a_billing_account_needs_the_api_of_budgets(config: Config, accepted: Accept) -> None:
     settings = accepted(limited(config, usdPerHour=50, billingAccount="012345-6789AB-CDEF01")).settings
     assert "billingbudgets" in settings.apis
     assert settings.budget is not None
@@ -52,7 +48,7 @@ def test_a_limit_that_is_no_finite_number_is_shown(config: Config, refused: Refu
     ],
 )
 def test_a_limit_that_is_too_low_names_the_least_amount_of_its_own_key_that_is_accepted(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked], key: str, other: str, *, value: int, step: float
+    config: Config, refused: Refuse, accepted: Accept, key: str, other: str, *, value: int, step: float
 ) -> None:
     message = refused(limited(config, **{key: value}))
     assert f"budget.{key} = {value}" in message
@@ -75,7 +71,7 @@ def test_a_limit_that_cannot_be_read_is_one_problem(config: Config, refused: Ref
     assert "the budget has no limit" not in message
 
 
-def test_the_price_besides_chips_has_every_part(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_the_price_besides_chips_has_every_part(config: Config, accepted: Accept) -> None:
     settings = accepted(config).settings
     most, least = besides(settings), besides(settings, idle=True)
     assert most.system_nodes == pytest.approx(4 * 0.59018 / 4, abs=1e-4)

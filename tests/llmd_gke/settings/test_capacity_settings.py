@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from llmd_gke.settings import Checked, PoolSettings
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
-Accept = Callable[..., Checked]
 Entry = dict[str, object]
 ON_DEMAND: Entry = {"kind": "on-demand"}
 SPOT: Entry = {"kind": "spot"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from llmd_gke.settings import Checked, SettingsError, parse
+from llmd_gke.settings import SettingsError, parse
 from llmd_gke.settings.stack_secrets import plain_secrets
 from llmd_gke.settings.validation import CLOUD_VARIABLE
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
 LONG = "k" * 40
 
@@ -27,7 +26,7 @@ def with_keys(config: Config, keys: object) -> str:
     return str(caught.value)
 
 
-def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepted: Callable[..., Checked]) -> None:
+def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepted: Accept) -> None:
     callers = [{"name": f"team-{n}", "requestsPerMinute": 1, "tokensPerDay": 1} for n in range(129)]
     assert accepted(door(config, *callers[:128])).settings.front_door is not None
     message = refused(door(config, *callers))
@@ -98,7 +97,7 @@ def test_one_plain_key_among_encrypted_ones_is_found() -> None:
 TOKENS = {"issuer": "https://accounts.example.com", "audiences": ["llm"], "callerClaim": "team"}
 
 
-def test_tokens_take_the_place_of_keys(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_tokens_take_the_place_of_keys(config: Config, accepted: Accept) -> None:
     identity = {**TOKENS, "jwksUri": "https://accounts.example.com/keys"}
     settings = accepted(door(config, identity=identity), []).settings
     assert settings.front_door is not None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from llmd_gke.catalog import tracing
-from llmd_gke.settings import Checked
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
 
 @pytest.mark.parametrize(
@@ -22,7 +20,7 @@ from tests.llmd_gke.settings.conftest import Config, Refuse
     ],
 )
 def test_the_startup_budget_follows_the_size_of_the_weights(
-    config: Config, accepted: Callable[..., Checked], uri: str, minutes: int
+    config: Config, accepted: Accept, uri: str, minutes: int
 ) -> None:
     model = config["llmd-gke:models"][0]
     config["llmd-gke:pools"][0] |= {"machineType": "ct6e-standard-8t", "topology": "2x4", "diskGb": 500}
@@ -37,9 +35,6 @@ def test_a_password_in_the_proxys_address_is_refused_and_not_repeated(config: Co
     message = refused(config)
     assert "which anyone who can read the pod would see  [egress-proxy]" in message
     assert "neverShown" not in message
-
-
-Accept = Callable[..., Checked]
 
 
 def across(config: Config, **model: object) -> Config:
@@ -77,9 +72,7 @@ def traced(config: Config, **traces: Any) -> Config:
     return config
 
 
-def test_cloud_trace_needs_two_more_apis_and_goes_to_gkes_collector(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_cloud_trace_needs_two_more_apis_and_goes_to_gkes_collector(config: Config, accepted: Accept) -> None:
     settings = accepted(traced(config, cloudTrace=True)).settings
     assert settings.monitoring.traces is not None
     assert settings.monitoring.traces.receiver == tracing.MANAGED_ENDPOINT

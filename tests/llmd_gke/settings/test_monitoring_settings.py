@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from llmd_gke.settings import Checked, required_secrets
+from llmd_gke.settings import required_secrets
 from llmd_gke.settings.secret_keys import is_secret_key
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
-from tests.llmd_gke.settings.conftest import Config, Refuse
+from tests.llmd_gke.settings.conftest import Accept, Config, Refuse
 
 PASTED = "b4a1f2c3d4e5f60718293a4b5c6d7e8f"
 EVERY_KIND: list[dict[str, Any]] = [
@@ -28,7 +27,7 @@ def notify(config: Config, *channels: dict[str, Any]) -> None:
     config["llmd-gke:monitoring"] = {"notify": list(channels)}
 
 
-def test_every_kind_of_channel_is_accepted(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_every_kind_of_channel_is_accepted(config: Config, accepted: Accept) -> None:
     notify(config, *EVERY_KIND)
     checked = accepted(config)
     assert [channel.kinds for channel in checked.settings.monitoring.notify] == [
@@ -76,9 +75,7 @@ def test_a_secret_pasted_into_a_channel_is_refused_and_not_repeated(
     assert PASTED not in message
 
 
-def test_the_secret_of_a_channel_is_missing_until_it_is_set(
-    config: Config, refused: Refuse, accepted: Callable[..., Checked]
-) -> None:
+def test_the_secret_of_a_channel_is_missing_until_it_is_set(config: Config, refused: Refuse, accepted: Accept) -> None:
     notify(config, {"slack": {"channel": "#llm", "secretName": "slackTokenOps"}})
     message = refused(config, ["llmd-gke:slackToken"])
     assert "llmd-gke:slackTokenOps\n    llmd-gke:monitoring.notify[0].slack.secretName names it" in message
@@ -95,7 +92,7 @@ def test_a_secret_with_a_suffix_is_a_secret_and_others_are_none() -> None:
     assert not is_secret_key("llmd-gke:models")
 
 
-def test_objectives_have_defaults_and_take_whole_numbers(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_objectives_have_defaults_and_take_whole_numbers(config: Config, accepted: Accept) -> None:
     config["llmd-gke:models"][0]["objectives"] = {"firstTokenSeconds": 2}
     objectives = accepted(config).settings.models[0].objectives
     assert objectives == ObjectivesSettings(availability=99, first_token_seconds=2, inter_token_milliseconds=200)

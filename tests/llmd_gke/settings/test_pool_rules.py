@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from llmd_gke.catalog.accelerators import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
-from llmd_gke.settings import Checked
-from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
-
-Accept = Callable[..., Checked]
+from tests.llmd_gke.settings.conftest import HEAD, Accept, Config, Refuse
 
 
 def pool(**over: object) -> dict[str, object]:

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from llmd_gke.catalog import versions
-from llmd_gke.settings import Checked
-from tests.llmd_gke.settings.conftest import Config
+from tests.llmd_gke.settings.conftest import Accept, Config
 
 
 def scaled(config: Config, **changes: Any) -> Config:
@@ -19,7 +17,7 @@ def scaled(config: Config, **changes: Any) -> Config:
     return config
 
 
-def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, accepted: Accept) -> None:
     settings = accepted(scaled(config)).settings
     (model,) = settings.models
     assert (model.autoscaled, model.serving_replicas, model.most_replicas) == (True, 1, 3)
@@ -28,16 +26,14 @@ def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, acce
     assert settings.least_totals.chips == 4
 
 
-def test_a_stopped_model_holds_no_host_and_has_no_autoscaler(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_a_stopped_model_holds_no_host_and_has_no_autoscaler(config: Config, accepted: Accept) -> None:
     settings = accepted(scaled(config, stopped=True)).settings
     assert (settings.models[0].most_replicas, settings.models[0].least_replicas) == (0, 0)
     assert settings.autoscaled == ()
     assert not settings.scales_by("keda")
 
 
-def test_keda_is_the_source_below_the_version_with_the_managed_adapter(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_keda_is_the_source_below_the_version_with_the_managed_adapter(config: Config, accepted: Accept) -> None:
     settings = accepted(scaled(config)).settings
     assert settings.scales_by("keda")
     assert not settings.scales_by("gke")
@@ -50,7 +46,7 @@ def test_keda_is_the_source_below_the_version_with_the_managed_adapter(
 HOURS = {"timeZone": "Europe/Amsterdam", "hours": ["Mon-Fri 08:00-18:00"]}
 
 
-def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted: Callable[..., Checked]) -> None:
+def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted: Accept) -> None:
     settings = accepted(scaled(config, schedule=HOURS)).settings
     (model,) = settings.models
     assert (model.scales_to_zero, model.serving_replicas, model.least_replicas, model.most_replicas) == (True, 1, 0, 3)
@@ -59,9 +55,7 @@ def test_a_model_with_a_schedule_holds_no_host_at_night(config: Config, accepted
     assert not model.serves_at(datetime(2026, 11, 22, 12, tzinfo=UTC))
 
 
-def test_a_model_that_may_be_idle_holds_no_host_then_and_serves_at_all_times(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_a_model_that_may_be_idle_holds_no_host_then_and_serves_at_all_times(config: Config, accepted: Accept) -> None:
     settings = accepted(scaled(config, scaling={"idleAfterSeconds": 7200})).settings
     (model,) = settings.models
     assert (model.scales_to_zero, model.serving_replicas, model.least_replicas) == (True, 1, 0)

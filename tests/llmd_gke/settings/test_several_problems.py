@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml
 
-from llmd_gke.settings import Checked, SettingsError, parse
+from llmd_gke.settings import SettingsError, parse
 from llmd_gke.settings.errors import below, key_of
-from tests.llmd_gke.settings.conftest import HEAD, Config, Refuse
+from tests.llmd_gke.settings.conftest import HEAD, Accept, Config, Refuse
 
 RICH: Config = yaml.safe_load("""
 cluster: {name: llmd, zone: us-east5-b, endpoint: ip, authorizedNetworks: {office: 203.0.113.0/24},
@@ -99,9 +99,7 @@ def test_a_finding_about_one_pool_does_not_wait_for_another_pool(config: Config,
     assert "llmd-gke:pools[1].machineType" in message
 
 
-def test_a_value_of_the_wrong_type_causes_findings_about_itself_only(
-    config: Config, accepted: Callable[..., Checked]
-) -> None:
+def test_a_value_of_the_wrong_type_causes_findings_about_itself_only(config: Config, accepted: Accept) -> None:
     config |= {f"llmd-gke:{section}": value for section, value in RICH.items()}
     accepted(config)
     for path in _paths(config):

@@ -8,7 +8,9 @@ import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
+from policies.groups import ALL
 from policies.pack import Analyzer
+from policies.rules.example_files import Example
 from policies.rules.gateways.gateway import GATEWAY_CLASS
 from policies.rules.routes.routes import ROUTE_TIMEOUTS
 from tests.policies.conftest import InStack
@@ -37,38 +39,36 @@ def configured(level: int = analyzer_pb2.MANDATORY, *, rule: str = "gateway-clas
     return analyzer
 
 
-def test_a_rule_can_be_made_advisory() -> None:
-    diagnostics = run_pack(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
-    assert [one.level for one in of(diagnostics, "gateway-class")] == ["ADVISORY"]
+BAD_CLASS, GOOD_CLASS = GATEWAY_CLASS.examples.refused[0], GATEWAY_CLASS.examples.accepted[0]
+TIMEOUTS = ROUTE_TIMEOUTS.examples.refused[0]
+BACKEND = next(rule for rule in ALL if rule.name == "backend-timeout").examples.accepted[0]
 
 
-def test_a_rule_can_be_switched_off_and_the_others_stay() -> None:
-    analyzer = configured(analyzer_pb2.DISABLED)
-    assert of(run_pack(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
-    assert of(run_pack(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts", "MANDATORY")
-
-
-def test_the_allow_list_of_classes_is_configurable() -> None:
-    analyzer = configured(allowed=["gke-l7-global-external-managed"])
-    assert of(run_pack(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
-    assert of(run_pack(resources(GATEWAY_CLASS.examples.accepted[0]), analyzer), "gateway-class", "MANDATORY")
-
-
-def test_gateways_of_others_are_named() -> None:
-    for name in ("inference-gateway", "inference-gateway/inference-gateway"):
-        analyzer = configured(rule="route-timeouts", otherGateways=[name])
-        assert of(run_pack(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts") == []
-
-
-def test_production_stacks_are_named() -> None:
-    analyzer = configured(rule="production-https", stacks=["dev"])
-    assert of(run_pack(resources(written(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
-
-
-def test_a_floor_is_raised() -> None:
-    analyzer = configured(rule="backend-timeout", minimumSeconds=1200)
-    rule = analyzer.rules["backend-timeout"]
-    assert of(run_pack(resources(rule.examples.accepted[0]), analyzer), "backend-timeout", "MANDATORY")
+@pytest.mark.parametrize(
+    ("analyzer", "example", "rule", "levels"),
+    [
+        (configured(analyzer_pb2.ADVISORY), BAD_CLASS, "gateway-class", ["ADVISORY"]),
+        (configured(analyzer_pb2.DISABLED), BAD_CLASS, "gateway-class", []),
+        (configured(analyzer_pb2.DISABLED), TIMEOUTS, "route-timeouts", ["MANDATORY"]),
+        (configured(allowed=["gke-l7-global-external-managed"]), BAD_CLASS, "gateway-class", []),
+        (configured(allowed=["gke-l7-global-external-managed"]), GOOD_CLASS, "gateway-class", ["MANDATORY"]),
+        *(
+            (configured(rule="route-timeouts", otherGateways=[name]), TIMEOUTS, "route-timeouts", [])
+            for name in ("inference-gateway", "inference-gateway/inference-gateway")
+        ),
+        (
+            configured(rule="production-https", stacks=["dev"]),
+            written(GATEWAY_YAML),
+            "production-https",
+            ["MANDATORY"],
+        ),
+        (configured(rule="backend-timeout", minimumSeconds=1200), BACKEND, "backend-timeout", ["MANDATORY"]),
+    ],
+)
+def test_levels_and_parameters_decide_what_a_rule_says(
+    analyzer: Analyzer, example: Example, rule: str, levels: list[str]
+) -> None:
+    assert sorted({one.level for one in of(run_pack(resources(example), analyzer), rule)}) == levels
 
 
 @pytest.mark.parametrize(

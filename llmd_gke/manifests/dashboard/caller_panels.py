@@ -23,28 +23,21 @@ def callers(settings: StackSettings, window: str) -> list[Panel]:
         return []
     return [
         Panel(
-            key="caller-requests",
-            title="Requests by caller",
+            key=key,
+            title=title,
             unit="per second",
-            queries=(
-                Query(_sum(requests(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),
-            ),
-            reading="Answered requests that reported tokens. A caller's second key has a line of its own.",
+            queries=(Query(_sum(expression, CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),),
+            reading=reading,
             source=METRICS,
             kind="stacked",
-        ),
-        Panel(
-            key="caller-tokens",
-            title="Tokens by caller",
-            unit="per second",
-            queries=(
-                Query(_sum(tokens(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),
-            ),
-            reading="Tokens of prompts and answers together, as the callers' budgets count them.",
-            source=METRICS,
-            kind="stacked",
-        ),
-    ]
+        )
+        for key, title, expression, reading in (
+            ("caller-requests", "Requests by caller", requests(settings, "rate", window),
+             "Answered requests that reported tokens. A caller's second key has a line of its own."),
+            ("caller-tokens", "Tokens by caller", tokens(settings, "rate", window),
+             "Tokens of prompts and answers together, as the callers' budgets count them."),
+        )
+    ]  # fmt: skip
 
 
 def used(settings: StackSettings, seconds: int) -> dict[str, str]:

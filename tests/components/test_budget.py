@@ -11,17 +11,11 @@ from tests.components.variants import variant
 BUDGET = "gcp:billing/budget:Budget"
 
 
-def test_a_stack_without_a_budget_has_neither_label_nor_budget(graph: Graph) -> None:
-    (cluster,) = of(kinds.CLUSTER)(graph)
+def test_the_limit_is_a_label_of_the_cluster_and_without_one_there_is_neither_label_nor_budget(graph: Graph) -> None:
+    (cluster,), (limited,) = of(kinds.CLUSTER)(graph), of(kinds.CLUSTER)(variant("keda"))
     assert LABEL not in str(cluster.inputs)
-    assert of(BUDGET)(graph) == []
-
-
-def test_the_limit_is_a_label_of_the_cluster() -> None:
-    graph = variant("keda")
-    (cluster,) = of(kinds.CLUSTER)(graph)
-    assert cluster.inputs["resourceLabels"] == {LABEL: "10000"}
-    assert of(BUDGET)(graph) == []
+    assert limited.inputs["resourceLabels"] == {LABEL: "10000"}
+    assert of(BUDGET)(graph) + of(BUDGET)(variant("keda")) == []
 
 
 def test_with_a_billing_account_google_alerts_on_the_clusters_costs() -> None:

@@ -49,7 +49,7 @@ def test_a_stack_without_a_cache_has_no_repository(graph: Graph) -> None:
 
 
 @CACHED
-def test_no_image_of_the_graph_comes_from_elsewhere(name: str) -> None:
+def test_no_image_of_the_graph_comes_from_elsewhere_and_charts_come_from_their_own_registries(name: str) -> None:
     graph = variant(name)
     text = json.dumps([node.inputs for node in graph.nodes.values()], default=str)
     images = set(IMAGE.findall(text))
@@ -60,6 +60,9 @@ def test_no_image_of_the_graph_comes_from_elsewhere(name: str) -> None:
     for home in registries.hosts():
         named = {*re.findall(rf'"({re.escape(home)}/[^"]*)"', text)} - {PRIVATE}
         assert named == set(), home
+    homes = [str(node.inputs["chart"]) for node in of(kinds.RELEASE)(graph)]
+    assert len(homes) >= len(charts.PLATFORM)
+    assert not any("pkg.dev" in home for home in homes)
 
 
 def test_keda_names_registry_and_path_apart() -> None:
@@ -72,13 +75,6 @@ def test_keda_names_registry_and_path_apart() -> None:
         "registry": "europe-west4-docker.pkg.dev",
         "repository": "my-project/llmd-eu4a-ghcr/kedacore/keda",
     }
-
-
-@CACHED
-def test_charts_come_from_their_own_registries(name: str) -> None:
-    homes = [str(node.inputs["chart"]) for node in of(kinds.RELEASE)(variant(name))]
-    assert len(homes) >= len(charts.PLATFORM)
-    assert not any("pkg.dev" in home for home in homes)
 
 
 @CACHED

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
+
 from operations import cli
 
 ROOT = Path(__file__).parents[2]
@@ -33,3 +35,12 @@ def run(*arguments: str, root: Path = ROOT, environment: dict[str, str] | None =
     ):
         status = cli.main(arguments)
     return Done(status, out.getvalue(), err.getvalue())
+
+
+def program(file: Path, text: str, path: pytest.MonkeyPatch) -> Path:
+    """A program on PATH, before all others."""
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+    path.setenv("PATH", str(file.parent), prepend=os.pathsep)
+    return file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from operations.options import Cloud
 from operations.target import Target
 from tests.fakes.script import SHEBANG
 from tests.operations.conftest import Clone
+from tests.operations.support import program
 
 PULUMI = """\
 {shebang}import json, os, sys
@@ -40,12 +40,7 @@ EXPORTED = {
 @pytest.fixture
 def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A `pulumi` on PATH that answers for the stack `one` as the engine does: secrets only where they are needed."""
-    program = tmp_path / "bin" / "pulumi"
-    program.parent.mkdir()
-    program.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(EXPORTED)))
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    return program
+    return program(tmp_path / "bin" / "pulumi", PULUMI.format(shebang=SHEBANG, outputs=repr(EXPORTED)), monkeypatch)
 
 
 def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone, pulumi: Path) -> None:

@@ -37,14 +37,11 @@ def test_its_pods_go_where_the_models_pods_go_and_take_all_chips_of_a_host(capac
         assert spec["containers"][0]["resources"][kind]["google.com/tpu"] == "4"
 
 
-def test_there_is_a_pod_for_each_early_host() -> None:
-    spec = job_spec(pool(early_hosts=3))
-    assert (spec["parallelism"], spec["completions"]) == (3, 3)
-
-
-def test_a_pod_on_a_host_ends_at_once_and_one_that_cannot_start_ends_within_the_hour() -> None:
-    assert pod_spec(pool())["containers"][0]["command"] == ["true"]
-    assert job_spec(pool())["activeDeadlineSeconds"] == 3600
+def test_there_is_a_pod_for_each_early_host_which_ends_at_once_or_within_the_hour_if_it_cannot_start() -> None:
+    made = pool(early_hosts=3)
+    spec = job_spec(made)
+    assert (spec["parallelism"], spec["completions"], spec["activeDeadlineSeconds"]) == (3, 3, 3600)
+    assert pod_spec(made)["containers"][0]["command"] == ["true"]
 
 
 def test_it_pulls_the_image_that_the_server_needs() -> None:

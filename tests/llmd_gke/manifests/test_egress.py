@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -16,56 +17,50 @@ PROXY = EgressSettings(mode="proxy", proxy="http://10.1.2.3:3128", no_proxy=("mi
 PRIVATE = {(cidr, 443) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")}
 
 
+POLICIES = pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+
+
+def peers(model: ModelSettings, how: EgressSettings, policy: str) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """The address ranges that a NetworkPolicy opens, and their ports."""
+    made: Any = firewall.model_policies(model, NetworkSettings(egress=how), GatewaySettings(), spans_hosts=True)
+    for rule in made[policy]["spec"]["egress"]:
+        ports = [port["port"] for port in rule.get("ports", ())]
+        yield from ((peer["ipBlock"], ports) for peer in rule.get("to", ()) if "ipBlock" in peer)
+
+
 def outside(model: ModelSettings, how: EgressSettings, policy: str = "allow-workload") -> set[tuple[str, int]]:
     """Addresses and ports that a NetworkPolicy opens, but for the metadata server."""
-    rules = cast(
-        "Any", firewall.model_policies(model, NetworkSettings(egress=how), GatewaySettings(), spans_hosts=True)
-    )[policy]
-    return {
-        (peer["ipBlock"]["cidr"], port["port"])
-        for rule in rules["spec"]["egress"]
-        for peer in rule["to"]
-        for port in rule.get("ports", ())
-        if "ipBlock" in peer and not peer["ipBlock"]["cidr"].startswith("169.254.")
-    }
+    opened = {(block["cidr"], port) for block, ports in peers(model, how, policy) for port in ports}
+    return {one for one in opened if not one[0].startswith("169.254.")}
 
 
-@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+@POLICIES
 def test_port_443_is_open_to_all_unless_settings_say_otherwise(model: ModelSettings, policy: str) -> None:
     control_plane = PRIVATE if policy == "allow-picker" else set[tuple[str, int]]()
     assert outside(model, EgressSettings(), policy) == {("0.0.0.0/0", 443), *control_plane}
     assert egress.fqdn_policy(model, EgressSettings()) is None
 
 
-@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+@POLICIES
 def test_every_address_is_every_public_one(model: ModelSettings, policy: str) -> None:
-    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), GatewaySettings(), spans_hosts=True))[policy]
-    blocks = [peer["ipBlock"] for rule in rules["spec"]["egress"] for peer in rule.get("to", []) if "ipBlock" in peer]
-    (everybody,) = [block for block in blocks if block["cidr"] == "0.0.0.0/0"]
+    (everybody,) = [block for block, _ in peers(model, EgressSettings(), policy) if block["cidr"] == "0.0.0.0/0"]
     assert everybody["except"] == ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16"]
 
 
 @pytest.mark.parametrize("mode", ["open", "names"])
-@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+@POLICIES
 def test_ranges_of_the_settings_are_open_in_every_mode(model: ModelSettings, mode: str, policy: str) -> None:
     how = EgressSettings.model_validate({"mode": mode, "ranges": ["10.20.0.0/24"]})
     assert ("10.20.0.0/24", 443) in outside(model, how, policy)
 
 
-@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+@POLICIES
 @pytest.mark.parametrize("cache", [None, "gs://cache/qwen"])
 def test_only_servers_that_mount_buckets_reach_the_metadata_server(
     make_model: MakeModel, policy: str, cache: str | None
 ) -> None:
-    model = make_model(compile_cache=cache)
-    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), GatewaySettings(), spans_hosts=True))[policy]
-    reached = {
-        (peer["ipBlock"]["cidr"], port["port"])
-        for rule in rules["spec"]["egress"]
-        for peer in rule.get("to", [])
-        for port in rule.get("ports", [])
-        if peer.get("ipBlock", {}).get("cidr", "").startswith("169.254.")
-    }
+    opened = list(peers(make_model(compile_cache=cache), EgressSettings(), policy))
+    reached = {(one["cidr"], port) for one, ports in opened for port in ports if one["cidr"].startswith("169.254.")}
     wanted = {("169.254.169.252/32", 987), ("169.254.169.252/32", 988), ("169.254.169.254/32", 80)}
     assert reached == (wanted if cache and policy != "allow-picker" else set())
 

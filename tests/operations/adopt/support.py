@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.fakes.script import SHEBANG
+from tests.operations.support import program
 
 CONTEXT = "gke_rehearsal_europe-west4_shared"
 KEEP = """
@@ -81,11 +82,8 @@ class Cluster:
 
 def kubectl(folder: Path, patch: pytest.MonkeyPatch) -> Cluster:
     """A cluster, and a ``kubectl`` on PATH that reads it."""
-    script, cluster = folder / "bin" / "kubectl", Cluster(folder / "cluster.json")
-    script.parent.mkdir()
-    script.write_text(SHEBANG + KUBECTL)
-    script.chmod(0o755)
+    cluster = Cluster(folder / "cluster.json")
     cluster.save()
     patch.setenv("CLUSTER", str(cluster.file))
-    patch.setenv("PATH", str(script.parent), prepend=":")
+    program(folder / "bin" / "kubectl", SHEBANG + KUBECTL, patch)
     return cluster

@@ -22,16 +22,13 @@ def test_for_programs_they_are_the_policies_of_cloud_monitoring(clone: Clone) ->
     assert all("conditionPrometheusQueryLanguage" in policy["conditions"][0] for policy in printed["policies"])
 
 
-def test_for_a_trial_waits_ranges_and_the_interval_are_divided(clone: Clone) -> None:
+def test_for_a_trial_waits_ranges_and_the_interval_are_divided_and_never_multiplied(clone: Clone) -> None:
     done = run("alerts", "--stack", "one", "--faster", "30", root=clone.root)
     (group,) = yaml.safe_load(done.stdout)["groups"]
     assert (group["interval"], group["rules"][0]["for"]) == ("2s", "4s")
     assert "[2880s]" in group["rules"][0]["expr"]
-
-
-def test_a_factor_that_would_slow_alerts_down_is_refused(clone: Clone) -> None:
-    done = run("alerts", "--stack", "one", "--faster", "0.5", root=clone.root)
-    assert (done.returncode, done.stdout) == (2, "")
+    slower = run("alerts", "--stack", "one", "--faster", "0.5", root=clone.root)
+    assert (slower.returncode, slower.stdout) == (2, "")
 
 
 def test_a_stack_without_alerts_has_no_rules(clone: Clone) -> None:

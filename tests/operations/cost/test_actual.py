@@ -97,16 +97,13 @@ def test_nodes_of_a_laptop_cloud_count_from_their_creation_within_the_period() -
     assert actual.hours_of_nodes(listed, NOW, 86400) == {"a": 26.0, "b": 0.0}
 
 
-def test_the_rehearsal_has_no_nodes(clone: Clone) -> None:
-    done = run("cost", "--actual", "--stack", "one", "--cloud", "rehearsal", root=clone.root)
-    assert done.returncode == 7
-    assert "CLOUD=laptop" in done.stderr
-
-
-def test_metrics_that_do_not_answer_say_what_is_needed(clone: Clone) -> None:
-    done = measured(clone, StandIn(status=403))
-    assert done.returncode == 8
-    assert "monitoring.viewer" in done.stderr
+def test_a_cloud_without_nodes_and_metrics_that_do_not_answer_say_what_is_needed(clone: Clone) -> None:
+    for done, status, needed in (
+        (measured(clone, StandIn(), "--cloud", "rehearsal"), 7, "CLOUD=laptop"),
+        (measured(clone, StandIn(status=403)), 8, "monitoring.viewer"),
+    ):
+        assert done.returncode == status
+        assert needed in done.stderr
 
 
 @pytest.mark.parametrize("other", [("--against", "main"), ("--tokens-per-second", "5")])

@@ -11,6 +11,7 @@ import pytest
 from llmd_common.problems import Unreachable
 from operations.destroy import istio
 from tests.fakes.script import SHEBANG
+from tests.operations.support import program
 
 KUBECTL = """
 import json, os, sys
@@ -43,12 +44,8 @@ OBJECTS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    script = tmp_path / "bin" / "kubectl"
-    script.parent.mkdir()
-    script.write_text(SHEBANG + KUBECTL)
-    script.chmod(0o755)
+    program(tmp_path / "bin" / "kubectl", SHEBANG + KUBECTL, monkeypatch)
     monkeypatch.setenv("CLUSTER", str(tmp_path))
-    monkeypatch.setenv("PATH", str(script.parent), prepend=":")
     (tmp_path / "objects.json").write_text(json.dumps(OBJECTS))
     return tmp_path
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from operations.doctor.result import CheckStatus, Result
 from operations.doctor.sign_in import CHECK
 from tests.operations.doctor.asking import ask, only
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
+from tests.operations.support import program
 
 SERVER_CONFIG = "container.projects.locations.getServerConfig"
 GOOGLE_CHECKS = [
@@ -40,10 +40,8 @@ def test_a_project_that_has_everything_is_found_sound(google: Google, context: C
 def test_the_emulator_is_asked_past_a_proxy(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, check: str
 ) -> None:
-    plugin = tmp_path / "gke-gcloud-auth-plugin"
-    plugin.write_text('#!/bin/sh\necho \'{"status": {"token": "emulator"}}\'\n')
-    plugin.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    answer = '#!/bin/sh\necho \'{"status": {"token": "emulator"}}\'\n'
+    program(tmp_path / "gke-gcloud-auth-plugin", answer, monkeypatch)
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from operations.doctor.result import CheckStatus, Result
 from operations.doctor.sign_in import CHECK, VARIABLE
 from tests.operations.doctor.asking import ask
 from tests.operations.doctor.emulated import Google
+from tests.operations.support import program
 
 ROBOT = "deployer@some-project.iam.gserviceaccount.com"
 ME = {"emulator": "me@example.com"}
@@ -24,11 +24,9 @@ CREDENTIAL = {"kind": "ExecCredential", "status": {"token": "gcloud-token"}}
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plugin that answers with what ``answer`` in its folder holds, and writes down how it was called."""
-    file = tmp_path / "gke-gcloud-auth-plugin"
-    file.write_text(f'#!/bin/sh\necho "$@" >> "{tmp_path}/calls"\ncat "{tmp_path}/answer"\n')
-    file.chmod(0o755)
+    script = f'#!/bin/sh\necho "$@" >> "{tmp_path}/calls"\ncat "{tmp_path}/answer"\n'
+    program(tmp_path / "gke-gcloud-auth-plugin", script, monkeypatch)
     (tmp_path / "answer").write_text(json.dumps(CREDENTIAL))
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv(VARIABLE, raising=False)
     return tmp_path
 

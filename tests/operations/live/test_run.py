@@ -26,6 +26,7 @@ from operations.options import Cloud
 from operations.target import Target
 from tests.operations.live.conftest import Project, running
 from tests.operations.live.support import ROOT, TARGET, calls, go, quiet, verdicts
+from tests.operations.support import program
 
 
 def test_a_run_that_works_goes_through_every_step_and_destroys(commands: Path) -> None:
@@ -83,12 +84,8 @@ def test_the_command_refuses_a_protected_stack_and_names_the_update_that_unprote
 ) -> None:
     cluster = {"urn": "urn:x::cluster-control-plane", "outputs": {"deletionProtection": True}}
     state = json.dumps({"deployment": {"resources": [cluster]}})
-    program = tmp_path / "pulumi"
-    program.write_text(
-        f"#!/bin/sh\ncase \"$*\" in *'stack export'*) echo '{state}' ;; *) touch {tmp_path}/called ;; esac\n"
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    engine_ = f"#!/bin/sh\ncase \"$*\" in *'stack export'*) echo '{state}' ;; *) touch {tmp_path}/called ;; esac\n"
+    program(tmp_path / "pulumi", engine_, monkeypatch)
     assert main(["destroy", "--stack", "prod", "--cloud", "google", "--yes"]) == 4
     assert not (tmp_path / "called").exists()
     refusal = capsys.readouterr().err

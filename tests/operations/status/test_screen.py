@@ -81,20 +81,18 @@ def test_the_screen_reads_from_the_nodes_to_the_events(capsys: pytest.CaptureFix
     assert lines[bad + 2].strip() == "→ kubectl -n models logs qwen-kserve-abc-2 --all-containers --previous"
 
 
-def test_a_served_stack_is_as_it_should_be() -> None:
-    shown = sections(snapshot(server(ready=True)), SETTINGS, OUTPUTS, "eu4a")
-    assert worst(shown) is State.GOOD
-    assert headline(shown) == "Everything is as it should be."
-
-
-def test_a_stack_on_its_way_is_neither_good_nor_bad() -> None:
-    shown = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
-    assert worst(shown) is State.BUSY
-    assert "waiting for 1 item" in headline(shown)
-
-
-def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:
-    assert worst(sections(Snapshot(now=NOW), SETTINGS, OUTPUTS, "eu4a")) is State.BAD
+@pytest.mark.parametrize(
+    ("cluster", "state", "headline_"),
+    [
+        (snapshot(server(ready=True)), State.GOOD, "Everything is as it should be."),
+        (snapshot(server("p", container("main"))), State.BUSY, "waiting for 1 item"),
+        (Snapshot(now=NOW), State.BAD, "without help"),
+    ],
+    ids=["served", "on its way", "empty"],
+)
+def test_the_worst_line_is_the_state_of_the_stack(cluster: Snapshot, state: State, headline_: str) -> None:
+    shown = sections(cluster, SETTINGS, OUTPUTS, "eu4a")
+    assert (worst(shown), headline_ in headline(shown)) == (state, True)
 
 
 def test_the_json_holds_every_line_of_the_screen() -> None:

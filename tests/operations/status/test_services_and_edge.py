@@ -153,16 +153,13 @@ def test_route_policies_and_pool_in_order_are_three_good_lines() -> None:
     ]
 
 
-def test_a_route_with_timeouts_that_gke_refuses_is_named_with_its_code() -> None:
+def test_a_route_that_gke_refuses_is_named_and_a_backend_that_kserve_has_not_made_yet_is_waited_for() -> None:
     message = "Error GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported."
     lines = edge(condition("Accepted", "False", "UnsupportedValue", message), condition("ResolvedRefs"))
     assert bad(lines) == ["qwen: route"]
     assert "no change to the Gateway" in lines[0].text
-
-
-def test_a_backend_that_kserve_has_not_made_yet_is_waited_for() -> None:
-    lines = edge(condition("Accepted"), condition("ResolvedRefs", "False", "BackendNotFound"))
-    assert lines[0].state is State.BUSY
+    waits = edge(condition("Accepted"), condition("ResolvedRefs", "False", "BackendNotFound"))
+    assert waits[0].state is State.BUSY
 
 
 def test_policies_that_are_missing_or_not_in_force_are_bad_for_pool_and_service() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +14,7 @@ from operations.timeline.simulate import SERVICE, Timeline, TimelineStep
 from tests.fakes.script import SHEBANG
 from tests.operations.conftest import Clone
 from tests.operations.graphs import graph, node
+from tests.operations.support import program
 
 BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)
 STACK = ("pulumi:pulumi:Stack", "llmd-gke-one")
@@ -126,10 +125,7 @@ print(json.dumps(state if "export" in sys.argv else history))
 def test_times_come_from_the_engines_state_and_history(
     clone: Clone, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program: Path = tmp_path_factory.mktemp("engine") / "pulumi"
-    program.write_text(ENGINE)
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    program(tmp_path_factory.mktemp("engine") / "pulumi", ENGINE, monkeypatch)
     target = Target("one", Cloud.GOOGLE, clone.root)
     assert outputs.created(target) == {("a:b:C", "x"): datetime(2026, 11, 23, 12, 0, 1, 123456, tzinfo=UTC)}
     assert outputs.updates(target) == [(BEGIN, BEGIN + timedelta(minutes=10))]

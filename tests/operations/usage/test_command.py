@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple
-from pathlib import Path
 
 import pytest
 
@@ -12,22 +11,10 @@ from operations.doctor.google import ENDPOINT
 from operations.prometheus.client import Series
 from operations.usage.amounts import rows
 from tests.fakes.prometheus import StandIn, serving
+from tests.operations.conftest import Clone
 from tests.operations.support import run
 
-STACK = """\
-config:
-  gcp:project: my-project
-  llmd-gke:cluster: {name: llmd-one, zone: us-east5-b, deletionProtection: false}
-  llmd-gke:pools: [{name: v6e1, machineType: ct6e-standard-1t, topology: 1x1, maxNodes: 2}]
-  llmd-gke:models: [{name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: v6e1}]
-"""
 DOOR = "  llmd-gke:frontDoor: {callers: [{name: team-a}, {name: team-b}]}\n"
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    (tmp_path / "Pulumi.one.yaml").write_text(STACK + DOOR)
-    return tmp_path
 
 
 def series(value: float, **labels: str) -> Series:
@@ -64,10 +51,9 @@ def test_both_keys_of_a_caller_are_one_row_and_the_largest_comes_first() -> None
     ]
 
 
-def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = used(load_stack(clone, "one").settings, 7 * 86400)
+def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(clone: Clone) -> None:
+    clone.add(DOOR)
+    asked = used(load_stack(clone.root, "one").settings, 7 * 86400)
     assert 'cluster="llmd-one",job="front-door"' in asked["requests"]
     assert asked["tokens"].endswith("[604800s]))")
     who = {"caller": "team-a", "gen_ai_request_model": "qwen"}
@@ -84,8 +70,8 @@ def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
     )
     with serving(stand_in) as url:
         environment = {ENDPOINT: url, "NO_PROXY": "127.0.0.1"}
-        done = run("usage", "--stack", "one", "--days", "7", "-o", "json", root=clone, environment=environment)
-        shown = run("usage", "--stack", "one", "--days", "7", root=clone, environment=environment)
+        done = run("usage", "--stack", "one", "--days", "7", "-o", "json", root=clone.root, environment=environment)
+        shown = run("usage", "--stack", "one", "--days", "7", root=clone.root, environment=environment)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
         "stack": "one",
@@ -117,10 +103,10 @@ def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
     ],
 )
 def test_a_stack_without_a_front_door_or_without_metrics_says_so(
-    clone: Path, more: str, problem: str, fix: str
+    clone: Clone, more: str, problem: str, fix: str
 ) -> None:
-    (clone / "Pulumi.one.yaml").write_text(STACK + more)
-    done = run("usage", "--stack", "one", root=clone)
+    clone.add(more)
+    done = run("usage", "--stack", "one", root=clone.root)
     assert done.returncode == 2
     assert problem in done.stderr
     assert f"Fix: {fix}" in done.stderr

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from llmd_gke.catalog.upgrades import COMPONENTS, Walk
+from llmd_gke.catalog.versions import pinned_image
 from llmd_gke.repository import CLONE
 from llmd_gke.settings.secret_keys import stand_in_key
 from localcloud.binaries.table import BY_NAME, CERT_MANAGER, ENVOY_GATEWAY
@@ -60,9 +61,10 @@ OLDER = (
 )
 NEXT = Other("gateway-helm", "envoy-gateway", ENVOY_GATEWAY, "v1.9.1")
 """What breaks the door: ``llmd_gke/catalog/upgrades.toml``."""
+_ENVOY, _SERVER = (pinned_image(name).tag for name in ("front-door-envoy", "vllm-tpu"))
 IMAGES = {
-    '"distroless-v1.39.3"': '"distroless-v1.39.2"',
-    'tag = "v0.27.0"\n\n[images.vllm-openai]': 'tag = "v0.26.0"\n\n[images.vllm-openai]',
+    f'"{_ENVOY}"': '"distroless-v1.39.2"',
+    f'tag = "{_SERVER}"\n\n[images.vllm-openai]': 'tag = "v0.26.0"\n\n[images.vllm-openai]',
 }
 """Texts of ``versions.toml``, and those of the older release. Behind both images is one program here: what is walked is
 that their pods are replaced.

@@ -85,7 +85,7 @@ def shared_route(model: ModelSettings, settings: GatewaySettings, *, kept: bool 
     one that carries it.
     """
     release = model.release
-    if release is None or model.name == release.model or model.name != release.carrier:
+    if release is None or model.name == release.model or not _carries(model):
         return None
     return _route(model, release.model, release.shares, settings, kept=kept)
 

@@ -53,6 +53,12 @@ def test_a_program_that_only_some_stacks_need_may_be_missing(tmp_path: Path) -> 
     assert "/opt/bin/counting-picker" not in targets
 
 
+def test_an_entry_with_a_tag_is_for_that_tag_only(tmp_path: Path) -> None:
+    (tmp_path / "images.toml").write_text('[[image]]\nrepository = "*/lws/lws:v0.8.0"\nentrypoint = ["/older"]\n')
+    found = [table(tmp_path).find(f"registry.k8s.io/lws/lws:{tag}").entrypoint for tag in ("v0.8.0", "v0.9.0")]
+    assert list(found[0]) == ["/older"] != list(found[1])
+
+
 def test_an_image_of_a_remote_repository_is_that_of_its_upstream_once_the_repository_exists(tmp_path: Path) -> None:
     image = "us-east5-docker.pkg.dev/p/llmd-quay/jetstack/cert-manager-webhook:v1.21.2"
     entries = table(tmp_path)
